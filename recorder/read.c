@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/burn/burn.h"
+#include "burn/visit/visit.h"
 #include "core/registry/registry.h"
 #include "core/io/io.h"
 #include "recorder/recorder.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "core/config/config.h"
 #include "core/base/base.h"
 

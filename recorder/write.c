@@ -7,7 +7,7 @@
 
 #include "core/io/io.h"
 #include "recorder/recorder.h"
-#include "core/burn/burn.h"
+#include "burn/visit/visit.h"
 
 /* Burn's own store is as old as this: what is written in the layout of such a version is for it, where a format can be.
  */

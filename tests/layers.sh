@@ -9,7 +9,7 @@ set -u
 : "${top_builddir:=.}"
 
 # Each may use those before it; types and remap stand side by side.
-rooms='core/base core/config core/io core/record core/burn core/registry types remap/regex remap/ops remap/rules remap/plan
+rooms='core/base core/config core/io core/record core/registry burn/layout burn/visit types remap/regex remap/ops remap/rules remap/plan
 remap/forward remap/fit remap/reverse remap recorder'
 # These see the public headers alone, and each other in this order.
 outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools mpi'

@@ -2,7 +2,7 @@
  * Burn's own modules, recognised by their fields: for imports, for records without a type, for `record types`. */
 #include <string.h>
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "core/config/config.h"
 #include "types/types.h"
 

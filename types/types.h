@@ -7,7 +7,7 @@
 #ifndef LR_TYPES_H
 #define LR_TYPES_H
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 
 /** A type expression: `Vec<Option<nn::Linear<B>>>`, `[usize; 2]`, `(A, B)`, `Param<Tensor<B, 3, Int>>`. */
 enum {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/base/base.h"
-#include "core/burn/burn.h"
 #include "core/registry/registry.h"
 #include "core/config/config.h"
 

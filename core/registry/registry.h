@@ -9,6 +9,8 @@
 
 #include "core/base/base.h"
 
+enum { LR_BURN_FIRST = 7 /**< the first 0.x of Burn with recorders: no descriptor names an earlier one */ };
+
 /** One usable plugin. `d` is a copy of full size: members its file does not know are zero. */
 typedef struct lr_plugin {
     rec_plugin d;

@@ -5,7 +5,7 @@
 #ifndef LR_FIT_H
 #define LR_FIT_H
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "remap/plan/plan.h"
 
 /** What the walks over the tree share. */

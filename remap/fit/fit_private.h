@@ -3,7 +3,7 @@
 #ifndef LR_FIT_PRIVATE_H
 #define LR_FIT_PRIVATE_H
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "remap/fit/fit.h"
 
 /* place.c: a piece at its place. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "remap/fit/fit_private.h"
 
 /* What the adapter's word is in Burn: a Conv1D is a Linear that needed no transposition. NULL: no module. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "remap/plan/plan.h"
 
 typedef struct lister {

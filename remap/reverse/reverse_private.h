@@ -3,7 +3,7 @@
 #ifndef LR_REVERSE_PRIVATE_H
 #define LR_REVERSE_PRIVATE_H
 
-#include "core/burn/burn.h"
+#include "burn/visit/visit.h"
 #include "remap/reverse/invert_private.h"
 #include "remap/reverse/reverse.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "core/config/config.h"
-#include "core/burn/burn.h"
+#include "burn/visit/visit.h"
 #include "tests/little.h"
 
 static const rec_plugin fake = {.abi = REC_PLUGIN_ABI, .size = sizeof fake, .name = "Fake"};

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/burn/burn.h"
+#include "burn/layout/layout.h"
 #include "tests/fuzz/fuzz.h"
 
 static const char source[] =

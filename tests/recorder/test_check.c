@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "core/burn/check_private.h"
+#include "burn/visit/check_private.h"
 #include "librecord.h"
 #include "tests/little.h"
 #include "tests/scratch.h"

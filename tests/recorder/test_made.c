@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors that are made when they are asked for, saved without ever being in memory; and what functions of the program
  * meet there. Whatever happens, what was lent is given back once. */
-#include "core/burn/walk_private.h"
+#include "burn/visit/walk_private.h"
 #include "tests/recorder/program.h"
 #include "tests/sanitized.h"
 

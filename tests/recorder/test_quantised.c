@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/burn/burn_private.h"
+#include "burn/layout/layout.h"
 #include "tests/craft.h"
 #include "tests/shared.h"
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/burn/burn.h"
+#include "burn/visit/visit.h"
 #include "core/config/config.h"
 #include "recorder/recorder.h"
 

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The containers that are open while a record is built: their elements and entries, and what becomes of them at their
+ * end. Burn's layout is recognised when a map ends. */
+#include "burn/visit/builder_private.h"
+
+#include <string.h>
+
+enum { IN_PLACE_FROM = 4 };
+
+/* Whether a frame is a parameter whose tensor is being read: {id: "…", param: … */
+static bool in_param(const lr_builder *b, const lr_frame *f)
+{
+    return f->count == 1 && !f->map && lr_value_is(&f->key, "param") && lr_value_is(&b->stack[f->base], "id") &&
+           b->stack[f->base + 1].kind == REC_KIND_STRING;
+}
+
+/* In formats of Burn's maps the outermost level is the record itself: `item` is not part of a path. Neither is `param`,
+ * since the tensor will be where the parameter is. */
+uint64_t lr_builder_where(void *user, char *path, size_t room)
+{
+    const lr_builder *b = user;
+    size_t used = 0, length;
+    bool first = true;
+    if (room) {
+        path[0] = '\0';
+    }
+    if (b->entry) {
+        used = lr_path_append(path, room, used, true, "metadata", 8);
+        used = lr_path_append_key(path, room, used, false, &b->entry_key);
+        first = false;
+    }
+    for (uint64_t i = 0; i < b->depth; i++) {
+        const lr_frame *f = &b->frames[i];
+        if (f->kind == REC_KIND_LIST) {
+            uint64_t index = f->count + (f->run ? b->runner.count : 0);
+            used = lr_path_append_index(path, room, used, first, index);
+        } else if (f->kind == REC_KIND_VARIANT) {
+            used = lr_path_append_key(path, room, used, first, &f->variant->name);
+        } else if (f->has_key && f->form == REC_FORM_PATHS) { /* the outermost */
+            used = f->key.length;
+            length = used < room ? used : room - (room > 0);
+            if (room) {
+                memcpy(path, f->key.v.text, length);
+                path[length] = '\0';
+            }
+        } else if (f->has_key && (b->tensors || (i ? !in_param(b, f) : !lr_value_is(&f->key, "item")))) {
+            used = lr_path_append_key(path, room, used, first, &f->key);
+        } else {
+            continue; /* it is no part of the path */
+        }
+        first = false;
+    }
+    return used;
+}
+
+int32_t lr_builder_grammar(lr_builder *b, const char *what)
+{
+    return lr_breach(b->job, b->at, "broke the order of events: %s", what);
+}
+
+static int32_t push(lr_builder *b, rec_value value)
+{
+    if (!lr_job_grow_counted(b->job, &b->stack, b->count + 1, &b->room, sizeof value)) {
+        return b->job->error.status;
+    }
+    b->stack[b->count++] = value;
+    return REC_OK;
+}
+
+/* What its elements take. */
+static uint64_t size_of(const lr_frame *f)
+{
+    uint64_t size;
+    return lr_mul(f->announced, f->kind == REC_KIND_LIST ? sizeof(rec_value) : sizeof(lr_entry), &size) ? size
+                                                                                                        : UINT64_MAX;
+}
+
+/* The place in the arena of a list or map that is not small, once it is known to be needed. */
+int32_t lr_builder_in_place(lr_builder *b, lr_frame *f)
+{
+    if (f->announced == REC_UNKNOWN || f->announced < IN_PLACE_FROM || f->list || f->map || f->count) {
+        return REC_OK;
+    }
+    if (f->kind == REC_KIND_LIST) {
+        f->list = lr_list_new(&b->record->arena, f->announced);
+    } else {
+        f->map = lr_map_new(lr_builder_arena(b, f), f->announced);
+    }
+    return f->list || f->map ? REC_OK : lr_fail_arena(b->job, lr_builder_arena(b, f), size_of(f));
+}
+
+int32_t lr_builder_add(lr_builder *b, lr_frame *f, rec_value value)
+{
+    if (f->count == f->announced) {
+        return lr_builder_grammar(b, "more elements than were announced");
+    }
+    if (lr_builder_in_place(b, f) != REC_OK) {
+        return b->job->error.status;
+    }
+    f->count++;
+    if (f->list) {
+        f->list->items[f->list->count++] = value;
+        return REC_OK;
+    }
+    return push(b, value);
+}
+
+/* Numbers that were held back become items: the list is a mixed one. */
+int32_t lr_builder_unpack(lr_builder *b, lr_frame *f)
+{
+    uint64_t count = b->runner.count;
+    if (!f->run) {
+        return REC_OK;
+    }
+    f->run = false;
+    for (uint64_t i = 0; i < count; i++) {
+        rec_scalar number = lr_runner_number(&b->runner, i);
+        rec_value value = lr_nil(REC_FORM_UNKNOWN);
+        bool nil = b->runner.nils && lr_float_nil(number.v.f);
+        if ((!nil && !lr_from_scalar(&b->record->arena, &number, &value)) || lr_builder_add(b, f, value) != REC_OK) {
+            return lr_job_failed(b->job) ? b->job->error.status : lr_fail_arena(b->job, &b->record->arena, 1);
+        }
+    }
+    lr_runner_clear(&b->runner);
+    return REC_OK;
+}
+
+/* Takes a value that is complete. */
+int32_t lr_builder_emit(lr_builder *b, rec_value value)
+{
+    lr_frame *f;
+    b->owed = false;
+    if (!b->depth) {
+        if (b->rooted) {
+            return lr_builder_grammar(b, "a second value");
+        }
+        if (b->entry) {
+            return lr_builder_metadata_end(b, &value);
+        }
+        b->job->adapting = false;
+        b->record->root = value;
+        b->rooted = true;
+        return REC_OK;
+    }
+    f = &b->frames[b->depth - 1];
+    if (f->kind == REC_KIND_LIST) {
+        return lr_builder_unpack(b, f) == REC_OK ? lr_builder_add(b, f, value) : b->job->error.status;
+    }
+    if (f->kind == REC_KIND_VARIANT) {
+        if (!f->variant->has_payload || f->count) {
+            return lr_builder_grammar(b, "a payload that was not announced");
+        }
+        f->variant->payload = value;
+        f->count = 1;
+        return REC_OK;
+    }
+    if (!f->has_key) {
+        return lr_builder_grammar(b, "a value of a map without its key");
+    }
+    if (b->depth == 1 && !b->tensors && lr_value_is(&f->key, "metadata") && lr_builder_metadata(b, &value) != REC_OK) {
+        return b->job->error.status;
+    }
+    f->has_key = false;
+    f->count++;
+    if (f->map) {
+        f->map->entries[f->map->count++] = (lr_entry){.key = f->key, .value = value};
+        return REC_OK;
+    }
+    return push(b, f->key) == REC_OK ? push(b, value) : b->job->error.status;
+}
+
+lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form, uint64_t announced)
+{
+    lr_frame *f;
+    b->at = at;
+    b->owed = false;
+    if (b->depth == b->job->limits.depth) {
+        (void)rec_fail(b->job, REC_E_LIMIT, at, "lists and maps are nested deeper than the limit of %u",
+                       (unsigned)b->job->limits.depth);
+        rec_fail_hint(b->job, "If the file can be trusted, raise `depth` (rec_limits, or the INI file).");
+        return NULL;
+    }
+    if (b->depth && b->frames[b->depth - 1].kind == REC_KIND_LIST &&
+        lr_builder_unpack(b, &b->frames[b->depth - 1]) != REC_OK) {
+        return NULL;
+    }
+    if (!b->depth && b->rooted) {
+        (void)lr_builder_grammar(b, "a second value");
+        return NULL;
+    }
+    if (b->depth && b->frames[b->depth - 1].kind == REC_KIND_MAP && !b->frames[b->depth - 1].has_key) {
+        (void)lr_builder_grammar(b, "a value of a map without its key");
+        return NULL;
+    }
+    if (!lr_job_grow_counted(b->job, &b->frames, b->depth + 1, &b->frame_room, sizeof *f)) {
+        return NULL;
+    }
+    if (!b->depth && !b->entry) {
+        b->job->adapting = false;
+        b->record->adapter = b->job->adapter;
+        b->record->flat = form == REC_FORM_PATHS;
+    }
+    f = &b->frames[b->depth++];
+    *f = (lr_frame){.kind = kind, .form = form, .at = at, .announced = announced, .base = b->count};
+    return f;
+}
+
+static int32_t fail_twice(lr_builder *b, const lr_frame *f, const rec_value *key)
+{
+    char name[128];
+    (void)lr_path_append_key(name, sizeof name, 0, true, key);
+    return rec_fail(b->job, REC_E_FORMAT, f->at, "the key `%s` occurs twice in one map", name);
+}
+
+int32_t lr_builder_end_list(lr_builder *b, const lr_frame *f, rec_value *value)
+{
+    lr_list *list = f->list;
+    uint64_t numbers = f->run ? b->runner.count : 0;
+    if (f->announced != REC_UNKNOWN && f->count + numbers != f->announced) {
+        return lr_builder_grammar(b, "fewer elements than were announced");
+    }
+    if (f->run) {
+        *value = (rec_value){.kind = REC_KIND_NUMBERS, .form = (uint8_t)f->form};
+        value->v.run = lr_runner_take(b->job, &b->runner, b->record, f->form);
+        return value->v.run ? REC_OK : b->job->error.status;
+    }
+    if (!list) {
+        uint64_t count = b->count - f->base;
+        list = lr_list_new(&b->record->arena, count);
+        if (!list) {
+            return lr_fail_arena(b->job, &b->record->arena, count * sizeof(rec_value));
+        }
+        if (count) {
+            memcpy(list->items, &b->stack[f->base], (size_t)count * sizeof(rec_value));
+        }
+        list->count = count;
+        b->count = f->base;
+    }
+    *value = (rec_value){.kind = REC_KIND_LIST, .form = (uint8_t)f->form, .v = {.list = list}};
+    return REC_OK;
+}
+
+/* A packed list with nils that turned out to be no tensor's. */
+static int32_t unpack_nils(lr_builder *b, rec_value *value)
+{
+    const lr_packed *run = value->kind == REC_KIND_NUMBERS && value->v.run->nils ? value->v.run : NULL;
+    lr_list *list = run ? lr_list_new(&b->record->arena, run->count) : NULL;
+    if (!run) {
+        return REC_OK;
+    }
+    if (!list) {
+        return lr_fail_arena(b->job, &b->record->arena, run->count * sizeof(rec_value));
+    }
+    for (uint64_t i = 0; i < run->count; i++) {
+        rec_scalar number = lr_packed_number(run, i);
+        list->items[i] = lr_nil(REC_FORM_UNKNOWN);
+        if (!lr_float_nil(number.v.f) && !lr_from_scalar(&b->record->arena, &number, &list->items[i])) {
+            return lr_fail_arena(b->job, &b->record->arena, 1);
+        }
+    }
+    list->count = run->count;
+    *value = (rec_value){.kind = REC_KIND_LIST, .form = (uint8_t)run->form, .v = {.list = list}};
+    return REC_OK;
+}
+
+/* Metadata hold no tensors, whatever they look like. */
+static bool in_metadata(const lr_builder *b)
+{
+    return b->frames[0].kind == REC_KIND_MAP && b->frames[0].has_key && lr_value_is(&b->frames[0].key, "metadata");
+}
+
+int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
+{
+    lr_map *map = f->map;
+    lr_entry *twice = NULL;
+    if (f->has_key) {
+        return lr_builder_grammar(b, "a key without its value");
+    }
+    if (f->announced != REC_UNKNOWN && f->count != f->announced) {
+        return lr_builder_grammar(b, "fewer entries than were announced");
+    }
+    if (!map) {
+        /* Pairs of values, as entries are. */
+        const lr_entry *entries = f->count ? (const lr_entry *)&b->stack[f->base] : NULL;
+        /* Without metadata nobody knows how a tensor looks: a first pass that will be repeated leaves maps alone. */
+        if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0 && !in_metadata(b) && (!b->again || b->second)) {
+            int raised = lr_burn_raise(b->job, b->record, &b->burn, b->precision, f->at, entries, f->count, value);
+            if (raised) {
+                b->count = f->base;
+                return raised > 0 ? REC_OK : b->job->error.status;
+            }
+        }
+        map = lr_map_new(lr_builder_arena(b, f), f->count);
+        if (!map) {
+            return lr_fail_arena(b->job, lr_builder_arena(b, f), f->count * sizeof(lr_entry));
+        }
+        if (f->count) {
+            memcpy(map->entries, entries, (size_t)f->count * sizeof(lr_entry));
+        }
+        map->count = f->count;
+        b->count = f->base;
+    }
+    for (uint64_t i = 0; i < map->count; i++) {
+        rec_value *entry = &map->entries[i].value;
+        if (unpack_nils(b, entry) != REC_OK ||
+            (entry->kind == REC_KIND_BYTES && lr_builder_settle(b, entry) != REC_OK)) {
+            return b->job->error.status;
+        }
+    }
+    /* A flat map is taken apart right after: that finds what is there twice. */
+    if (f->form == REC_FORM_PATHS) {
+        twice = NULL;
+    } else if (!lr_map_index(&b->record->arena, map, &twice)) {
+        return lr_fail_arena(b->job, &b->record->arena, map->count * 8);
+    }
+    if (twice) {
+        return fail_twice(b, f, &twice->key);
+    }
+    *value = (rec_value){.kind = REC_KIND_MAP, .form = (uint8_t)f->form, .v = {.map = map}};
+    return REC_OK;
+}

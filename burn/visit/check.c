@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The check of a save: what the walk gave the writer is kept as a table of leaves, and what a reader finds in the
+ * result is held against it. Bytes that stay where they are during the save are compared as such, those that were made
+ * on the way by a hash. */
+#include "burn/visit/check_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "burn/visit/walk_private.h"
+#include "core/io/io.h"
+
+/* Bytes that are compared at a time: both halves stay in the second-level cache. */
+enum { TILE = 128 * 1024 };
+/* Bytes after which progress is told, and the pages of a map are given back. */
+#define PIECE (UINT64_C(4) << 20)
+
+/* ------------------------------------------------------------------------------------------------------- words -- */
+
+static void words_of(const lr_leaf *leaf, const lr_leaf_words *words, char *text, size_t room)
+{
+    char shape[128], digits[40];
+    lr_excerpt brief;
+    double number;
+    switch (leaf->kind) {
+    case LR_LEAF_NIL:
+        (void)snprintf(text, room, "nothing (nil)");
+        break;
+    case LR_LEAF_BOOL:
+        (void)snprintf(text, room, "%s", leaf->count ? "true" : "false");
+        break;
+    case LR_LEAF_INT:
+        if (leaf->hash) {
+            (void)snprintf(text, room, "the integer %" PRId64, (int64_t)leaf->count);
+        } else {
+            (void)snprintf(text, room, "the integer %" PRIu64, leaf->count);
+        }
+        break;
+    case LR_LEAF_FLOAT:
+        memcpy(&number, &leaf->count, sizeof number);
+        (void)snprintf(text, room, "the float %s", lr_number_put(digits, sizeof digits, 'g', 17, number));
+        break;
+    case LR_LEAF_STRING: {
+        char cut[LR_NAME_MOST + 2];
+        size_t length = leaf->count < sizeof cut ? (size_t)leaf->count : sizeof cut - 1;
+        memcpy(cut, words->scalar->text, length);
+        cut[length] = '\0';
+        (void)snprintf(text, room, "\"%s\"", lr_excerpt_text(&brief, cut));
+        break;
+    }
+    case LR_LEAF_LIST:
+        (void)snprintf(text, room, "a list of %" PRIu64 " numbers", leaf->count);
+        break;
+    default:
+        (void)snprintf(text, room, "a tensor %s %s%s%s",
+                       rec_dtype_bits(words->tensor->dtype) || !words->tensor->dtype_name
+                           ? rec_dtype_name(words->tensor->dtype)
+                           : words->tensor->dtype_name,
+                       lr_shape_words(shape, sizeof shape, words->tensor->shape, words->tensor->rank),
+                       leaf->has_id ? " with the id " : "", leaf->has_id ? words->tensor->id : "");
+        break;
+    }
+}
+
+static int32_t on_leaf(lr_check *c, uint64_t place, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words,
+                       const rec_blob *blob);
+static void overhear(void *user, rec_visitor *visitor, void **self);
+
+/* Finds by another walk what was written at a place, and where that is: neither is kept. */
+static int32_t seek(lr_check *c, uint64_t place)
+{
+    static const rec_visitor nobody = {.size = sizeof(rec_visitor)};
+    rec_job *job = c->job;
+    uint64_t (*where)(void *, char *, size_t) = job->where;
+    void *user = job->where_user;
+    lr_check walk = {.job = job, .leaf = on_leaf, .tensors = c->tensors, .sought = place};
+    bool quiet = job->quiet;
+    int32_t status;
+    job->quiet = true;
+    job->walk->listener = &walk;
+    status = lr_walk_all(job, &nobody, NULL);
+    job->walk->listener = c;
+    job->quiet = quiet;
+    job->where = where;
+    job->where_user = user;
+    lr_release(job->allocator, walk.frames);
+    memcpy(c->sought_path, walk.sought_path, sizeof c->sought_path);
+    memcpy(c->sought_words, walk.sought_words, sizeof c->sought_words);
+    return status;
+}
+
+static void hint(lr_check *c)
+{
+    rec_fail_hint(c->job, "What was just written does not read back as it was given: nothing was put in the file's "
+                          "place. The writer or the disk is at fault; please report it.");
+}
+
+/* @param how what is different where the words are the same. */
+static int32_t differs(lr_check *c, uint64_t place, uint64_t at, const lr_leaf *leaf, const lr_leaf_words *words,
+                       const char *how)
+{
+    char found[256];
+    words_of(leaf, words, found, sizeof found);
+    if (seek(c, place) == REC_OK) {
+        bool same = strcmp(found, c->sought_words) == 0;
+        (void)rec_fail_found(c->job, REC_E_FORMAT, at, c->sought_words, "%s%s", found, same ? how : "");
+        hint(c);
+    }
+    return c->job->error.status;
+}
+
+static int32_t unexpected(lr_check *c, uint64_t at, const lr_leaf *leaf, const lr_leaf_words *words, bool twice)
+{
+    char found[256];
+    words_of(leaf, words, found, sizeof found);
+    (void)rec_fail_found(c->job, REC_E_FORMAT, at, twice ? "one value" : "no value", "%s%s", found,
+                         twice ? " as another one" : "");
+    hint(c);
+    return c->job->error.status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- data -- */
+
+/* Bytes of a source were read back. */
+static int32_t moved_on(lr_check *c, uint64_t bytes, const rec_source *source)
+{
+    uint64_t before = c->compared / PIECE;
+    c->compared += bytes;
+    if (c->compared / PIECE == before) {
+        return REC_OK;
+    }
+    lr_source_forget(source);
+    return rec_job_progress(c->job, c->compared < c->total ? c->compared : c->total, c->total);
+}
+
+/* The bytes of a blob, one tile after the other. */
+typedef struct tiles {
+    const rec_blob *blob;
+    bool found; /* it was read back; else it is what was written */
+    uint64_t done;
+    const uint8_t *at; /* the next tile… */
+    uint64_t size;     /* …and its size; 0: the end */
+} tiles;
+
+static int32_t next_tile(lr_check *c, tiles *t, uint8_t *room)
+{
+    const rec_blob *blob = t->blob;
+    uint64_t size = blob->size - t->done < TILE ? blob->size - t->done : TILE;
+    int32_t status = REC_OK;
+    bool lies = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY;
+    t->at = lies ? (const uint8_t *)blob->data + t->done : room;
+    t->size = size;
+    if (size && !lies) {
+        status = rec_blob_read(c->job, blob, t->done, room, size);
+    }
+    t->done += size;
+    return status == REC_OK && t->found ? moved_on(c, size, blob->source) : status;
+}
+
+static bool make_tile(lr_check *c)
+{
+    if (!c->tile) {
+        c->tile = lr_alloc(c->job->allocator, 2 * (uint64_t)TILE);
+        if (!c->tile) {
+            (void)lr_fail_memory(c->job, 2 * (uint64_t)TILE);
+        }
+    }
+    return c->tile != NULL;
+}
+
+static int32_t hash_blob(lr_check *c, const rec_blob *blob, bool found, uint64_t *sum)
+{
+    tiles t = {.blob = blob, .found = found};
+    lr_hash hash;
+    int32_t status = make_tile(c) ? REC_OK : c->job->error.status;
+    lr_hash_begin(&hash);
+    while (status == REC_OK && (status = next_tile(c, &t, c->tile)) == REC_OK && t.size) {
+        lr_hash_add(&hash, t.at, t.size);
+    }
+    *sum = lr_hash_end(&hash);
+    return status;
+}
+
+/* What was written, as bytes. */
+static rec_blob written_blob(const lr_leaf *written)
+{
+    return (rec_blob){.struct_size = sizeof(rec_blob),
+                      .kind = written->data ? REC_BLOB_VIEW : REC_BLOB_RANGE,
+                      .size = written->count,
+                      .data = written->data,
+                      .source = written->source,
+                      .offset = written->offset};
+}
+
+static bool lies_somewhere(const lr_leaf *written)
+{
+    return written->data || written->source;
+}
+
+/* @param same (out) whether they are. @param at (out) the first byte that is not. */
+static int32_t compare_blobs(lr_check *c, const rec_blob *written, const rec_blob *found, bool *same, uint64_t *at)
+{
+    tiles left = {.blob = written}, right = {.blob = found, .found = true};
+    int32_t status = make_tile(c) ? REC_OK : c->job->error.status;
+    *same = true;
+    while (status == REC_OK && *same) {
+        status = next_tile(c, &left, c->tile);
+        status = status == REC_OK ? next_tile(c, &right, c->tile + TILE) : status;
+        if (status != REC_OK || !left.size) {
+            break;
+        }
+        if (memcmp(left.at, right.at, (size_t)left.size) != 0) {
+            *same = false;
+            *at = left.done - left.size;
+            while (*left.at == *right.at) {
+                left.at++;
+                right.at++;
+                ++*at;
+            }
+        }
+    }
+    return status;
+}
+
+/* Whether data that were read back are what was written. The counts are the same. */
+static int32_t compare_data(lr_check *c, lr_leaf *written, const lr_leaf *found, const rec_blob *blob, bool *same,
+                            char *how, size_t room)
+{
+    uint64_t hash = found->hash, at = 0;
+    int32_t status = REC_OK;
+    (void)snprintf(how, room, ", whose data are others");
+    if (blob && lies_somewhere(written)) {
+        rec_blob expected = written_blob(written);
+        status = compare_blobs(c, &expected, blob, same, &at);
+        (void)snprintf(how, room, ", whose byte %" PRIu64 " of %" PRIu64 " is another", at, written->count);
+        return status;
+    }
+    if (blob) {
+        status = hash_blob(c, blob, true, &hash);
+    }
+    if (status == REC_OK && !written->hashed && lies_somewhere(written)) {
+        rec_blob expected = written_blob(written);
+        status = hash_blob(c, &expected, false, &written->hash);
+        written->hashed = status == REC_OK;
+    }
+    *same = (written->hashed && hash == written->hash) || (written->loose && hash == written->other);
+    if (!written->hashed) {
+        (void)snprintf(how, room, ", whose data the writer never asked for");
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- reading -- */
+
+static bool same_number(const lr_leaf *written, const lr_leaf *found)
+{
+    double was, is;
+    if (written->kind == LR_LEAF_FLOAT) {
+        memcpy(&was, &written->count, sizeof was);
+        memcpy(&is, &found->count, sizeof is);
+        return found->kind == LR_LEAF_NIL ? !isfinite(was)
+                                          : lr_float_bits(was, written->narrow) == lr_float_bits(is, written->narrow);
+    }
+    return written->count == found->count && written->hash == found->hash;
+}
+
+/* Burn's Bool(U8) is Bool to formats that have no name for it: the same bytes. */
+static bool same_type(rec_dtype written, rec_dtype found)
+{
+    return written == found || (written == REC_DTYPE_BOOL8 && found == REC_DTYPE_BOOL);
+}
+
+static int32_t hold(lr_check *c, lr_leaf *written, uint64_t place, uint64_t at, lr_leaf *found,
+                    const lr_leaf_words *words, const rec_blob *blob)
+{
+    char how[96] = "";
+    bool same = written->kind == found->kind ||
+                (written->kind == LR_LEAF_FLOAT && found->kind == LR_LEAF_NIL) || /* JSON has null for NaN */
+                (written->kind == LR_LEAF_NIL && written->loose && found->kind == LR_LEAF_LIST && !found->count);
+    int32_t status = REC_OK;
+    if (same && written->kind == LR_LEAF_STRING) {
+        same = written->count == found->count && written->hash == found->hash;
+        (void)snprintf(how, sizeof how, ", which goes on otherwise");
+    } else if (same && (written->kind == LR_LEAF_LIST || written->kind == LR_LEAF_TENSOR)) {
+        same = written->count == found->count && same_type(written->dtype, found->dtype) &&
+               (written->kind == LR_LEAF_LIST || written->sizes == found->sizes);
+        if (same && written->has_id && found->has_id) {
+            same = written->id == found->id;
+        }
+        c->with_id = c->with_id || (written->has_id && found->has_id);
+        c->without_id = written->has_id && !found->has_id ? place : c->without_id;
+        if (same) {
+            status = compare_data(c, written, found, blob, &same, how, sizeof how);
+        }
+    } else if (same && written->kind != LR_LEAF_NIL) {
+        same = same_number(written, found);
+    }
+    written->seen = true;
+    c->with_values = c->with_values || (written->kind != LR_LEAF_TENSOR && !written->spare);
+    return status != REC_OK ? status : same ? REC_OK : differs(c, place, at, found, words, how);
+}
+
+/* Takes a leaf into the table, or holds it against that. */
+static int32_t on_leaf(lr_check *c, uint64_t place, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words,
+                       const rec_blob *blob)
+{
+    lr_leaf *written;
+    place += place == 0;
+    if (c->sought) {
+        if (c->sought == place || c->sought == lr_check_other_place(c, place)) {
+            words_of(leaf, words, c->sought_words, sizeof c->sought_words);
+            (void)snprintf(c->sought_path, sizeof c->sought_path, "%.500s", c->path);
+        }
+        return REC_OK;
+    }
+    place = lr_check_place(c, place);
+    c->last = place;
+    leaf->exact = c->exact;
+    if (c->reading) {
+        written = lr_check_find(c, place);
+        if (c->tensors && !c->used && leaf->kind == LR_LEAF_NIL && !(written && written->kind == LR_LEAF_NIL)) {
+            return REC_OK; /* a file without tensors, and without room for what there is else */
+        }
+        return !written || written->seen ? unexpected(c, at, leaf, words, written != NULL)
+                                         : hold(c, written, place, at, leaf, words, blob);
+    }
+    if (blob && !blob->size) {
+        lr_hash none;
+        lr_hash_begin(&none);
+        leaf->hash = lr_hash_end(&none);
+        leaf->hashed = true;
+    } else if (blob && (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE)) {
+        leaf->data = blob->kind == REC_BLOB_VIEW ? blob->data : NULL;
+        leaf->source = blob->source;
+        leaf->offset = blob->offset;
+    }
+    return lr_check_take(c, place, leaf) ? REC_OK : c->job->error.status;
+}
+
+/* What was written at a place and is not there. */
+static int32_t lost(lr_check *c, uint64_t place, const char *found)
+{
+    if (seek(c, place) == REC_OK) {
+        (void)rec_fail_found(c->job, REC_E_FORMAT, REC_UNKNOWN, c->sought_words, "%s", found);
+        (void)snprintf(c->job->error.path, sizeof c->job->error.path, "%s", c->sought_path);
+        hint(c);
+    }
+    return c->job->error.status;
+}
+
+/* All was read: whether that is all that was written. */
+static int32_t check_whole(lr_check *c)
+{
+    for (uint64_t i = 0; i < c->room; i++) {
+        const lr_leaf *leaf = &c->leaves[i];
+        bool roomless = c->tensors && !c->with_values && leaf->kind != LR_LEAF_TENSOR;
+        if (c->places[i] && !leaf->seen && !leaf->spare && !roomless) {
+            return lost(c, c->places[i], "nothing at this place");
+        }
+    }
+    return c->with_id && c->without_id ? lost(c, c->without_id, "it without its id") : REC_OK;
+}
+
+static uint64_t where(void *user, char *path, size_t room)
+{
+    const lr_check *c = user;
+    (void)snprintf(path, room, "%s", c->path);
+    return c->used;
+}
+
+int32_t lr_check_read(lr_check *c, rec_source *source)
+{
+    rec_job *job = c->job;
+    uint64_t (*before)(void *, char *, size_t) = job->where;
+    void *user = job->where_user;
+    bool quiet = job->quiet, known = job->burn.known;
+    int32_t written = job->adapter;
+    c->reading = true;
+    c->total = rec_source_size(source);
+    lr_check_rewind(c);
+    job->quiet = true;
+    job->burn.known = false;
+    job->where = where;
+    job->where_user = c;
+    if (lr_plugin_load(job, source, &lr_check_visitor, c) == REC_OK && (!c->rooted || c->depth)) {
+        (void)lr_breach(job, REC_UNKNOWN, "ended within a value");
+    }
+    job->where = before;
+    job->where_user = user;
+    if (!lr_job_failed(job)) {
+        (void)check_whole(c);
+    }
+    if (lr_job_failed(job) && !job->error.hint[0]) {
+        hint(c);
+    }
+    job->quiet = quiet;
+    job->burn.known = known;
+    if (!lr_job_failed(job) && c->paths && written == REC_ADAPTER_NONE && job->adapter == REC_ADAPTER_PYTORCH) {
+        lr_note(job, REC_NOTE_LAYOUT, 1, "",
+                "the file does not say that its modules are laid out as Burn's: it will be taken for PyTorch's, unless "
+                "`adapter = none` is said");
+    }
+    job->adapter = written;
+    c->reading = false;
+    return job->error.status;
+}
+
+/* ------------------------------------------------------------------------------------------- beside the writer -- */
+
+/* A stream on its way to the writer. */
+typedef struct overheard {
+    const rec_blob *blob;
+    lr_hash hash;
+    uint64_t done;
+} overheard;
+
+static int32_t read_too(void *user, void *target, uint64_t size)
+{
+    overheard *o = user;
+    int32_t status = o->blob->read(o->blob->user, target, size);
+    if (status == REC_OK) {
+        lr_hash_add(&o->hash, target, size);
+        o->done += size;
+    }
+    return status;
+}
+
+/* The blob as the writer gets it. */
+static rec_blob listen(overheard *o, const rec_blob *blob)
+{
+    rec_blob theirs = *blob;
+    *o = (overheard){.blob = blob};
+    lr_hash_begin(&o->hash);
+    if (blob->kind == REC_BLOB_STREAM) {
+        theirs.read = read_too;
+        theirs.user = o;
+    } else if (blob->kind == REC_BLOB_TEMPORARY) {
+        lr_hash_add(&o->hash, blob->data, blob->size);
+        o->done = blob->size;
+    }
+    return theirs;
+}
+
+/* What was heard of it, if it was all. */
+static void heard(lr_check *c, uint64_t place, const overheard *o)
+{
+    lr_leaf *leaf = o->blob->size && o->done == o->blob->size ? lr_check_find(c, place) : NULL;
+    if (leaf) {
+        leaf->hash = lr_hash_end(&o->hash);
+        leaf->hashed = true;
+    }
+}
+
+static int32_t tee_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.metadata(c, at, key, value);
+    return status == REC_OK && c->inner.metadata ? c->inner.metadata(c->inner_self, at, key, value) : status;
+}
+
+static int32_t tee_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.scalar(c, at, scalar);
+    return status == REC_OK && c->inner.scalar ? c->inner.scalar(c->inner_self, at, scalar) : status;
+}
+
+static int32_t tee_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.numbers(c, at, dtype, data, count);
+    return status == REC_OK && c->inner.numbers ? c->inner.numbers(c->inner_self, at, dtype, data, count) : status;
+}
+
+static int32_t tee_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    lr_check *c = self;
+    overheard o;
+    rec_blob theirs = listen(&o, blob);
+    int32_t status = lr_check_visitor.bytes(c, at, blob);
+    uint64_t place = c->last;
+    status = status == REC_OK && c->inner.bytes ? c->inner.bytes(c->inner_self, at, &theirs) : status;
+    heard(c, place, &o);
+    return status;
+}
+
+static int32_t tee_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.list_begin(c, at, form, count);
+    return status == REC_OK && c->inner.list_begin ? c->inner.list_begin(c->inner_self, at, form, count) : status;
+}
+
+static int32_t tee_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.map_begin(c, at, form, count);
+    return status == REC_OK && c->inner.map_begin ? c->inner.map_begin(c->inner_self, at, form, count) : status;
+}
+
+static int32_t tee_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.key(c, at, key);
+    return status == REC_OK && c->inner.key ? c->inner.key(c->inner_self, at, key) : status;
+}
+
+static int32_t tee_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.variant_begin(c, at, index, name, payload);
+    return status == REC_OK && c->inner.variant_begin ? c->inner.variant_begin(c->inner_self, at, index, name, payload)
+                                                      : status;
+}
+
+static int32_t tee_end(void *self, uint64_t at)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.end(c, at);
+    return status == REC_OK && c->inner.end ? c->inner.end(c->inner_self, at) : status;
+}
+
+static int32_t tee_option(void *self, uint64_t at, int32_t present)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.option(c, at, present);
+    return status == REC_OK && c->inner.option ? c->inner.option(c->inner_self, at, present) : status;
+}
+
+static int32_t tee_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    lr_check *c = self;
+    rec_tensor_event theirs = *event;
+    overheard o;
+    int32_t status = lr_check_visitor.tensor(c, at, event);
+    uint64_t place = c->last;
+    theirs.data = listen(&o, &event->data);
+    status = status == REC_OK && c->inner.tensor ? c->inner.tensor(c->inner_self, at, &theirs) : status;
+    heard(c, place, &o);
+    return status;
+}
+
+static int32_t tee_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_check *c = self;
+    int32_t status = lr_check_visitor.metadata_value(c, at, key);
+    return status == REC_OK && c->inner.metadata_value ? c->inner.metadata_value(c->inner_self, at, key) : status;
+}
+
+/* Puts the check between the walk and a writer. */
+static void overhear(void *user, rec_visitor *visitor, void **self)
+{
+    lr_check *c = user;
+    static const rec_visitor tee = {
+        .size = sizeof(rec_visitor),
+        .metadata = tee_metadata,
+        .scalar = tee_scalar,
+        .numbers = tee_numbers,
+        .bytes = tee_bytes,
+        .list_begin = tee_list_begin,
+        .map_begin = tee_map_begin,
+        .key = tee_key,
+        .variant_begin = tee_variant_begin,
+        .end = tee_end,
+        .option = tee_option,
+        .tensor = tee_tensor,
+        .metadata_value = tee_metadata_value,
+    };
+    c->inner = *visitor;
+    c->inner_self = *self;
+    lr_check_rewind(c);
+    *visitor = tee;
+    *self = c;
+    if (!c->sought) { /* what a writer lacks the walk gives it in another way */
+        visitor->numbers = c->inner.numbers ? tee_numbers : NULL;
+        visitor->bytes = c->inner.bytes ? tee_bytes : NULL;
+        visitor->variant_begin = c->inner.variant_begin ? tee_variant_begin : NULL;
+        visitor->option = c->inner.option ? tee_option : NULL;
+        visitor->metadata_value = c->inner.metadata_value ? tee_metadata_value : NULL;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- beginning, ending -- */
+
+lr_check *lr_check_new(rec_job *job)
+{
+    lr_check *c = lr_zalloc(job->allocator, sizeof *c);
+    if (!c) {
+        (void)lr_fail_memory(job, sizeof *c);
+        return NULL;
+    }
+    c->job = job;
+    c->leaf = on_leaf;
+    c->tensors = (job->plugin->traits & REC_TRAIT_TENSORS) != 0;
+    c->flat = (job->plugin->traits & REC_TRAIT_PATHS) != 0;
+    job->walk->listener = c;
+    job->walk->overhear = overhear;
+    return c;
+}
+
+void lr_check_free(lr_check *c)
+{
+    if (c) {
+        const lr_allocator *allocator = c->job->allocator;
+        c->job->walk->listener = NULL;
+        c->job->walk->overhear = NULL;
+        lr_release(allocator, c->places);
+        lr_release(allocator, c->leaves);
+        lr_release(allocator, c->frames);
+        lr_release(allocator, c->tile);
+        lr_release(allocator, c);
+    }
+}

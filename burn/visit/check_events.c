@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The events of a record, as leaves with their places: those of the walk on their way to the writer, and those of the
+ * reader of what came of it. Both go the same way here, so that what formats may tell differently is the same for both:
+ * numbers in chunks or one by one, variants as maps, bytes as lists, options as nil. */
+#include "burn/visit/check_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const uint64_t seed = UINT64_C(0xcbf29ce484222325), metadata_seed = UINT64_C(0x6c62272e07bb0142);
+
+/* FNV-1a: places are short. */
+static uint64_t fold(uint64_t place, const char *text, uint64_t length)
+{
+    for (uint64_t i = 0; i < length; i++) {
+        place = (place ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
+    }
+    return place;
+}
+
+/* The hashes of a path. A format of tensors may have names in levels or joined by dots, and a field as Rust writes it:
+ * `r#type` is `type`. So its place there is that of the names joined, and `exact` that of each name. */
+typedef struct spot {
+    uint64_t place, exact;
+} spot;
+
+static void fold_part(spot *at, const char *part, uint64_t length)
+{
+    at->place = fold(at->place, part, length);
+    at->exact = fold(at->exact, part, length);
+}
+
+/* The same of a name that is escaped. */
+static void fold_escaped(spot *at, const char *part, uint64_t length)
+{
+    const char *end = part + length;
+    while (part < end) {
+        const char *slash = memchr(part, '\\', (size_t)(end - part));
+        fold_part(at, part, (uint64_t)((slash ? slash : end) - part));
+        if (!slash) {
+            break;
+        }
+        slash += end - slash > 1 && (slash[1] == '\\' || slash[1] == '.');
+        fold_part(at, slash, 1);
+        part = slash + 1;
+    }
+}
+
+static bool is_raw(const char *part, const char *end)
+{
+    return end - part > 2 && part[0] == 'r' && part[1] == '#';
+}
+
+/* What is below a frame's value under a name, or under a path of several. */
+static spot below(const lr_check *c, const lr_check_frame *f, const char *text, uint64_t length)
+{
+    spot at = {f->place, f->exact};
+    bool first = c->depth == 1 && f->place == seed, paths = first && c->paths;
+    const char *end = text + length;
+    if (!c->tensors) {
+        at.place = fold(fold(at.place, "\x1f", 1), text, length);
+        return at;
+    }
+    for (bool last = false; !last; first = false) {
+        const char *dot = paths ? lr_path_dot(text, end) : NULL, *stop = dot ? dot : end;
+        last = !dot;
+        at.exact = fold(at.exact, "\x1f", 1);
+        if (!first) {
+            at.place = fold(at.place, ".", 1);
+        }
+        text += is_raw(text, stop) ? 2 : 0;
+        if (paths) {
+            fold_escaped(&at, text, (uint64_t)(stop - text));
+        } else {
+            /* A name may be several that are joined: each may be raw. */
+            for (const char *next; text < stop; text = next) {
+                next = memchr(text, '.', (size_t)(stop - text));
+                next = next ? next + 1 : stop;
+                fold_part(&at, text, (uint64_t)(next - text));
+                next += is_raw(next, stop) ? 2 : 0;
+            }
+        }
+        text = dot ? dot + 1 : end;
+    }
+    return at;
+}
+
+static int32_t grammar(lr_check *c, uint64_t at, const char *what)
+{
+    return rec_fail(c->job, REC_E_PLUGIN, at, "events that are no tree: %s", what);
+}
+
+static lr_check_frame *top(lr_check *c)
+{
+    return c->depth ? &c->frames[c->depth - 1] : NULL;
+}
+
+/* Where the value is whose event came: 0 if there can be none, and the job has failed. */
+static uint64_t enter(lr_check *c, uint64_t at)
+{
+    lr_check_frame *f = top(c);
+    char index[24];
+    int length;
+    if (!f && c->entry_due) {
+        c->entry_due = false;
+        c->exact = c->entry;
+        return c->entry;
+    }
+    if (!f && !c->rooted) {
+        c->rooted = true;
+        c->exact = seed;
+        return seed;
+    }
+    if (f && f->kind == REC_KIND_LIST) {
+        spot to;
+        length = snprintf(index, sizeof index, "%" PRIu64, f->count);
+        c->used = lr_path_append_index(c->path, sizeof c->path, f->used, f->used == 0, f->count);
+        f->count++;
+        to = below(c, f, index, (uint64_t)length);
+        c->exact = to.exact;
+        return to.place;
+    }
+    if (f && f->keyed) {
+        f->keyed = false;
+        f->count++;
+        c->exact = f->exact_next;
+        return f->next;
+    }
+    (void)grammar(c, at, "a value where none can be");
+    return 0;
+}
+
+static void leave_to(lr_check *c, size_t used)
+{
+    c->used = used;
+    if (used < sizeof c->path) {
+        c->path[used] = '\0';
+    }
+}
+
+/* The value has ended. */
+static void leave(lr_check *c)
+{
+    const lr_check_frame *f = top(c);
+    leave_to(c, f ? f->used : 0);
+    if (!f && !c->entry_due) {
+        c->entry = 0;
+    }
+}
+
+static int32_t leaf(lr_check *c, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words, const rec_blob *blob)
+{
+    uint64_t place = enter(c, at);
+    int32_t status;
+    leaf->spare = leaf->spare || c->entry;
+    status = place ? c->leaf(c, place, at, leaf, words, blob) : c->job->error.status;
+    leave(c);
+    return status;
+}
+
+static lr_leaf leaf_of_scalar(const rec_scalar *scalar)
+{
+    lr_leaf leaf = {.hashed = true};
+    lr_hash hash;
+    switch (scalar->kind) {
+    case REC_KIND_BOOL:
+        leaf.kind = LR_LEAF_BOOL;
+        leaf.count = scalar->v.i != 0;
+        break;
+    case REC_KIND_INT:
+    case REC_KIND_UINT:
+        leaf.kind = LR_LEAF_INT;
+        leaf.count = scalar->v.u;
+        leaf.hash = scalar->kind == REC_KIND_INT && scalar->v.i < 0;
+        break;
+    case REC_KIND_FLOAT:
+        leaf.kind = LR_LEAF_FLOAT;
+        leaf.narrow = scalar->bits == 32;
+        memcpy(&leaf.count, &scalar->v.f, sizeof leaf.count);
+        break;
+    case REC_KIND_STRING:
+        leaf.kind = LR_LEAF_STRING;
+        lr_hash_begin(&hash);
+        lr_hash_add(&hash, scalar->text, scalar->v.length);
+        leaf.count = scalar->v.length;
+        leaf.hash = lr_hash_end(&hash);
+        break;
+    default:
+        leaf.kind = LR_LEAF_NIL;
+        leaf.loose = scalar->form == REC_FORM_UNIT_STRUCT;
+        break;
+    }
+    return leaf;
+}
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    lr_check *c = self;
+    lr_check_frame *f = top(c);
+    lr_leaf_words words = {.scalar = scalar};
+    lr_leaf scalar_leaf;
+    if (f && f->kind == REC_KIND_LIST && scalar->kind != REC_KIND_STRING) {
+        lr_numbers_scalar(&f->numbers, scalar);
+        f->count++;
+        return REC_OK;
+    }
+    scalar_leaf = leaf_of_scalar(scalar);
+    return leaf(c, at, &scalar_leaf, &words, NULL);
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    lr_check *c = self;
+    lr_check_frame *f = top(c);
+    if (!f || f->kind != REC_KIND_LIST ||
+        !(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
+        return grammar(c, at, "numbers outside of a list, or of a type that no list has");
+    }
+    lr_numbers_add(&f->numbers, dtype, data, count);
+    f->count += count;
+    return REC_OK;
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    lr_leaf bytes = {.kind = LR_LEAF_LIST, .count = blob->size};
+    return leaf(self, at, &bytes, &(lr_leaf_words){0}, blob);
+}
+
+/* Opens a container. @return its place. */
+static int32_t open(lr_check *c, uint64_t at, int32_t kind)
+{
+    uint64_t place = enter(c, at);
+    lr_check_frame *f;
+    if (!place) {
+        return c->job->error.status;
+    }
+    if (c->depth >= c->job->limits.depth) {
+        return rec_fail(c->job, REC_E_LIMIT, at, "lists and maps are nested deeper than %u levels",
+                        (unsigned)c->job->limits.depth);
+    }
+    if (c->depth == c->frame_room) {
+        uint32_t room = c->frame_room ? c->frame_room * 2 : 8;
+        lr_check_frame *frames = lr_resize(c->job->allocator, c->frames, room * sizeof *frames);
+        if (!frames) {
+            return lr_fail_memory(c->job, room * sizeof *frames);
+        }
+        c->frames = frames;
+        c->frame_room = room;
+    }
+    f = &c->frames[c->depth++];
+    f->kind = kind;
+    f->keyed = f->root_metadata = false;
+    f->place = place;
+    f->exact = c->exact;
+    f->count = 0;
+    f->used = c->used;
+    if (kind == REC_KIND_LIST) {
+        const lr_leaf *written = c->reading ? lr_check_find(c, lr_check_place(c, place)) : NULL;
+        lr_numbers_begin(&f->numbers);
+        if (written && written->kind == LR_LEAF_LIST) {
+            f->numbers.given = true;
+            f->numbers.narrow = written->sizes;
+        }
+    }
+    return REC_OK;
+}
+
+static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    (void)form;
+    (void)count;
+    return open(self, at, REC_KIND_LIST);
+}
+
+static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    lr_check *c = self;
+    (void)count;
+    c->paths = c->depth || c->entry_due ? c->paths : c->tensors && form == REC_FORM_PATHS;
+    return open(self, at, REC_KIND_MAP);
+}
+
+/* What follows is below this name. */
+static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t length)
+{
+    bool outer = c->depth == 1 && !c->tensors;
+    spot at = below(c, f, text, length);
+    f->next = at.place;
+    f->exact_next = at.exact;
+    f->keyed = true;
+    f->root_metadata = outer && length == 8 && memcmp(text, "metadata", 8) == 0;
+    if (!outer || length != 4 || memcmp(text, "item", 4) != 0) { /* paths are those of the record */
+        c->used = lr_path_append(c->path, sizeof c->path, f->used, f->used == 0, text, length);
+    }
+}
+
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_check *c = self;
+    lr_check_frame *f = top(c);
+    char text[24];
+    if (!f || f->kind != REC_KIND_MAP || f->keyed) {
+        return grammar(c, at, "a key outside of a map, or two in a row");
+    }
+    if (key->kind == REC_KIND_STRING) {
+        name(c, f, key->text, key->v.length);
+        return REC_OK;
+    }
+    if (key->kind == REC_KIND_BOOL) {
+        (void)snprintf(text, sizeof text, "%s", key->v.i ? "true" : "false");
+    } else if (key->kind == REC_KIND_INT) {
+        (void)snprintf(text, sizeof text, "%" PRId64, key->v.i);
+    } else if (key->kind == REC_KIND_UINT) {
+        (void)snprintf(text, sizeof text, "%" PRIu64, key->v.u);
+    } else {
+        return grammar(c, at, "a key that is no string, bool or integer");
+    }
+    name(c, f, text, strlen(text));
+    return REC_OK;
+}
+
+static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *variant, int32_t payload)
+{
+    lr_check *c = self;
+    lr_check_frame *f;
+    uint64_t entry;
+    int32_t status;
+    (void)index;
+    if (variant->kind != REC_KIND_STRING) {
+        return grammar(c, at, "a variant without a name");
+    }
+    if (payload) {
+        status = open(c, at, REC_KIND_VARIANT);
+        f = top(c);
+        if (status == REC_OK) {
+            name(c, f, variant->text, variant->v.length);
+        }
+        return status;
+    }
+    /* Without payload it is a text; its `end` comes all the same. */
+    entry = c->entry;
+    status = on_scalar(c, at, variant);
+    if (status == REC_OK) {
+        f = top(c);
+        if (f && f->kind == REC_KIND_LIST) {
+            f->count--; /* the same value again */
+        } else if (f) {
+            f->keyed = true;
+            f->count--;
+        } else {
+            c->rooted = false;
+            c->entry = entry;
+            c->entry_due = entry != 0;
+        }
+        status = open(c, at, REC_KIND_VARIANT);
+    }
+    return status;
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    lr_check *c = self;
+    lr_check_frame *f = top(c);
+    int32_t status = REC_OK;
+    if (!f || f->kind == 0 || (f->keyed && f->kind == REC_KIND_MAP)) {
+        return grammar(c, at, "an end without a beginning, or before a value");
+    }
+    leave_to(c, f->used);
+    if (f->kind == REC_KIND_LIST && (f->numbers.count || !f->count)) {
+        lr_variables *n = &f->numbers;
+        lr_leaf list = {.kind = LR_LEAF_LIST,
+                        .hashed = true,
+                        .spare = c->entry != 0,
+                        .loose = n->loose,
+                        .count = n->count,
+                        .hash = lr_hash_end(&n->hash),
+                        .other = n->loose ? lr_hash_end(&n->loose_hash) : 0,
+                        .sizes = n->narrow};
+        status = c->leaf(c, f->place, at, &list, &(lr_leaf_words){0}, NULL);
+    } else if (f->kind == REC_KIND_MAP && !f->count) {
+        lr_leaf nil = {.kind = LR_LEAF_NIL,
+                       .hashed = true,
+                       .spare = c->entry != 0}; /* JSON has null for a struct without fields */
+        status = c->leaf(c, f->place, at, &nil, &(lr_leaf_words){0}, NULL);
+    }
+    c->depth--;
+    leave(c);
+    f = top(c);
+    if (c->depth == 1 && f->root_metadata && c->reading) {
+        c->job->burn.known = true; /* what follows is laid out as it was written: the job still knows how */
+    }
+    return status;
+}
+
+static int32_t on_option(void *self, uint64_t at, int32_t present)
+{
+    return present ? REC_OK : on_scalar(self, at, &(rec_scalar){.kind = REC_KIND_NIL});
+}
+
+/* Whether an entry is none of the record's own: a flat format may say of itself which Burn it is for. */
+static bool says_of_itself(const lr_check *c, const rec_scalar *key)
+{
+    char text[16] = "";
+    if (key->v.length < sizeof text) {
+        memcpy(text, key->text, (size_t)key->v.length);
+    }
+    return lr_metadata_is_burns(text) ||
+           (c->reading && !lr_check_find(c, fold(metadata_seed, key->text, key->v.length)));
+}
+
+static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    lr_check *c = self;
+    lr_leaf text = leaf_of_scalar(value);
+    lr_leaf_words words = {.scalar = value};
+    int32_t status;
+    if (key->kind != REC_KIND_STRING || value->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
+        return grammar(c, at, "metadata that is no text, or not before the value");
+    }
+    if (c->flat && says_of_itself(c, key)) {
+        return REC_OK;
+    }
+    text.spare = true;
+    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
+    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
+    c->exact = fold(metadata_seed, key->text, key->v.length);
+    status = c->leaf(c, c->exact, at, &text, &words, NULL);
+    leave(c);
+    if (c->reading) {
+        c->job->burn.known = true;
+    }
+    return status;
+}
+
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    lr_check *c = self;
+    if (key->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
+        return grammar(c, at, "metadata whose key is no text, or that is not before the value");
+    }
+    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
+    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
+    c->entry = fold(metadata_seed, key->text, key->v.length);
+    c->entry += c->entry == 0;
+    c->entry_due = true;
+    if (c->reading) {
+        c->job->burn.known = true;
+    }
+    return REC_OK;
+}
+
+static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+{
+    lr_leaf tensor = {.kind = LR_LEAF_TENSOR, .dtype = (uint8_t)event->dtype, .count = event->data.size};
+    lr_leaf_words words = {.tensor = event};
+    lr_hash hash;
+    lr_hash_begin(&hash);
+    for (uint32_t i = 0; i < event->rank; i++) {
+        uint64_t size = event->shape[i];
+        lr_swap_if_big(&size, 8, 1);
+        lr_hash_add(&hash, &size, sizeof size);
+    }
+    if (rec_dtype_bits(event->dtype) == 0 && event->dtype_name) {
+        lr_hash_add(&hash, event->dtype_name, strlen(event->dtype_name));
+    }
+    tensor.sizes = lr_hash_end(&hash);
+    if (event->id) {
+        lr_hash_begin(&hash);
+        lr_hash_add(&hash, event->id, strlen(event->id));
+        tensor.has_id = true;
+        tensor.id = lr_hash_end(&hash);
+    }
+    return leaf(self, at, &tensor, &words, &event->data);
+}
+
+const rec_visitor lr_check_visitor = {
+    .size = sizeof(rec_visitor),
+    .metadata = on_metadata,
+    .scalar = on_scalar,
+    .numbers = on_numbers,
+    .bytes = on_bytes,
+    .list_begin = on_list_begin,
+    .map_begin = on_map_begin,
+    .key = on_key,
+    .variant_begin = on_variant_begin,
+    .end = on_end,
+    .option = on_option,
+    .tensor = on_tensor,
+    .metadata_value = on_metadata_value,
+};
+
+void lr_check_rewind(lr_check *c)
+{
+    c->depth = 0;
+    c->rooted = c->paths = false;
+    c->entry = 0;
+    c->entry_due = false;
+    leave_to(c, 0);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * What the files of the check share: a hash, numbers as they are compared, and the table of what was written. */
+#ifndef LR_CHECK_PRIVATE_H
+#define LR_CHECK_PRIVATE_H
+
+#include "burn/visit/visit.h"
+
+/* check_hash.c: XXH64, whatever pieces the bytes come in. */
+
+typedef struct lr_hash {
+    uint64_t lanes[4];
+    uint64_t total;
+    uint8_t held[32]; /**< the last total % 32 bytes */
+} lr_hash;
+
+void lr_hash_begin(lr_hash *hash);
+void lr_hash_add(lr_hash *hash, const void *data, uint64_t size);
+uint64_t lr_hash_end(const lr_hash *hash);
+
+/* check_numbers.c: the numbers of a list as one hash, whatever chunks they come in. Formats differ in how they hold a
+ * number: what counts is its value, and of a float its value at the width that was written. */
+
+/** Numbers so far. A list that is all bytes has the hash of those bytes. */
+typedef struct lr_variables {
+    lr_hash hash, loose_hash;
+    uint64_t count;
+    uint64_t narrow; /**< which of the first 63 are floats of 32 bits; bit 63: those after them */
+    int32_t kind, loose_kind;
+    bool given; /**< `narrow` came from what was written */
+    bool after; /**< bit 63 is decided */
+    bool wide;  /**< some are no bytes: the hash is of words */
+    bool loose; /**< some are NaN or infinite: `loose_hash` has them as nil, which is all that JSON can say */
+} lr_variables;
+
+void lr_numbers_begin(lr_variables *numbers);
+/** @param scalar nil, a bool or a number. */
+void lr_numbers_scalar(lr_variables *numbers, const rec_scalar *scalar);
+/** @param data host byte order. */
+void lr_numbers_add(lr_variables *numbers, rec_dtype dtype, const void *data, uint64_t count);
+/** The bits of a float at a width; all NaNs are one. */
+uint64_t lr_float_bits(double value, bool narrow);
+
+/* check.c */
+
+enum { LR_LEAF_NIL = 1, LR_LEAF_BOOL, LR_LEAF_INT, LR_LEAF_FLOAT, LR_LEAF_STRING, LR_LEAF_LIST, LR_LEAF_TENSOR };
+
+/** A value without values of its own below it. */
+typedef struct lr_leaf {
+    uint8_t kind;  /**< LR_LEAF_… */
+    uint8_t dtype; /**< of a tensor */
+    bool narrow;   /**< of a float: 32 bits */
+    bool loose;    /**< of a list: `other` counts; of nil: a struct without fields, which MessagePack has as a list */
+    bool hashed;   /**< `hash` counts; of data that were not looked at yet it does not */
+    bool seen;     /**< it was read back */
+    bool has_id;
+    bool spare;     /**< a format of tensors may have no place for it: metadata */
+    uint64_t count; /**< of a list its elements, of a tensor its bytes, of a text its length; the bits of a number */
+    uint64_t hash;  /**< of the data; of an integer whether it is negative */
+    uint64_t other; /**< of a list: lr_variables.loose_hash */
+    uint64_t sizes; /**< of a list: lr_variables.narrow; of a tensor: hash of shape and name of the type */
+    uint64_t id;    /**< of a tensor: hash of its id */
+    uint64_t exact; /**< lr_check.exact */
+    const uint8_t *data; /**< the bytes themselves where they stay… */
+    rec_source *source;  /**< …or where they can be read again; NULL: neither */
+    uint64_t offset;
+} lr_leaf;
+
+/** What the event of a leaf says that is not kept; for messages. */
+typedef struct lr_leaf_words {
+    const rec_scalar *scalar;
+    const rec_tensor_event *tensor;
+} lr_leaf_words;
+
+/** A container that is open. */
+typedef struct lr_check_frame {
+    int32_t kind;          /**< REC_KIND_LIST, _MAP, _VARIANT */
+    bool keyed;            /**< `next` is the place of a value that is yet to come */
+    bool root_metadata;    /**< the value that is to come is the metadata */
+    uint64_t place, exact; /**< hashes of its path */
+    uint64_t next, exact_next;
+    uint64_t count;
+    size_t used;          /**< of the path */
+    lr_variables numbers; /**< those in a list */
+} lr_check_frame;
+
+struct lr_check {
+    rec_job *job;
+    bool paths; /**< the outermost map's keys are paths */
+    /** What becomes of a leaf. @param blob its data, NULL if it has none. */
+    int32_t (*leaf)(lr_check *check, uint64_t place, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words,
+                    const rec_blob *blob);
+    bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
+    bool tensors;
+    bool flat;           /**< it has all under paths */
+    bool rooted;         /**< the value came */
+    uint64_t entry;      /**< the place of the metadata entry whose value is told, 0: it is the record's */
+    bool entry_due;      /**< and that value has not begun */
+    bool with_id;        /**< some tensor was read back with the id that it was written with… */
+    uint64_t without_id; /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
+    rec_visitor inner;
+    void *inner_self;
+    bool with_values; /**< a format of tensors had other values too: it has room for them, or was told to have none */
+    /* The table: open addressing by the hash of the path, a power of two. */
+    uint64_t *places;
+    lr_leaf *leaves;
+    uint64_t room, count;
+    /* Where the events are. */
+    lr_check_frame *frames;
+    uint32_t depth, frame_room;
+    size_t used;
+    char path[1024];
+    uint64_t
+        exact; /**< hash of the path of the value that came last, name by name; its place is that of its names joined */
+    uint8_t *tile;
+    uint64_t last;            /**< the place of the last leaf */
+    uint64_t compared, total; /**< bytes, for progress */
+    /* A walk that looks for what belongs to a place: */
+    uint64_t sought; /**< 0: none */
+    char sought_path[512];
+    char sought_words[256];
+};
+
+/* check_table.c */
+
+/** The place of the value that came last: another one where two paths are one once their names are joined (`a.b` may be
+ *  two names or one). A reader may tell joined names where they were written in levels. */
+uint64_t lr_check_place(const lr_check *check, uint64_t place);
+/** The same where `place` is taken. */
+uint64_t lr_check_other_place(const lr_check *check, uint64_t place);
+/** What was written at a place, NULL: nothing. */
+lr_leaf *lr_check_find(const lr_check *check, uint64_t place);
+/** Of a walk: the leaf of a place; a later walk gives the same once more. NULL: the job has failed. */
+lr_leaf *lr_check_take(lr_check *check, uint64_t place, const lr_leaf *leaf);
+
+/* check_events.c */
+
+extern const rec_visitor lr_check_visitor;
+
+/** Begins with the first event. */
+void lr_check_rewind(lr_check *check);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Events and records: the builder makes a record of the events of a reader, the walk makes events of a record, the
+ * check compares what was written with what can be read back. No format is known here. A record that the builder
+ * finished is the caller's; the walk is the job's, until lr_walk_free(). */
+#ifndef LR_VISIT_H
+#define LR_VISIT_H
+
+#include "burn/layout/layout.h"
+
+/* The builder: a visitor that makes a record of the events of a reader. */
+
+typedef struct lr_builder lr_builder;
+
+extern const rec_visitor lr_builder_visitor;
+
+/** Calls the job's plugin to load. What it tells is looked at before the visitor gets it, and what it leaves behind is
+ *  given back. @return the job's status. */
+int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+/** Calls it to save, within lr_walk_begin(): it must walk the record and close what it made. @return the same. */
+int32_t lr_plugin_save(rec_job *job, rec_sink *sink);
+
+/**
+ * A builder for one load. The job's `where` is its until it is freed.
+ * @param tensors the format speaks tensors itself (REC_TRAIT_TENSORS).
+ * @param burn what is known of the layout from a first pass, NULL in the first.
+ * NULL: the job has failed.
+ */
+lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn);
+/** What the metadata said so far. */
+const lr_burn *lr_builder_burn(const lr_builder *builder);
+/** True if metadata came too late to read the tensors before it: rewind and build again with lr_builder_burn(). */
+bool lr_builder_again(const lr_builder *builder);
+/** Ends the load. @return the record, NULL: the job has failed. */
+rec_record *lr_builder_finish(lr_builder *builder);
+void lr_builder_free(lr_builder *builder);
+
+/* The walk: a record to the events of a writer (rec_job_walk), at a precision, in the layout of a Burn version. */
+
+/** Prepares a save: layout, metadata's version and precision. The job's walk until lr_walk_free().
+ *  @param target 0.MINOR or LR_TARGET_…. */
+int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target);
+void lr_walk_free(rec_job *job);
+
+/* The check: what a walk gives the writer, held against what the reader finds in the result. Of each value its place,
+ * its kind and itself; of bytes that stay during the save all of them, of those that were made on the way a hash. */
+
+typedef struct lr_check lr_check;
+
+/** For the walks of a job that follow. To be freed before the walk. NULL: the job has failed. */
+lr_check *lr_check_new(rec_job *job);
+/** Reads what was written. Anything that is not as it was given: the job fails with its path. */
+int32_t lr_check_read(lr_check *check, rec_source *source);
+void lr_check_free(lr_check *check);
+
+#endif

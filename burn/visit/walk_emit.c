@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The walk's events, or what a writer that lacks one gets instead; and the path where the walk is. */
+#include "burn/visit/walk_private.h"
+
+#include <string.h>
+
+int32_t lr_walk_scalar(lr_walk *w, const rec_scalar *scalar)
+{
+    return w->visitor.scalar(w->self, REC_UNKNOWN, scalar);
+}
+
+int32_t lr_walk_text(lr_walk *w, const char *text, uint64_t length)
+{
+    rec_scalar scalar = {.kind = REC_KIND_STRING, .v = {.length = length}, .text = text};
+    return lr_walk_scalar(w, &scalar);
+}
+
+int32_t lr_walk_key(lr_walk *w, const char *name)
+{
+    rec_scalar key = {.kind = REC_KIND_STRING, .v = {.length = strlen(name)}, .text = name};
+    return w->visitor.key(w->self, REC_UNKNOWN, &key);
+}
+
+static int32_t deeper(lr_walk *w)
+{
+    if (w->depth >= w->job->limits.depth) {
+        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "lists and maps are nested deeper than %u levels",
+                        (unsigned)w->job->limits.depth);
+    }
+    w->depth++;
+    return REC_OK;
+}
+
+int32_t lr_walk_list(lr_walk *w, int32_t form, uint64_t count)
+{
+    int32_t status = deeper(w);
+    return status == REC_OK ? w->visitor.list_begin(w->self, REC_UNKNOWN, form, count) : status;
+}
+
+int32_t lr_walk_map(lr_walk *w, int32_t form, uint64_t count)
+{
+    int32_t status = deeper(w);
+    return status == REC_OK ? w->visitor.map_begin(w->self, REC_UNKNOWN, form, count) : status;
+}
+
+int32_t lr_walk_end(lr_walk *w)
+{
+    w->depth--;
+    return w->visitor.end(w->self, REC_UNKNOWN);
+}
+
+int32_t lr_walk_option(lr_walk *w, bool present)
+{
+    if (w->visitor.option) {
+        return w->visitor.option(w->self, REC_UNKNOWN, present);
+    }
+    return present ? REC_OK : lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_NONE});
+}
+
+int32_t lr_walk_variant(lr_walk *w, uint64_t index, const char *name, uint64_t length, bool payload)
+{
+    rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = length}, .text = name};
+    int32_t status;
+    if (w->visitor.variant_begin) {
+        status = deeper(w);
+        return status == REC_OK ? w->visitor.variant_begin(w->self, REC_UNKNOWN, index, &text, payload) : status;
+    }
+    if (!payload) {
+        return lr_walk_scalar(w, &text);
+    }
+    status = lr_walk_map(w, REC_FORM_MAP, 1);
+    return status == REC_OK ? w->visitor.key(w->self, REC_UNKNOWN, &text) : status;
+}
+
+/* Ends a variant that was begun with a payload (or, if the writer knows variants, any). */
+int32_t lr_walk_variant_end(lr_walk *w)
+{
+    return lr_walk_end(w);
+}
+
+int32_t lr_walk_numbers(lr_walk *w, rec_dtype dtype, const void *data, uint64_t count)
+{
+    const uint8_t *from = data;
+    uint32_t width = rec_dtype_bits(dtype) / 8;
+    int32_t status = REC_OK;
+    if (w->visitor.numbers) {
+        return count ? w->visitor.numbers(w->self, REC_UNKNOWN, dtype, data, count) : REC_OK;
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        uint64_t little = 0;
+        rec_scalar number;
+        memcpy(&little, from + i * width, width);
+        lr_swap_if_big(&little, width, 1);
+        number = lr_element(dtype, &little);
+        status = lr_walk_scalar(w, &number);
+    }
+    return status;
+}
+
+enum { TILE = 64 * 1024 };
+
+int32_t lr_walk_bytes(lr_walk *w, const rec_blob *blob)
+{
+    uint8_t *tile;
+    int32_t status;
+    if (w->visitor.bytes) {
+        return w->visitor.bytes(w->self, REC_UNKNOWN, blob);
+    }
+    tile = rec_job_alloc(w->job, TILE);
+    if (!tile) {
+        return w->job->error.status;
+    }
+    status = lr_walk_list(w, REC_FORM_LIST, blob->size);
+    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
+        status = rec_blob_read(w->job, blob, done, tile, n);
+        if (status == REC_OK) {
+            status = lr_walk_numbers(w, REC_DTYPE_U8, tile, n);
+        }
+        done += n;
+    }
+    if (status == REC_OK) {
+        status = lr_walk_end(w);
+    }
+    rec_job_free(w->job, tile);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------- paths -- */
+
+/* Room for `more` bytes. Without memory the job has failed, which ends the walk. */
+static void make_room(lr_walk *w, uint64_t more)
+{
+    uint64_t room = w->path_room;
+    char *path = NULL;
+    if (w->used + more < room) {
+        return;
+    }
+    while (room <= w->used + more) {
+        room *= 2;
+    }
+    path = lr_alloc(w->job->allocator, room);
+    if (!path) {
+        (void)lr_fail_memory(w->job, room);
+        return;
+    }
+    memcpy(path, w->path, (size_t)w->path_room);
+    if (w->path != w->near) {
+        lr_release(w->job->allocator, w->path);
+    }
+    w->path = path;
+    w->path_room = room;
+}
+
+/* The path as it is, to come back to: where it ends, and whether it has a name, which may be empty. */
+static size_t mark(const lr_walk *w)
+{
+    return w->used * 2 + w->named;
+}
+
+size_t lr_walk_enter_index(lr_walk *w, uint64_t index)
+{
+    size_t before = mark(w);
+    make_room(w, 24);
+    w->used = lr_path_append_index(w->path, (size_t)w->path_room, w->used, !w->named, index);
+    w->named = true;
+    return before;
+}
+
+size_t lr_walk_enter_key(lr_walk *w, const rec_value *key)
+{
+    size_t before = mark(w);
+    make_room(w, key->kind == REC_KIND_STRING ? 2 * (uint64_t)key->length + 2 : 24);
+    w->used = lr_path_append_key(w->path, (size_t)w->path_room, w->used, !w->named, key);
+    w->named = true;
+    return before;
+}
+
+size_t lr_walk_enter_path(lr_walk *w, const char *path, uint64_t length)
+{
+    size_t before = mark(w), end = w->used + (size_t)length;
+    make_room(w, length + 2);
+    if (end < w->path_room) {
+        memcpy(w->path + w->used, path, (size_t)length);
+        w->path[end] = '\0';
+    }
+    w->used = end;
+    w->named = true;
+    return before;
+}
+
+void lr_walk_leave(lr_walk *w, size_t before)
+{
+    w->used = before / 2;
+    w->named = before % 2;
+    if (w->used < w->path_room) {
+        w->path[w->used] = '\0';
+    }
+}

@@ -331,7 +331,7 @@ static int look(across *a, session *s, const command *c, const options *o)
     if (a->rank == 0) {
         (void)tool_fail_divert(NULL);
     }
-    status = tool_saved_status(c->run(s, o->operands.at + 1, o->operands.count - 1));
+    status = tool_saved_status(tool_command_run(c, s, o->operands.at + 1, o->operands.count - 1));
     (void)tool_fail_divert(&a->errors);
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
@@ -468,7 +468,7 @@ static int run(across *a, const options *o)
         }
         a->check = o->check;
         status = status != EXIT_OK           ? status
-                 : converts && !shared.files ? c->run(&s, o->operands.at + 1, count)
+                 : converts && !shared.files ? tool_command_run(c, &s, o->operands.at + 1, count)
                                              : look(a, &s, c, o);
         tool_session_close(&s);
     }

@@ -22,21 +22,21 @@ const command tool_commands[] = {
     {"info", COMMAND_INFO, 1, SIZE_MAX, "FILE...", "who wrote a record, and what is in it",
      "FILE may be a folder: then it is all records in it and below it. Options are for\n"
      "all files.\n",
-     NULL, tool_run_info},
+     NULL},
     {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values, repeated layers folded", tool_ls_more,
-     tool_ls_options, tool_run_ls},
+     tool_ls_options},
     {"show", COMMAND_SHOW, 1, SIZE_MAX, "FILE [KEY]...", "print the values at keys",
      "KEY is a name as `record ls --all` lists it, and may have a slice, or a pattern:\n"
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
      "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n"
      "Without KEY the whole tree is shown.\n",
-     NULL, tool_run_show},
+     NULL},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments", tool_stats_more,
-     NULL, tool_run_stats},
+     NULL},
     {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more,
-     tool_diff_options, tool_run_diff},
+     tool_diff_options},
     {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "see whether records are whole, and what they were",
-     tool_verify_more, tool_verify_options, tool_run_verify},
+     tool_verify_more, tool_verify_options},
     {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read with one recorder, write with another",
      "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
      "not at all, so IN and OUT may be the same file. Several IN become one OUT, but\n"
@@ -46,15 +46,15 @@ const command tool_commands[] = {
      "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n"
      "A safetensors file of PyTorch becomes a record by a plan; record plan shows it:\n"
      "  record convert --profile llama model.safetensors model.mpk\n" SEVERAL,
-     tool_convert_options, tool_run_convert},
+     tool_convert_options},
     {"plan", COMMAND_PLAN, 1, SIZE_MAX, "IN...", "show what becomes of each key, before data are read",
      "One line for each tensor: its key and form, what it becomes, and why. Repeated\n"
      "layers are folded. Then what is wrong, and what to do about it; the status is 1\n"
      "if something needs a decision. --to says what it is for (default: a record of\n"
      "Burn), --debug prints what Burn's own import prints.\n" SEVERAL,
-     NULL, tool_run_plan},
+     NULL},
     {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
-     tool_edit_more, tool_edit_options, tool_run_edit},
+     tool_edit_more, tool_edit_options},
     {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
      "What a record does not show is assumed, and marked. Of a file without names\n"
      "(.bin) a type is made up that reads it, by the bytes between its parameters;\n"
@@ -65,17 +65,15 @@ const command tool_commands[] = {
      "  record types --check --type model.rs:Model model.bin\n"
      "With --c it is a header with the struct that rec_bind() fills in:\n"
      "  record types --c model.mpk > model.h\n",
-     tool_types_options, tool_run_types},
+     tool_types_options},
     {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
-     tool_embed_options, tool_run_embed},
+     tool_embed_options},
     {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, changes",
-     tool_report_more, tool_report_options, tool_run_report},
+     tool_report_more, tool_report_options},
     {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "look about in records on the terminal", tool_browse_more,
-     tool_browse_options, tool_run_browse},
-    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL,
-     tool_run_profiles},
-    {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL,
-     tool_run_plugins},
+     tool_browse_options},
+    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL},
+    {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL},
     {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print what completes words in bash, zsh or fish",
      "It is installed with the command; without that, for this session:\n"
      "  eval \"$(record completion bash)\"        also in ~/.bashrc\n"
@@ -85,8 +83,8 @@ const command tool_commands[] = {
      "also those of a Rust file (--type model.rs:), and keys of the file named before.\n"
      "The scripts ask for candidates: record completion words -- WORD... prints those\n"
      "for the last WORD, a line each, with a tab before what it means.\n",
-     NULL, tool_run_completion},
-    {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL, NULL},
+     NULL},
+    {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL},
     {0},
 };
 

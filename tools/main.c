@@ -83,11 +83,11 @@ static int run(const command *c, const options *o)
         return tool_fail_usage(c->name, "expected record %s%s%s, found %zu operand%s", c->name, *c->operands ? " " : "",
                                c->operands, count, tool_plural(count));
     }
-    if (!c->run) {
+    if (c->bit == COMMAND_HELP) {
         return run_help(count ? operands[0] : NULL);
     }
     if ((status = tool_session_open(&s, o)) == EXIT_OK) {
-        status = c->run(&s, operands, count);
+        status = tool_command_run(c, &s, operands, count);
         tool_session_close(&s);
     }
     return status;

@@ -34,14 +34,16 @@ typedef struct command {
     int bit;
     size_t least, most; /* operands */
     const char *operands, *summary;
-    const char *more;                                                  /* further lines of the help, or "" */
-    const own_option *own;                                             /* its own options; NULL: none */
-    int (*run)(session *s, const char *const *operands, size_t count); /* NULL: help */
+    const char *more;      /* further lines of the help, or "" */
+    const own_option *own; /* its own options; NULL: none */
 } command;
 /* All of them, in the order of the help; the last one has no name. */
 extern const command tool_commands[];
 /* @return NULL if there is none of that name. */
 const command *tool_command_find(const char *name);
+
+/* Runs one of them, but for help. @return the status of the command. */
+int tool_command_run(const command *c, session *s, const char *const *operands, size_t count);
 
 /* Reads the command line. Options may stand before and after operands; `--` ends them. Mistakes are printed.
  * @return EXIT_OK or EXIT_ERROR. The words are to be given back with tool_options_free(), in either case. */

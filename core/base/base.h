@@ -329,7 +329,7 @@ typedef struct lr_type_ref {
     const char *name;       /**< of a type by name: that, without path and arguments; borrowed; or NULL */
 } lr_type_ref;
 
-typedef struct lr_walk lr_walk; /* core/burn/walk_private.h: what is saved */
+typedef struct lr_walk lr_walk; /* burn/visit/walk_private.h: what is saved */
 
 /** The version of Burn whose layout counts, and how that is known. */
 typedef struct lr_job_burn {

@@ -10,9 +10,12 @@
 #include <cmocka.h>
 
 #include "tests/sha256.h"
+#include "tools/measure/blocks.c"
+#include "tools/measure/kernels.c"
 #include "tools/measure/plain.c"
 #include "tools/measure/sha256.c"
 #include "tools/measure/sha256_fast.c"
+#include "tools/measure/sha256_plain.c"
 #include "tools/measure/vector.c"
 #include "tools/measure/x86.c"
 

@@ -8,47 +8,6 @@
 
 #include "tools/convert/convert_private.h"
 
-uint64_t tool_size_of_file(const char *path)
-{
-    struct stat s;
-
-    return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
-}
-
-/* The index of a set of files that may stand beside a file. @param newer than the file, or there is no file; else
- * older.
- * @return to be freed; NULL: there is none. */
-static char *find_index(const char *path, bool newer)
-{
-    char *index = xasprintf("%s.index.json", path);
-    struct stat of, is;
-
-    if (stat(index, &of) == 0 && S_ISREG(of.st_mode) &&
-        (stat(path, &is) != 0 || of.st_mtim.tv_sec > is.st_mtim.tv_sec ||
-         (of.st_mtim.tv_sec == is.st_mtim.tv_sec && of.st_mtim.tv_nsec > is.st_mtim.tv_nsec)) == newer) {
-        return index;
-    }
-    free(index);
-    return NULL;
-}
-
-char *tool_index_beside(const char *path)
-{
-    return find_index(path, true);
-}
-
-void tool_note_old_index(const char *path, notes *n)
-{
-    char *index = find_index(path, false);
-
-    if (index) {
-        tool_notes_add(
-            n, REC_NOTE_LAYOUT, "",
-            xasprintf("%s is of an older set of files, and who reads the folder goes by it: remove it", index));
-    }
-    free(index);
-}
-
 /* Sets the type that a record with names shows on a recorder that writes for another version of Burn: the fields that
  * this version adds, removes or reorders follow from the types of the modules. Assumptions about the rest change
  * nothing in a file that has names. Without such a type the record is written unchanged. */

@@ -12,13 +12,6 @@
 
 /* ----------------------------------------------------------------------------------------------------- finding -- */
 
-static bool fits_glob(const char *glob, const char *name)
-{
-    const char *last = strrchr(name, '/');
-
-    return fnmatch(glob, strchr(glob, '/') || !last ? name : last + 1, 0) == 0;
-}
-
 /* Whether one of the globs of an option matches. */
 static bool is_among(const folder *f, const char *option, const char *name)
 {
@@ -26,26 +19,11 @@ static bool is_among(const folder *f, const char *option, const char *name)
     size_t at = 0;
 
     while ((glob = tool_own_next(f->s->o, option, &at))) {
-        if (fits_glob(glob, name)) {
+        if (tool_folder_fits(glob, name)) {
             return true;
         }
     }
     return false;
-}
-
-/* @param is what the file is, NULL if that is not known. @param why it is skipped, or NULL. */
-void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why)
-{
-    if (f->count == f->room) {
-        f->room = f->room ? f->room * 2 : 64;
-        f->files = xrealloc(f->files, f->room * sizeof *f->files);
-    }
-    f->files[f->count++] = (found){.name = xstrdup(name),
-                                   .why = why ? xstrdup(why) : NULL,
-                                   .result = FOLDER_SKIPPED,
-                                   .is_file = is && S_ISREG(is->st_mode),
-                                   .device = is ? is->st_dev : 0,
-                                   .inode = is ? is->st_ino : 0};
 }
 
 static int by_name(const void *a, const void *b)
@@ -95,399 +73,20 @@ static int find_files(folder *f, const char *below)
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- converting -- */
-
-/* The type that --type GLOB=TYPE gives to a file: the first glob that matches, against the name alone if the glob has
- * no slash; `--type TYPE` is for all files that no glob matches. */
-static const char *type_of(const folder *f, const char *name)
-{
-    const words *types = &f->s->o->type;
-    const char *other = NULL;
-
-    for (size_t i = 0; i < types->count; i++) {
-        const char *equals = strchr(types->at[i], '=');
-        char *glob;
-        bool fits;
-        if (!equals) {
-            other = other ? other : types->at[i];
-            continue;
-        }
-        glob = xasprintf("%.*s", (int)(equals - types->at[i]), types->at[i]);
-        fits = fits_glob(glob, name);
-        free(glob);
-        if (fits) {
-            return equals + 1;
-        }
-    }
-    return other;
-}
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-
-    return length > tail && strcmp(name + length - tail, end) == 0;
-}
-
-/* What a model in several files has as its index. */
-#define INDEX ".index.json"
-
-/* @return how long the longest of "mpk, mpk.gz" is that a name ends in, after a dot; 0: it ends in none. */
-static size_t tail_of(const char *name, size_t length, const char *extensions)
-{
-    size_t longest = 0;
-
-    while (*extensions) {
-        size_t tail = strcspn(extensions, ",");
-        if (tail > longest && length > tail + 1 && name[length - tail - 1] == '.' &&
-            strncmp(name + length - tail, extensions, tail) == 0) {
-            longest = tail;
-        }
-        extensions += tail;
-        extensions += strspn(extensions, ", ");
-    }
-    return longest;
-}
-
-/* A name without the extension of its recorder. */
-static char *stem_of(const session *s, const char *name, const char *recorder)
-{
-    const rec_plugin_info *p = tool_session_plugin(s, recorder);
-    const char *extensions = p ? p->extensions : "";
-    size_t length = strlen(name), tail;
-
-    if (*extensions && ends_in(name, INDEX)) {
-        length -= strlen(INDEX);
-    }
-    tail = tail_of(name, length, extensions);
-    return xasprintf("%.*s", (int)(length - (tail ? tail + 1 : 0)), name);
-}
-
-/* A name without the folders before it; one that ends in a slash is a folder's own. */
-static const char *base_name(const char *name)
-{
-    const char *last = strrchr(name, '/');
-
-    return last && last[1] ? last + 1 : name;
-}
-
-/* Makes the folders above a file. */
-bool tool_folder_make(char *path)
-{
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST) {
-            *slash = '/';
-            return false;
-        }
-        *slash = '/';
-    }
-    return true;
-}
-
-/* Keeps the text of an error without the file's name, which the table has. Hints are indented: a line that is not
- * begins a problem. */
-static void take_said(found *file, const text *said, const char *in, const char *out)
-{
-    const char *files[] = {in, out}, *at = said->length ? said->at : "it failed";
-    text t = {0};
-
-    for (size_t i = 0; i < 2; i++) {
-        size_t length = files[i] ? strlen(files[i]) : 0;
-        if (length && strncmp(at, files[i], length) == 0 && strncmp(at + length, ": ", 2) == 0) {
-            at += length + 2;
-        }
-    }
-    for (bool first = true; *at || first; first = false) {
-        size_t length = strcspn(at, "\n");
-        tool_text_put(&t, first ? "" : "\n");
-        tool_text_put(&t, first || strncmp(at, "  ", 2) == 0 ? "" : "  ");
-        tool_text_add(&t, at, length);
-        at += length + (at[length] == '\n');
-    }
-    free(file->said);
-    file->said = t.at; /* taken */
-}
-
-/* Keeps the problems of a plan in the same form. */
-static void take_problems(found *file, const planned *p, bool fatal)
-{
-    char *said = NULL;
-    size_t size;
-    FILE *out = tool_enough(open_memstream(&said, &size));
-
-    tool_problems_print(p, fatal, fatal ? TOOL_PROBLEMS_SHOWN : TOOL_PROBLEM_NOTES_SHOWN, "", "", out);
-    (void)fclose(out);
-    (void)tool_enough(said);
-    free(file->said);
-    file->said = size ? xasprintf("%.*s", (int)size - 1, said) : NULL; /* without the last line's end */
-    free(said);
-}
-
-/* Gives the table the first line. */
-static void set_why(found *file)
-{
-    free(file->why);
-    file->why = xasprintf("%.*s", (int)strcspn(file->said, "\n"), file->said);
-}
-
-static int by_target(const void *a, const void *b)
-{
-    return strcmp(((const found *)a)->target, ((const found *)b)->target);
-}
-
-static bool is_written(const folder *f, char *target)
-{
-    return tool_known_find(&f->written, &(found){.target = target}, by_target) != NULL;
-}
-
-static int compare_inodes(const found *a, const found *b)
-{
-    return a->device != b->device ? (a->device < b->device ? -1 : 1)
-           : a->inode != b->inode ? (a->inode < b->inode ? -1 : 1)
-                                  : 0;
-}
-
-/* Of one inode in the order of the files. */
-static int by_inode(const void *a, const void *b)
-{
-    const found *x = *(found *const *)a, *y = *(found *const *)b;
-    int order = compare_inodes(x, y);
-
-    return order ? order : (x > y) - (x < y);
-}
-
-static void sort_inodes(folder *f)
-{
-    f->by_inode = xmalloc((f->count + 1) * sizeof *f->by_inode);
-    for (size_t i = 0; i < f->count; i++) {
-        if (f->files[i].is_file) {
-            f->by_inode[f->inodes++] = &f->files[i];
-        }
-    }
-    qsort(f->by_inode, f->inodes, sizeof *f->by_inode, by_inode);
-}
-
-/* Another file that is to be read and that `out` would take the place of. A link may lead there, or a folder that lies
- * in the other one. */
-static const found *read_at(folder *f, const found *file, const char *out)
-{
-    struct stat is;
-    found wanted;
-    size_t low = 0, high;
-
-    if (stat(out, &is) != 0) {
-        return NULL;
-    }
-    if (!f->by_inode) {
-        sort_inodes(f);
-    }
-    wanted = (found){.device = is.st_dev, .inode = is.st_ino};
-    for (high = f->inodes; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_inodes(f->by_inode[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    low += low < f->inodes && f->by_inode[low] == file;
-    return low < f->inodes && compare_inodes(f->by_inode[low], &wanted) == 0 ? f->by_inode[low] : NULL;
-}
-
-char *tool_folder_path(const folder *f, const found *file)
-{
-    return f->in ? xasprintf("%s/%s", f->in, file->name) : xstrdup(file->name);
-}
-
-bool tool_folder_is_free(folder *f, found *file)
-{
-    char *out = xasprintf("%s/%s", f->out, file->target);
-    const found *other = read_at(f, file, out);
-
-    if (other) {
-        file->why = xasprintf("it would take the place of %s, which is converted, too", other->name);
-        file->result = FOLDER_FAILED;
-    }
-    free(out);
-    return !other;
-}
-
-bool tool_folder_may_write(folder *f, found *file)
-{
-    char *out, *there;
-    int answer;
-
-    if (!tool_folder_is_free(f, file)) {
-        return false;
-    }
-    out = xasprintf("%s/%s", f->out, file->target);
-    answer = tool_existing(f->s, out, &f->overwrite, &there);
-    if (there) {
-        file->why = xasprintf("%s is there already", there);
-        file->result = answer == EXISTING_REFUSE ? FOLDER_FAILED : FOLDER_SKIPPED;
-        free(there);
-    }
-    free(out);
-    return answer == EXISTING_WRITE;
-}
-
-/* Skips a file of the folder that no recorder recognises; one that the command line names fails. */
-static void take_unknown(const folder *f, found *file, const char *in)
-{
-    bool none = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT;
-    text said = {0}, *before = tool_fail_divert(&said);
-
-    (void)tool_fail_library();
-    (void)tool_fail_divert(before);
-    if (f->in && none) {
-        file->result = FOLDER_SKIPPED;
-        file->why = xstrdup("no record");
-    } else {
-        file->result = FOLDER_FAILED;
-        take_said(file, &said, in, NULL);
-        set_why(file);
-    }
-    tool_text_free(&said);
-}
-
-void tool_folder_look(folder *f, found *file)
-{
-    char *in = tool_folder_path(f, file), *index = f->in ? tool_index_of_part(in) : NULL;
-
-    if (index) {
-        file->why = xasprintf("a part of %s", index + strlen(f->in) + 1);
-    } else if (!(file->recorder = f->from ? f->from : rec_recognise(f->s->context, tool_name_opened(in)))) {
-        take_unknown(f, file, in);
-    }
-    free(index);
-    free(in);
-}
-
-int tool_folder_name(folder *f, found *file)
-{
-    const char *type = type_of(f, file->name), *dot;
-    const rec_plugin_info *target;
-    char *stem;
-
-    if (type && !(file->type = tool_session_add_type(f->s, type))) {
-        return EXIT_ERROR; /* every file would fail */
-    }
-    target = tool_session_plugin(f->s, f->to ? f->to : file->recorder);
-    dot = target ? target->extension : "";
-    stem = stem_of(f->s, f->in ? file->name : base_name(file->name), file->recorder);
-    file->target = xasprintf("%s%s%s", stem, *dot ? "." : "", dot);
-    free(stem);
-    return EXIT_OK;
-}
-
-static void take_success(found *file, conversion *c)
-{
-    bool index = c->path && ends_in(c->path, INDEX);
-
-    file->result = FOLDER_CONVERTED;
-    file->out = xasprintf("%s%s", file->target, index ? INDEX : "");
-    file->tensors = c->sums.tensors;
-    file->written = c->written;
-    file->checked = c->checked;
-    if (c->plan.plan) {
-        take_problems(file, &c->plan, false);
-        tool_notes_append(&file->notes, &c->plan.notes);
-    }
-    tool_notes_append(&file->notes, &c->load_notes);
-    tool_notes_append(&file->notes, &c->save_notes);
-}
-
-/* @return whether a file of the folder failed because it is no record. */
-static bool is_no_record(const folder *f, const conversion *c, const char *in)
-{
-    bool format = rec_error_status() == REC_E_UNSUPPORTED || rec_error_status() == REC_E_FORMAT;
-
-    if (!f->in || !c->to || c->record || c->plan.made) {
-        return false;
-    }
-    return strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0 ||
-           (format && f->from && !rec_recognise(f->s->context, tool_name_opened(in)));
-}
-
-static void take_failure(const folder *f, found *file, const conversion *c, const text *said, const char *in)
-{
-    bool asks_type = c->to && rec_error_status() == REC_E_TYPE;
-
-    if (is_no_record(f, c, in)) {
-        file->result = FOLDER_SKIPPED;
-        file->why = xstrdup("no record");
-        return;
-    }
-    file->result = FOLDER_FAILED;
-    if (c->plan.made && c->plan.totals.fatal) {
-        take_problems(file, &c->plan, true);
-    } else {
-        take_said(file, said, in, c->out);
-    }
-    set_why(file);
-    if (asks_type && !file->type && !tool_needs_type(f->s, file->recorder)) { /* those say it themselves */
-        char *old = file->said;
-        file->said = xasprintf("%s\n  Give it: --type 'GLOB=TYPE'.", old);
-        free(old);
-    }
-}
-
-/* Converts it as if it were the only input. */
-static void convert_found(folder *f, found *file, const char *in, const char *out)
-{
-    session *s = f->s;
-    conversion c = {
-        .inputs = &in, .count = 1, .out = out, .to_name = f->to_name ? f->to_name : file->recorder, .dry = f->dry};
-    text said = {0}, *before = tool_fail_divert(&said);
-    int status = EXIT_ERROR;
-
-    free(s->type);
-    s->type = file->type ? xstrdup(file->type) : NULL;
-    if ((c.to = tool_session_output(s, c.to_name))) {
-        status = tool_convert(s, &c);
-    }
-    (void)tool_fail_divert(before);
-    if (status != EXIT_OK) {
-        take_failure(f, file, &c, &said, in);
-    } else {
-        take_success(file, &c);
-        if (said.length) {
-            (void)tool_fail("%s", said.at); /* the save is not synced */
-        }
-    }
-    tool_text_free(&said);
-    tool_conversion_free(&c);
-}
-
-void tool_folder_convert(folder *f, found *file)
-{
-    char *in = tool_folder_path(f, file), *out = xasprintf("%s/%s", f->out, file->target);
-
-    if (!f->dry && !tool_folder_make(out)) {
-        file->result = FOLDER_FAILED;
-        file->why = xasprintf("cannot make its folder: %s", strerror(errno));
-    } else {
-        convert_found(f, file, in, out);
-    }
-    free(out);
-    free(in);
-}
-
 static int convert_file(folder *f, found *file)
 {
     int status = EXIT_OK;
 
     tool_folder_look(f, file);
     if (!file->why && (status = tool_folder_name(f, file)) == EXIT_OK) {
-        if (is_written(f, file->target)) {
+        if (tool_folder_is_written(f, file->target)) {
             file->result = FOLDER_FAILED;
             file->why = xasprintf("%s was written from another file already", file->target);
         } else if (tool_folder_may_write(f, file)) {
             tool_folder_convert(f, file);
         }
         if (file->out) {
-            (void)tool_known_add(&f->written, file, by_target);
+            (void)tool_known_add(&f->written, file, tool_folder_by_target);
         }
     }
     return status;
@@ -548,7 +147,7 @@ static int convert_all(folder *f, int status)
         tool_folder_tell(f);
         status = f->of[FOLDER_FAILED] ? EXIT_ERROR : EXIT_OK;
     }
-    tool_known_free(&f->written, by_target);
+    tool_known_free(&f->written, tool_folder_by_target);
     free(f->by_inode);
     for (size_t i = 0; i < f->count; i++) {
         free(f->files[i].name);

@@ -49,6 +49,9 @@ typedef struct folder {
     size_t inodes;
 } folder;
 
+/* Whether a glob matches a name: one without a slash, the last part of it. */
+bool tool_folder_fits(const char *glob, const char *name);
+
 /* The steps of a conversion, of which each leaves `why` where it ends. */
 
 /* @return where it is, to be freed. */
@@ -64,6 +67,10 @@ bool tool_folder_is_free(folder *f, found *file);
 bool tool_folder_may_write(folder *f, found *file);
 /* Converts it. */
 void tool_folder_convert(folder *f, found *file);
+/* The order of files by target. */
+int tool_folder_by_target(const void *a, const void *b);
+/* Whether a file was written to that target before. */
+bool tool_folder_is_written(const folder *f, char *target);
 /* Makes the folders above a file. */
 bool tool_folder_make(char *path);
 /* Notes a file. */

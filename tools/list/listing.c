@@ -337,3 +337,11 @@ size_t tool_level_length(const char *key)
     }
     return length;
 }
+
+const char *tool_sum_text(const sum_bytes sum, size_t bytes, char *hex)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        (void)snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+    }
+    return hex;
+}

@@ -155,14 +155,6 @@ static void print_each(const listing *l, const manner *m)
     tool_table_print(&t, stdout);
 }
 
-const char *tool_sum_text(const sum_bytes sum, size_t bytes, char *hex)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        (void)snprintf(hex + 2 * i, 3, "%02x", sum[i]);
-    }
-    return hex;
-}
-
 /* @return true if fewer lines were printed than there are tensors. */
 static bool print_tensors(const listing *l, const manner *m)
 {

@@ -57,8 +57,3 @@ size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, si
     }
     return taken;
 }
-
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
-{
-    return s->ahead ? tool_measure_take(s, count, made) : tool_measure_alone_batch(s, tensors, count, sums, made);
-}

@@ -10,46 +10,6 @@
 
 const uint8_t lr_bpk_magic[4] = {'N', 'R', 'U', 'B'};
 
-int lr_bpk_compare(const lr_bpk_text *a, const lr_bpk_text *b)
-{
-    uint64_t least = a->length < b->length ? a->length : b->length;
-    int order = least ? memcmp(a->at, b->at, (size_t)least) : 0;
-    return order ? order : a->length < b->length ? -1 : a->length > b->length;
-}
-
-const char *lr_bpk_shown(lr_bpk_excerpt *buffer, const lr_bpk_text *text)
-{
-    uint64_t most = sizeof buffer->text - 4, used = text->length < most ? text->length : most;
-    while (used < text->length && used > 0 && ((unsigned char)text->at[used] & 0xc0) == 0x80) {
-        used--; /* not in the middle of a character */
-    }
-    for (uint64_t i = 0; i < used; i++) {
-        unsigned char c = (unsigned char)text->at[i];
-        buffer->text[i] = c < ' ' || c == 0x7f ? '?' : text->at[i];
-    }
-    memcpy(buffer->text + used, used < text->length ? "..." : "", used < text->length ? 4 : 1);
-    return buffer->text;
-}
-
-int32_t lr_bpk_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
-{
-    void **at = array, *grown;
-    uint64_t wider = *room ? *room * 2 : 16;
-    if (need <= *room) {
-        return REC_OK;
-    }
-    while (wider < need) {
-        wider *= 2; /* of what the file holds, far from an overflow */
-    }
-    grown = rec_job_resize(job, *at, wider * each);
-    if (!grown) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory"); /* the first counts */
-    }
-    *at = grown;
-    *room = wider;
-    return REC_OK;
-}
-
 /* ------------------------------------------------------------------------------------------------- descriptors -- */
 
 static bool is_word(const lr_bpk_text *text, const char *word)

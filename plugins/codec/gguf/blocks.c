@@ -99,8 +99,6 @@ void lr_gguf_q8_0(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-const int8_t lr_gguf_uneven[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
 void lr_gguf_iq4_nl(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 18, y += SMALL) {
@@ -110,14 +108,6 @@ void lr_gguf_iq4_nl(const uint8_t *b, uint64_t count, float *y)
             y[i + PART] = d * (float)lr_gguf_uneven[b[2 + i] >> 4];
         }
     }
-}
-
-const int8_t lr_gguf_doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
-
-float lr_gguf_mxfp4_scale(uint8_t exponent)
-{
-    /* 2 to the power of the exponent less 128; the two smallest are subnormal. */
-    return single(exponent < 2 ? 0x00200000u << exponent : (uint32_t)(exponent - 1) << 23);
 }
 
 void lr_gguf_mxfp4(const uint8_t *b, uint64_t count, float *y)

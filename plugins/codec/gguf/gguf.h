@@ -60,8 +60,14 @@ rec_dtype lr_gguf_value_dtype(uint32_t type);
 /** One metadata number as a scalar. @param data little-endian, any alignment. */
 rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data);
 
-uint32_t lr_gguf_u32(const uint8_t *data);
-uint64_t lr_gguf_u64(const uint8_t *data);
+static inline uint32_t lr_gguf_u32(const uint8_t *data)
+{
+    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+}
+static inline uint64_t lr_gguf_u64(const uint8_t *data)
+{
+    return lr_gguf_u32(data) | (uint64_t)lr_gguf_u32(data + 4) << 32;
+}
 
 int32_t lr_gguf_probe(const rec_head *head);
 int32_t lr_gguf_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);

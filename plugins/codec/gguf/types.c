@@ -86,16 +86,6 @@ rec_dtype lr_gguf_value_dtype(uint32_t type)
     return type < LR_GGUF_VALUES ? dtypes[type] : REC_DTYPE_NONE;
 }
 
-uint32_t lr_gguf_u32(const uint8_t *data)
-{
-    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
-}
-
-uint64_t lr_gguf_u64(const uint8_t *data)
-{
-    return lr_gguf_u32(data) | (uint64_t)lr_gguf_u32(data + 4) << 32;
-}
-
 rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data)
 {
     rec_scalar scalar = {.kind = REC_KIND_UINT, .bits = (uint16_t)rec_dtype_bits(lr_gguf_value_dtype(type))};

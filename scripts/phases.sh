@@ -124,6 +124,7 @@ phase_source() {
     one "shellcheck" find scripts .ci/run tests debian/tests -type f \
         \( -name '*.sh' -o -path 'scripts/*' ! -name mutate -o -path '.ci/*' -o -path debian/tests/command -o -path debian/tests/program \) \
         -exec shellcheck -x {} +
+    one "all C files are formatted" scripts/format --check
     one "all C files pass the front end of clang" scripts/syntax "$work/syntax"
 }
 
@@ -136,6 +137,7 @@ phase_gcc() {
     if command -v cargo >/dev/null; then
         nice tests/interop/store/build 0.22.1 >"$work/log" 2>&1 || tail -n 20 "$work/log"
     fi
+    one "the tree keeps its proportions" scripts/house "$work/gcc"
     checked "make check, gcc" "$work/gcc" "$([ -n "$full" ] && echo check-slow || echo check)"
 }
 

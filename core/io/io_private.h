@@ -271,6 +271,10 @@ struct rec_sink {
 int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size);
 /** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
+/** A sink that a plugin makes, by its public function. @return whether it may. */
+bool lr_sink_may_make(rec_job *job, const char *function);
+/** The plugin has to close it. */
+void lr_sink_remember(rec_sink *sink);
 
 /** Frees it and those beside it; undoes what was not committed. */
 void lr_sink_free(rec_sink *sink);

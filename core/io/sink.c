@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sinks: what every one of them does, and those that count, grow in memory, pass through a filter or call back. */
+ * Sinks: what every one of them does, and those that only count. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
-
-/* Memory of this size is asked for in huge pages. */
-#define HUGE_FROM (UINT64_C(8) << 20)
-/* Where bytes are made for a sink that has no memory of its own to make them in. */
-#define TILE (UINT64_C(1) << 20)
 
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size)
 {
@@ -98,7 +93,7 @@ const char *lr_sink_unended(const rec_sink *sink)
 }
 
 /* A sink that a plugin makes. @return whether it may. */
-static bool may_make(rec_job *job, const char *function)
+bool lr_sink_may_make(rec_job *job, const char *function)
 {
     bool may = !lr_call_is(LR_CALL_LOAD);
     if (!may) {
@@ -107,7 +102,7 @@ static bool may_make(rec_job *job, const char *function)
     return may;
 }
 
-static void remember(rec_sink *sink)
+void lr_sink_remember(rec_sink *sink)
 {
     sink->closable = true;
     sink->older = sink->job->made;
@@ -550,9 +545,10 @@ int32_t rec_sink_close(rec_sink *sink)
 
 rec_sink *rec_sink_layout(rec_job *job)
 {
-    rec_sink *sink = !LR_LACKS(job, job) && may_make(job, __func__) ? lr_sink_new(job, NULL, sizeof *sink) : NULL;
+    rec_sink *sink =
+        !LR_LACKS(job, job) && lr_sink_may_make(job, __func__) ? lr_sink_new(job, NULL, sizeof *sink) : NULL;
     if (sink) {
-        remember(sink);
+        lr_sink_remember(sink);
     }
     return sink;
 }
@@ -568,288 +564,4 @@ rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink)
         }
     }
     return layout;
-}
-
-/* ------------------------------------------------------------------------------------------------------ memory -- */
-
-struct memory_sink {
-    rec_sink sink;
-    uint8_t *data; /* from malloc: who takes it knows no allocator */
-    uint64_t used, room;
-};
-
-static int32_t memory_grow(struct memory_sink *self, uint64_t room)
-{
-    uint8_t *data = room <= PTRDIFF_MAX ? realloc(self->data, (size_t)room) : NULL;
-    if (!data) {
-        return lr_fail_memory(self->sink.job, room);
-    }
-    self->data = data;
-    self->room = room;
-    if (room >= HUGE_FROM) {
-        /* A wish: memory that is touched for the first time costs more than the copy into it. Asked for from the page's
-         * beginning to a page's end, that is for all of malloc's mapping: half of one could not grow in place. */
-        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)data & ~(page - 1);
-        (void)madvise(data - ((uintptr_t)data - from), (size_t)((uintptr_t)data + room - from), MADV_HUGEPAGE);
-    }
-    return REC_OK;
-}
-
-static int32_t memory_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
-{
-    struct memory_sink *self = (struct memory_sink *)sink;
-    int32_t status = REC_OK;
-    if (want > self->room - self->used) {
-        uint64_t twice = self->room * 2;
-        status = memory_grow(self, twice - self->used < want || twice < 4096 ? self->used + want + 4096 : twice);
-    }
-    *room = self->data + self->used;
-    *size = want;
-    return status;
-}
-
-static int32_t memory_filled(rec_sink *sink, uint64_t size)
-{
-    ((struct memory_sink *)sink)->used += size;
-    return REC_OK;
-}
-
-static int32_t memory_write(rec_sink *sink, const uint8_t *data, uint64_t size)
-{
-    uint8_t *room;
-    int32_t status = memory_space(sink, size, &room, &size);
-    if (status == REC_OK) {
-        memcpy(room, data, (size_t)size);
-        status = memory_filled(sink, size);
-    }
-    return status;
-}
-
-static int32_t memory_reserve(rec_sink *sink, uint64_t size)
-{
-    struct memory_sink *self = (struct memory_sink *)sink;
-    return size > self->room ? memory_grow(self, size) : REC_OK;
-}
-
-static int32_t memory_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
-{
-    memcpy(((struct memory_sink *)sink)->data + offset, data, (size_t)size);
-    return REC_OK;
-}
-
-static rec_source *memory_reopen(rec_sink *sink)
-{
-    const struct memory_sink *self = (const struct memory_sink *)sink;
-    return lr_source_memory(sink->job, self->data, self->used, sink->name);
-}
-
-static void memory_release(rec_sink *sink)
-{
-    free(((struct memory_sink *)sink)->data);
-}
-
-static const lr_sink_ops memory_ops = {
-    .write = memory_write,
-    .space = memory_space,
-    .filled = memory_filled,
-    .reserve = memory_reserve,
-    .patch = memory_patch,
-    .reopen = memory_reopen,
-    .release = memory_release,
-};
-
-rec_sink *lr_sink_memory(rec_job *job)
-{
-    return lr_sink_new(job, &memory_ops, sizeof(struct memory_sink));
-}
-
-int32_t lr_sink_take(rec_sink *sink, void **data, uint64_t *size)
-{
-    struct memory_sink *self = (struct memory_sink *)sink;
-    uint8_t *exact;
-    *data = NULL;
-    *size = 0;
-    if (lr_job_failed(sink->job)) {
-        return sink->job->error.status;
-    }
-    exact = realloc(self->data, self->used ? (size_t)self->used : 1);
-    if (!exact) {
-        return lr_fail_memory(sink->job, self->used); /* the bytes go with the sink */
-    }
-    *data = exact;
-    *size = self->used;
-    self->data = NULL;
-    self->used = self->room = 0;
-    return REC_OK;
-}
-
-/* --------------------------------------------------------------------------------------- filters and callbacks -- */
-
-/* Both hand each piece on at once; `tile` is for bytes that are made in place. */
-struct passing_sink {
-    rec_sink sink;
-    uint8_t *tile;
-    rec_sink *target; /* filter */
-    bool target_was_quiet;
-    rec_sink_ops ops;
-    void *self;
-    lr_part_fn part;       /* finishes it instead, or NULL */
-    lr_sink_write_fn call; /* callback */
-    void *user;
-};
-
-int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size)
-{
-    if (!*tile) {
-        *tile = lr_alloc(sink->job->allocator, TILE);
-    }
-    *room = *tile;
-    *size = want < TILE ? want : TILE;
-    return *tile ? REC_OK : lr_fail_memory(sink->job, TILE);
-}
-
-static int32_t passing_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
-{
-    return lr_sink_tile(sink, &((struct passing_sink *)sink)->tile, want, room, size);
-}
-
-static int32_t passing_filled(rec_sink *sink, uint64_t size)
-{
-    return sink->ops->write(sink, ((struct passing_sink *)sink)->tile, size);
-}
-
-/* A filter that writes to itself would do so for ever. */
-static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    lr_call call;
-    int32_t status;
-    if (sink->busy) {
-        return lr_breach(sink->job, REC_UNKNOWN, "has a sink filter that writes to itself");
-    }
-    sink->busy = true;
-    lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
-    status = self->ops.write(self->self, self->target, data, size);
-    lr_call_end(&call);
-    sink->busy = false;
-    return lr_said_why(sink->job, status, "a sink filter");
-}
-
-static int32_t filter_finish(rec_sink *sink)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    lr_call call;
-    int32_t status = REC_OK;
-    if (self->part) {
-        return self->part(sink, &self->ops, self->self, self->target);
-    }
-    if (self->ops.finish) {
-        sink->busy = true;
-        lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
-        status = self->ops.finish(self->self, self->target);
-        lr_call_end(&call);
-        sink->busy = false;
-    }
-    return lr_said_why(sink->job, status, "a sink filter");
-}
-
-static void release_self(rec_job *job, const rec_sink_ops *ops, void *self)
-{
-    lr_call call;
-    if (ops->release) {
-        lr_call_begin(&call, job, LR_CALL_SINK, NULL);
-        ops->release(self);
-        lr_call_end(&call);
-    }
-}
-
-static void filter_release(rec_sink *sink)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    release_self(sink->job, &self->ops, self->self);
-    self->target->quiet = self->target_was_quiet;
-    lr_release(sink->job->allocator, self->tile);
-}
-
-static const lr_sink_ops filter_ops = {
-    .write = filter_write,
-    .space = passing_space,
-    .filled = passing_filled,
-    .finish = filter_finish,
-    .release = filter_release,
-};
-
-const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    if (sink->ops != &filter_ops) {
-        return NULL;
-    }
-    self->part = part;
-    *user = self->self;
-    return &self->ops;
-}
-
-/* What the first version of the struct had: none was ever smaller. */
-#define OPS_LEAST (offsetof(rec_sink_ops, release) + sizeof(void (*)(void)))
-
-rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self)
-{
-    struct passing_sink *filter = NULL;
-    rec_sink_ops known = {0};
-    if (LR_LACKS(job, ops) || !lr_size_check(job, "the functions of a sink filter", ops->size, OPS_LEAST)) {
-        return NULL;
-    }
-    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
-    if (LR_LACKS(job, job)) {
-        release_self(NULL, &known, self);
-        return NULL;
-    }
-    if (!known.write) {
-        (void)lr_breach(job, REC_UNKNOWN, "made a sink filter without `write`");
-    } else if (!LR_LACKS(job, target) && may_make(job, __func__)) {
-        filter = lr_sink_new(job, &filter_ops, sizeof *filter);
-    }
-    if (!filter) {
-        release_self(job, &known, self);
-        return NULL;
-    }
-    filter->ops = known;
-    filter->self = self;
-    filter->target = target;
-    remember(&filter->sink);
-    filter->sink.name = target->name;
-    /* Progress is told of what comes in: what goes out may be little and late. */
-    filter->sink.quiet = filter->target_was_quiet = target->quiet;
-    target->quiet = true;
-    return &filter->sink;
-}
-
-static int32_t custom_write(rec_sink *sink, const uint8_t *data, uint64_t size)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    return lr_said_why(sink->job, self->call(self->user, sink->job, data, size), "a sink's write function");
-}
-
-static void custom_release(rec_sink *sink)
-{
-    lr_release(sink->job->allocator, ((struct passing_sink *)sink)->tile);
-}
-
-static const lr_sink_ops custom_ops = {
-    .write = custom_write,
-    .space = passing_space,
-    .filled = passing_filled,
-    .release = custom_release,
-};
-
-rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user)
-{
-    struct passing_sink *self = lr_sink_new(job, &custom_ops, sizeof *self);
-    if (!self) {
-        return NULL;
-    }
-    self->call = write;
-    self->user = user;
-    return &self->sink;
 }

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Sinks that hand on what they get: filters of plugins, and callbacks. */
+#include <string.h>
+
+#include "core/io/io_private.h"
+
+/* Where bytes are made for a sink that has no memory of its own to make them in. */
+#define TILE (UINT64_C(1) << 20)
+
+/* Both hand each piece on at once; `tile` is for bytes that are made in place. */
+struct passing_sink {
+    rec_sink sink;
+    uint8_t *tile;
+    rec_sink *target; /* filter */
+    bool target_was_quiet;
+    rec_sink_ops ops;
+    void *self;
+    lr_part_fn part;       /* finishes it instead, or NULL */
+    lr_sink_write_fn call; /* callback */
+    void *user;
+};
+
+int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    if (!*tile) {
+        *tile = lr_alloc(sink->job->allocator, TILE);
+    }
+    *room = *tile;
+    *size = want < TILE ? want : TILE;
+    return *tile ? REC_OK : lr_fail_memory(sink->job, TILE);
+}
+
+static int32_t passing_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    return lr_sink_tile(sink, &((struct passing_sink *)sink)->tile, want, room, size);
+}
+
+static int32_t passing_filled(rec_sink *sink, uint64_t size)
+{
+    return sink->ops->write(sink, ((struct passing_sink *)sink)->tile, size);
+}
+
+/* A filter that writes to itself would do so for ever. */
+static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    lr_call call;
+    int32_t status;
+    if (sink->busy) {
+        return lr_breach(sink->job, REC_UNKNOWN, "has a sink filter that writes to itself");
+    }
+    sink->busy = true;
+    lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
+    status = self->ops.write(self->self, self->target, data, size);
+    lr_call_end(&call);
+    sink->busy = false;
+    return lr_said_why(sink->job, status, "a sink filter");
+}
+
+static int32_t filter_finish(rec_sink *sink)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    lr_call call;
+    int32_t status = REC_OK;
+    if (self->part) {
+        return self->part(sink, &self->ops, self->self, self->target);
+    }
+    if (self->ops.finish) {
+        sink->busy = true;
+        lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
+        status = self->ops.finish(self->self, self->target);
+        lr_call_end(&call);
+        sink->busy = false;
+    }
+    return lr_said_why(sink->job, status, "a sink filter");
+}
+
+static void release_self(rec_job *job, const rec_sink_ops *ops, void *self)
+{
+    lr_call call;
+    if (ops->release) {
+        lr_call_begin(&call, job, LR_CALL_SINK, NULL);
+        ops->release(self);
+        lr_call_end(&call);
+    }
+}
+
+static void filter_release(rec_sink *sink)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    release_self(sink->job, &self->ops, self->self);
+    self->target->quiet = self->target_was_quiet;
+    lr_release(sink->job->allocator, self->tile);
+}
+
+static const lr_sink_ops filter_ops = {
+    .write = filter_write,
+    .space = passing_space,
+    .filled = passing_filled,
+    .finish = filter_finish,
+    .release = filter_release,
+};
+
+const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    if (sink->ops != &filter_ops) {
+        return NULL;
+    }
+    self->part = part;
+    *user = self->self;
+    return &self->ops;
+}
+
+/* What the first version of the struct had: none was ever smaller. */
+#define OPS_LEAST (offsetof(rec_sink_ops, release) + sizeof(void (*)(void)))
+
+rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self)
+{
+    struct passing_sink *filter = NULL;
+    rec_sink_ops known = {0};
+    if (LR_LACKS(job, ops) || !lr_size_check(job, "the functions of a sink filter", ops->size, OPS_LEAST)) {
+        return NULL;
+    }
+    memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
+    if (LR_LACKS(job, job)) {
+        release_self(NULL, &known, self);
+        return NULL;
+    }
+    if (!known.write) {
+        (void)lr_breach(job, REC_UNKNOWN, "made a sink filter without `write`");
+    } else if (!LR_LACKS(job, target) && lr_sink_may_make(job, __func__)) {
+        filter = lr_sink_new(job, &filter_ops, sizeof *filter);
+    }
+    if (!filter) {
+        release_self(job, &known, self);
+        return NULL;
+    }
+    filter->ops = known;
+    filter->self = self;
+    filter->target = target;
+    lr_sink_remember(&filter->sink);
+    filter->sink.name = target->name;
+    /* Progress is told of what comes in: what goes out may be little and late. */
+    filter->sink.quiet = filter->target_was_quiet = target->quiet;
+    target->quiet = true;
+    return &filter->sink;
+}
+
+static int32_t custom_write(rec_sink *sink, const uint8_t *data, uint64_t size)
+{
+    struct passing_sink *self = (struct passing_sink *)sink;
+    return lr_said_why(sink->job, self->call(self->user, sink->job, data, size), "a sink's write function");
+}
+
+static void custom_release(rec_sink *sink)
+{
+    lr_release(sink->job->allocator, ((struct passing_sink *)sink)->tile);
+}
+
+static const lr_sink_ops custom_ops = {
+    .write = custom_write,
+    .space = passing_space,
+    .filled = passing_filled,
+    .release = custom_release,
+};
+
+rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user)
+{
+    struct passing_sink *self = lr_sink_new(job, &custom_ops, sizeof *self);
+    if (!self) {
+        return NULL;
+    }
+    self->call = write;
+    self->user = user;
+    return &self->sink;
+}

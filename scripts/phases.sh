@@ -121,8 +121,8 @@ gcc_tree() {
 # ---------------------------------------------------------------------------------------------------------------- quick
 
 phase_source() {
-    one "shellcheck" find scripts .ci/run tests debian/tests -type f \
-        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate -o -path '.ci/*' -o -path debian/tests/command -o -path debian/tests/program \) \
+    one "shellcheck" find scripts .ci/run tests packaging/debian/tests -type f \
+        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate -o -path '.ci/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
     one "all C files pass the front end of clang" scripts/syntax "$work/syntax"

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The codecs: gzip and zstd around any bytes, and the inflater beside zlib. */
+ * The codecs: gzip and zstd around any bytes. */
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include "core/io/io.h"
 #include "plugins/codec/gzip/gzip.h"
-#include "plugins/codec/gzip/inflate.h"
 #include "tests/fuzz/fuzz.h"
 #ifdef LR_HAVE_ZSTD
 #include "plugins/codec/zstd/codec.h"
 #endif
-
-enum { INFLATED_MOST = 1 << 20 };
 
 /* What came out of a codec. */
 typedef struct result {
@@ -67,40 +62,6 @@ static result read_all(decode *function, const uint8_t *data, size_t size, uint6
     return got;
 }
 
-/* Any bytes as Deflate's: what the inflater takes, zlib takes and makes the same of; what zlib takes, it takes. */
-static void inflate_both_ways(const uint8_t *data, size_t size)
-{
-    static uint8_t ours[INFLATED_MOST], theirs[INFLATED_MOST];
-    static lr_inflater self;
-    z_stream stream = {.next_in = (z_const Bytef *)(uintptr_t)data,
-                       .avail_in = (uInt)size,
-                       .next_out = theirs,
-                       .avail_out = INFLATED_MOST};
-    size_t made;
-    int status;
-    lr_inflate_stop stop;
-    lr_inflate_begin(&self);
-    self.in = data;
-    self.in_end = data + size;
-    self.last = true;
-    self.out = self.out_end = ours;
-    self.begin = ours;
-    self.out_end += INFLATED_MOST;
-    self.window = NULL;
-    self.window_size = 0;
-    stop = lr_inflate(&self);
-    made = (size_t)(self.out - ours);
-    fuzz_must(made <= INFLATED_MOST && self.in <= self.in_end, "within its places");
-    fuzz_must(inflateInit2(&stream, -15) == Z_OK, "zlib");
-    status = inflate(&stream, Z_FINISH);
-    fuzz_must((stop == LR_INFLATE_END) == (status == Z_STREAM_END), "one verdict");
-    if (stop == LR_INFLATE_END) {
-        fuzz_must(made == stream.total_out && memcmp(ours, theirs, made) == 0, "the same bytes");
-        fuzz_must((size_t)(self.in - data) == size - stream.avail_in, "the same end");
-    }
-    (void)inflateEnd(&stream);
-}
-
 /* What is compressed comes out again. */
 static void there_and_back(rec_sink *(*encode)(rec_job *, rec_sink *, int), decode *function, const uint8_t *data,
                            size_t size, int level)
@@ -131,10 +92,6 @@ int fuzz_gz(const uint8_t *data, size_t size)
 {
     result whole, pieces;
     uint8_t way = size ? data[size - 1] % 4 : 0;
-    if (way == 1) {
-        inflate_both_ways(data, size - 1);
-        return 1;
-    }
     if (way == 2) {
         there_and_back(lr_gzip_sink, decode_quick, data, size, (int)(size % 10));
         return 1;

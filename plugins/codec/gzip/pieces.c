@@ -8,42 +8,23 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "plugins/codec/gzip/sum.h"
-
-static void set_lane(lr_inflater *lane, const lr_unit *unit)
+/* Inflates a piece, on any thread. A thread that has no memory for its inflater leaves the piece to zlib. */
+static void run_unit(lr_task *task, unsigned worker)
 {
-    lr_inflate_begin(lane);
-    lane->in = unit->in;
-    lane->in_end = unit->in + unit->in_size;
-    lane->last = true;
-    lane->out = unit->out;
-    lane->out_end = unit->out + unit->out_size;
-    lane->begin = unit->out;
-    lane->window = NULL;
-    lane->window_size = 0;
-}
-
-/* Four at once, or one after the other; on any thread. */
-static void run_group(lr_task *task, lr_inflater *lanes)
-{
-    lr_group *group = (lr_group *)task; /* whose first member it is */
-    lr_inflate_stop stops[LR_QUICK_LANES];
-    for (unsigned i = 0; i < group->count; i++) {
-        set_lane(&lanes[i], &group->units[i]);
+    lr_unit *unit = (lr_unit *)task; /* whose first member it is */
+    lr_inflater **lane = &unit->quick->lanes[worker];
+    if (!*lane) {
+        *lane = lr_inflater_new();
     }
-    if (group->count == LR_QUICK_LANES) {
-        lr_inflate_four(lanes, stops);
-    } else {
-        for (unsigned i = 0; i < group->count; i++) {
-            stops[i] = lr_inflate(&lanes[i]);
-        }
+    if (!*lane) {
+        return;
     }
-    for (unsigned i = 0; i < group->count; i++) {
-        lr_unit *unit = &group->units[i];
-        unit->good = stops[i] == (unit->last ? LR_INFLATE_END : LR_INFLATE_CUT) && lanes[i].in == lanes[i].in_end &&
-                     lanes[i].out == lanes[i].out_end;
-        unit->crc = unit->good ? lr_gzip_crc(0, unit->out, unit->out_size) : 0;
-    }
+    (*lane)->in = unit->in;
+    (*lane)->in_end = unit->in + unit->in_size;
+    (*lane)->out = unit->out;
+    (*lane)->out_end = unit->out + unit->out_size;
+    unit->good = lr_inflate_whole(*lane, unit->last);
+    unit->crc = (*lane)->crc;
 }
 
 /* --------------------------------------------------------------------------------------------------- stretches -- */
@@ -107,17 +88,17 @@ uint64_t lr_quick_stretch(const lr_quick *self)
     return left < index->span ? left : index->span;
 }
 
-static void post_group(lr_quick *self, unsigned first, unsigned count)
+static void post(lr_quick *self, lr_unit *unit)
 {
-    lr_group *group = &self->batch.groups[self->batch.group_count++];
-    *group = (lr_group){.task = {.run = run_group}, .units = &self->batch.units[first], .count = count};
-    (void)lr_team_post(self->team, &group->task, self->threads);
+    unit->task.run = run_unit;
+    unit->quick = self;
+    (void)lr_team_post(self->team, &unit->task, self->threads);
 }
 
 static void wait_for_all(lr_quick *self)
 {
-    for (unsigned i = 0; i < self->batch.group_count; i++) {
-        lr_team_wait(self->team, &self->batch.groups[i].task);
+    for (unsigned i = 0; i < self->batch.unit_count; i++) {
+        lr_team_wait(self->team, &self->batch.units[i].task);
     }
 }
 
@@ -126,10 +107,9 @@ int32_t lr_quick_pieces_start(lr_quick *self, rec_job *job, uint8_t *target, siz
     lr_gzip_index *index = self->index;
     lr_batch *batch = &self->batch;
     size_t in = 0, out = 0;
-    /* Four side by side take as long as two would one after the other. */
-    unsigned lanes = self->threads > LR_QUICK_LANES ? 1 : LR_QUICK_LANES, posted = 0;
+    unsigned posted = 0;
     int32_t status = REC_OK;
-    batch->unit_count = batch->group_count = 0;
+    batch->unit_count = 0;
     if (!batch->in) {
         batch->in = malloc(LR_QUICK_DEFLATED);
     }
@@ -153,15 +133,12 @@ int32_t lr_quick_pieces_start(lr_quick *self, rec_job *job, uint8_t *target, siz
                                                     .out_size = (size_t)holds,
                                                     .last = self->next + 1 == index->count};
         batch->unit_count += split(&batch->units[batch->unit_count], LR_QUICK_UNITS - batch->unit_count, index->span);
-        for (; batch->unit_count - posted >= lanes; posted += lanes) {
-            post_group(self, posted, lanes);
+        for (; posted < batch->unit_count; posted++) {
+            post(self, &batch->units[posted]);
         }
         in += size;
         out += (size_t)holds;
         self->next++;
-    }
-    if (posted < batch->unit_count) {
-        post_group(self, posted, batch->unit_count - posted);
     }
     if (status != REC_OK || self->odd) {
         wait_for_all(self);

@@ -1,93 +1,53 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Members, their headers and sums, and their data in one stream. */
+ * Members, their headers and checksums, and their data in one stream. */
 #include "plugins/codec/gzip/quick_private.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
-
-#include "plugins/codec/gzip/sum.h"
 
 enum { FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLAGS_ODD = 0xe2 };
 enum { HEADER = 10, TRAILER = 8 };
-/* Sums are made of bytes that are still in the cache. */
-enum { CACHED = 256 << 10 };
-/* Who has less room has it filled from a buffer of ours. */
+/* A smaller room is filled from a buffer. */
 enum { DIRECT_FROM = 32 << 10 };
 /* Who has no more room than this, and comes again, reads in small parts and does something else in between. */
 enum { SMALL = 1 << 20 };
-
-/* ------------------------------------------------------------------------------------------------------- input -- */
-
-int32_t lr_quick_fill(lr_quick *self, rec_job *job, uint8_t *target, size_t size, size_t *held)
-{
-    int32_t status = REC_OK;
-    while (*held < size && !self->drained && status == REC_OK) {
-        uint64_t got = 0;
-        status = rec_source_read(job, self->parent, target + *held, size - *held, &got);
-        *held += (size_t)got;
-        self->drained = status == REC_OK && got == 0;
-    }
-    return status;
-}
-
-/* Has `want` bytes at hand, at most INPUT, or what is left. `most` are read. */
-static int32_t feed(lr_quick *self, rec_job *job, size_t want, size_t most)
-{
-    lr_inflater *lane = &self->lane;
-    size_t held = (size_t)(lane->in_end - lane->in);
-    int32_t status = REC_OK;
-    if (held < want && !self->drained) {
-        if (held) {
-            memmove(self->input, lane->in, held);
-        }
-        lane->in = self->input;
-        status = lr_quick_fill(self, job, self->input, most, &held);
-        lane->in_end = lane->in + held;
-    }
-    return status;
-}
-
-/* @return bytes at hand. */
-static size_t at_hand(const lr_quick *self)
-{
-    return (size_t)(self->lane.in_end - self->lane.in);
-}
 
 /* ----------------------------------------------------------------------------------------------------- members -- */
 
 static int32_t pass_text(lr_quick *self, rec_job *job)
 {
-    int32_t status = feed(self, job, LR_QUICK_INPUT, LR_QUICK_INPUT);
-    const uint8_t *end = status == REC_OK && at_hand(self) ? memchr(self->lane.in, 0, at_hand(self)) : NULL;
+    int32_t status = lr_quick_feed(self, job, LR_QUICK_INPUT, LR_QUICK_INPUT);
+    const uint8_t *end =
+        status == REC_OK && lr_quick_at_hand(self) ? memchr(self->lane->in, 0, lr_quick_at_hand(self)) : NULL;
     self->odd = !end;
-    self->lane.in = end ? end + 1 : self->lane.in;
+    self->lane->in = end ? end + 1 : self->lane->in;
     return status;
 }
 
 static int32_t pass_extra(lr_quick *self, rec_job *job)
 {
-    int32_t status = feed(self, job, 2 + UINT16_MAX, LR_QUICK_INPUT);
+    int32_t status = lr_quick_feed(self, job, 2 + UINT16_MAX, LR_QUICK_INPUT);
     size_t size = 0;
-    if (status == REC_OK && at_hand(self) >= 2) {
-        size = 2 + (self->lane.in[0] | (size_t)self->lane.in[1] << 8);
+    if (status == REC_OK && lr_quick_at_hand(self) >= 2) {
+        size = 2 + (self->lane->in[0] | (size_t)self->lane->in[1] << 8);
     }
-    self->odd = size == 0 || at_hand(self) < size;
-    self->lane.in += self->odd ? 0 : size;
+    self->odd = size == 0 || lr_quick_at_hand(self) < size;
+    self->lane->in += self->odd ? 0 : size;
     return status;
 }
 
 /* Our own files are all one member. */
 static int32_t look_for_index(lr_quick *self, rec_job *job)
 {
-    int32_t status = feed(self, job, LR_GZIP_HEADER, LR_GZIP_HEADER);
+    int32_t status = lr_quick_feed(self, job, LR_GZIP_HEADER, LR_GZIP_HEADER);
     uint64_t total = rec_source_size(self->parent);
     if (status == REC_OK && total != REC_UNKNOWN) {
         lr_gzip_index *index = malloc(sizeof *index);
-        if (index && lr_gzip_index_read(self->lane.in, at_hand(self), total, index) && index->begin == at_hand(self)) {
+        if (index && lr_gzip_index_read(self->lane->in, lr_quick_at_hand(self), total, index) &&
+            index->begin == lr_quick_at_hand(self)) {
             self->index = index;
             self->phase = LR_QUICK_PIECES;
-            self->lane.in = self->lane.in_end;
+            self->lane->in = self->lane->in_end;
         } else {
             free(index);
         }
@@ -99,10 +59,10 @@ static int32_t begin_member(lr_quick *self, rec_job *job)
 {
     int32_t status = REC_OK;
     uint8_t flags = 0;
-    self->crc = self->length = 0;
-    self->window_size = 0;
+    self->length = 0;
     self->phase = LR_QUICK_DATA;
-    lr_inflate_begin(&self->lane);
+    self->crc = 0;
+    lr_inflate_begin(self->lane);
     if (!self->begun) {
         self->begun = true;
         status = look_for_index(self, job);
@@ -110,13 +70,13 @@ static int32_t begin_member(lr_quick *self, rec_job *job)
             return status;
         }
     }
-    status = feed(self, job, HEADER, LR_QUICK_INPUT);
+    status = lr_quick_feed(self, job, HEADER, LR_QUICK_INPUT);
     if (status == REC_OK) {
-        const uint8_t *header = self->lane.in;
-        self->odd =
-            at_hand(self) < HEADER || header[0] != 0x1f || header[1] != 0x8b || header[2] != 8 || header[3] & FLAGS_ODD;
+        const uint8_t *header = self->lane->in;
+        self->odd = lr_quick_at_hand(self) < HEADER || header[0] != 0x1f || header[1] != 0x8b || header[2] != 8 ||
+                    header[3] & FLAGS_ODD;
         flags = self->odd ? 0 : header[3];
-        self->lane.in += self->odd ? 0 : HEADER;
+        self->lane->in += self->odd ? 0 : HEADER;
     }
     if (status == REC_OK && flags & FLAG_EXTRA) {
         status = pass_extra(self, job);
@@ -137,11 +97,11 @@ static uint32_t number_at(const uint8_t *at)
 
 static int32_t end_member(lr_quick *self, rec_job *job)
 {
-    int32_t status = feed(self, job, TRAILER, LR_QUICK_INPUT);
+    int32_t status = lr_quick_feed(self, job, TRAILER, LR_QUICK_INPUT);
     if (status == REC_OK) {
-        self->odd = at_hand(self) < TRAILER || number_at(self->lane.in) != self->crc ||
-                    number_at(self->lane.in + 4) != self->length;
-        self->lane.in += self->odd ? 0 : TRAILER;
+        self->odd = lr_quick_at_hand(self) < TRAILER || number_at(self->lane->in) != self->crc ||
+                    number_at(self->lane->in + 4) != self->length;
+        self->lane->in += self->odd ? 0 : TRAILER;
         self->full += self->had;
         self->had = false;
         self->phase = LR_QUICK_BETWEEN;
@@ -152,14 +112,14 @@ static int32_t end_member(lr_quick *self, rec_job *job)
 /* Another member, or nothing but zeros. */
 static int32_t pass_padding(lr_quick *self, rec_job *job)
 {
-    int32_t status = feed(self, job, 2, LR_QUICK_INPUT);
-    if (status == REC_OK && at_hand(self) >= 2 && self->lane.in[0] == 0x1f && self->lane.in[1] == 0x8b) {
+    int32_t status = lr_quick_feed(self, job, 2, LR_QUICK_INPUT);
+    if (status == REC_OK && lr_quick_at_hand(self) >= 2 && self->lane->in[0] == 0x1f && self->lane->in[1] == 0x8b) {
         self->phase = LR_QUICK_HEADER;
         return REC_OK;
     }
-    while (status == REC_OK && at_hand(self) && !self->odd) {
-        self->odd = *self->lane.in++ != 0;
-        status = feed(self, job, 1, LR_QUICK_INPUT);
+    while (status == REC_OK && lr_quick_at_hand(self) && !self->odd) {
+        self->odd = *self->lane->in++ != 0;
+        status = lr_quick_feed(self, job, 1, LR_QUICK_INPUT);
     }
     self->phase = status == REC_OK ? LR_QUICK_ENDED : self->phase;
     return status;
@@ -167,54 +127,30 @@ static int32_t pass_padding(lr_quick *self, rec_job *job)
 
 /* -------------------------------------------------------------------------------------------------- one stream -- */
 
-/* What was inflated last is remembered: matches reach back into it. */
-static void remember(lr_quick *self, const uint8_t *data, size_t size)
-{
-    uint8_t *const end = self->window + LR_INFLATE_WINDOW;
-    if (size >= LR_INFLATE_WINDOW) {
-        memcpy(self->window, data + (size - LR_INFLATE_WINDOW), LR_INFLATE_WINDOW);
-        self->window_size = LR_INFLATE_WINDOW;
-    } else if (size) {
-        size_t keep = LR_INFLATE_WINDOW - size < self->window_size ? LR_INFLATE_WINDOW - size : self->window_size;
-        memmove(end - size - keep, end - keep, keep);
-        memcpy(end - size, data, size);
-        self->window_size = (uint32_t)(keep + size);
-    }
-}
-
 /* Inflates until input or room is used up; on any thread. */
-static void run_step(lr_task *task, lr_inflater *lanes)
+static void run_step(lr_task *task, unsigned worker)
 {
     lr_quick *self = (lr_quick *)task; /* whose first member it is */
-    lr_inflater *lane = &self->lane;
-    uint8_t *const end = self->step_end;
-    (void)lanes;
-    do {
-        uint8_t *from = lane->out;
-        lane->out_end = end - from > CACHED ? from + CACHED : end;
-        self->stop = lr_inflate(lane);
-        self->crc = lr_gzip_crc(self->crc, from, (size_t)(lane->out - from));
-    } while (self->stop == LR_INFLATE_ROOM && lane->out < end);
+    (void)worker;
+    self->stop = lr_inflate(self->lane);
 }
 
 /* Has the stream inflated, now or (`post`) by whoever has time. */
 static int32_t start_stream(lr_quick *self, rec_job *job, uint8_t *target, size_t room, bool post)
 {
-    int32_t status = feed(self, job, LR_INFLATE_HEADER, LR_QUICK_INPUT);
+    int32_t status = lr_quick_feed(self, job, 1, LR_QUICK_INPUT);
     if (status != REC_OK) {
         return status;
     }
-    self->lane.last = self->drained;
-    self->lane.out = target;
-    self->lane.begin = target;
-    self->lane.window = self->window + LR_INFLATE_WINDOW;
-    self->lane.window_size = self->window_size;
-    self->step_end = target + room;
+    self->made_at = target;
+    self->lane->out = target;
+    self->lane->out_end = target + room;
+    self->lane->crc = self->crc;
     self->step.run = run_step;
     if (post) {
         (void)lr_team_post(self->team, &self->step, self->threads);
     } else {
-        run_step(&self->step, NULL);
+        run_step(&self->step, 0);
     }
     return REC_OK;
 }
@@ -224,14 +160,14 @@ static size_t finish_stream(lr_quick *self)
 {
     size_t made;
     lr_team_wait(self->team, &self->step);
-    made = (size_t)(self->lane.out - self->lane.begin);
-    remember(self, self->lane.begin, made);
+    made = (size_t)(self->lane->out - self->made_at);
+    self->crc = self->lane->crc;
     self->length += (uint32_t)made;
     self->had = self->had || made;
     if (self->stop == LR_INFLATE_END) {
         self->phase = LR_QUICK_TRAILER;
     } else {
-        self->odd = self->stop == LR_INFLATE_BAD || self->stop == LR_INFLATE_CUT;
+        self->odd = self->stop == LR_INFLATE_BAD || (self->stop == LR_INFLATE_INPUT && self->drained);
     }
     return made;
 }
@@ -265,11 +201,6 @@ static size_t finish(lr_quick *self)
 {
     self->started = false;
     return self->phase == LR_QUICK_PIECES ? lr_quick_pieces_finish(self) : finish_stream(self);
-}
-
-int32_t lr_quick_no_memory(rec_job *job)
-{
-    return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
 }
 
 /* Begins to fill the buffer that is not read from. */
@@ -374,16 +305,16 @@ lr_quick *lr_quick_new(rec_source *parent)
     if (!self) {
         return NULL;
     }
-    memset(self, 0, offsetof(lr_quick, input));
-    memset(&self->team, 0, sizeof *self - offsetof(lr_quick, team));
+    memset(self, 0, sizeof *self);
     self->parent = parent;
     self->phase = LR_QUICK_HEADER;
-    self->lane.in = self->lane.in_end = self->input;
+    self->lane = lr_inflater_new();
     self->team = lr_team_new();
-    if (!self->team) {
-        free(self);
-        self = NULL;
+    if (!self->lane || !self->team) {
+        lr_quick_free(self);
+        return NULL;
     }
+    self->lane->in = self->lane->in_end = self->input + LR_QUICK_GAP;
     return self;
 }
 
@@ -396,6 +327,10 @@ void lr_quick_free(lr_quick *self)
         (void)finish(self); /* what was posted is in use */
     }
     lr_team_free(self->team);
+    lr_inflater_free(self->lane);
+    for (unsigned i = 0; i < LR_TEAM_WORKERS; i++) {
+        lr_inflater_free(self->lanes[i]);
+    }
     free(self->index);
     free(self->batch.in);
     free(self->stashes[0]);

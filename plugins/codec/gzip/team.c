@@ -6,13 +6,10 @@
 
 #include "plugins/codec/threads.h"
 
-/* More wait for memory, not for each other. */
-enum { THREADS_MOST = 16, LANES = 4 };
-
 typedef struct helper {
     lr_team *team;
     pthread_t thread;
-    lr_inflater lanes[LANES];
+    unsigned worker;
 } helper;
 
 struct lr_team {
@@ -22,12 +19,11 @@ struct lr_team {
     bool end;
     bool alone; /* no thread could be started */
     uint32_t count;
-    helper *helpers[THREADS_MOST];
-    lr_inflater lanes[LANES]; /* the caller's */
+    helper helpers[LR_TEAM_WORKERS - 1];
 };
 
 /* The lock is held, and given away meanwhile. */
-static void do_first(lr_team *team, lr_inflater *lanes)
+static void do_first(lr_team *team, unsigned worker)
 {
     lr_task *task = team->first;
     team->first = task->next;
@@ -35,7 +31,7 @@ static void do_first(lr_team *team, lr_inflater *lanes)
         team->last = &team->first;
     }
     (void)pthread_mutex_unlock(&team->lock);
-    task->run(task, lanes);
+    task->run(task, worker);
     (void)pthread_mutex_lock(&team->lock);
     task->done = true;
     (void)pthread_cond_broadcast(&team->done);
@@ -48,7 +44,7 @@ static void *help(void *user)
     (void)pthread_mutex_lock(&team->lock);
     while (!team->end) {
         if (team->first) {
-            do_first(team, self->lanes);
+            do_first(team, self->worker);
         } else {
             (void)pthread_cond_wait(&team->work, &team->lock);
         }
@@ -59,16 +55,12 @@ static void *help(void *user)
 
 static bool start(lr_team *team)
 {
-    helper *next = calloc(1, sizeof *next);
-    if (!next) {
-        return false;
-    }
-    next->team = team;
+    helper *next = &team->helpers[team->count];
+    *next = (helper){.team = team, .worker = team->count + 1};
     if (!lr_codec_thread(&next->thread, help, next)) {
-        free(next);
         return false;
     }
-    team->helpers[team->count++] = next;
+    team->count++;
     return true;
 }
 
@@ -108,8 +100,7 @@ void lr_team_free(lr_team *team)
     (void)pthread_cond_broadcast(&team->work);
     (void)pthread_mutex_unlock(&team->lock);
     for (uint32_t i = 0; i < team->count; i++) {
-        (void)pthread_join(team->helpers[i]->thread, NULL);
-        free(team->helpers[i]);
+        (void)pthread_join(team->helpers[i].thread, NULL);
     }
     (void)pthread_cond_destroy(&team->done);
     (void)pthread_cond_destroy(&team->work);
@@ -119,7 +110,7 @@ void lr_team_free(lr_team *team)
 
 bool lr_team_post(lr_team *team, lr_task *task, uint32_t threads)
 {
-    threads = threads < THREADS_MOST ? threads : THREADS_MOST;
+    threads = threads < LR_TEAM_WORKERS ? threads : LR_TEAM_WORKERS;
     while (!team->alone && team->count + 1 < threads) {
         team->alone = !start(team);
     }
@@ -142,7 +133,7 @@ void lr_team_wait(lr_team *team, lr_task *task)
     (void)pthread_mutex_lock(&team->lock);
     while (!task->done) {
         if (team->first) {
-            do_first(team, team->lanes);
+            do_first(team, 0);
         } else {
             (void)pthread_cond_wait(&team->done, &team->lock);
         }

@@ -4,14 +4,19 @@
 #ifndef LR_GZIP_TEAM_H
 #define LR_GZIP_TEAM_H
 
-#include "plugins/codec/gzip/inflate.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/** The threads of a team at most, the caller's included. More wait for memory, not for each other. */
+enum { LR_TEAM_WORKERS = 16 };
 
 typedef struct lr_team lr_team;
 
 /** A piece of work; whoever posts it owns it until it was waited for. */
 typedef struct lr_task {
-    /** @param lanes four inflaters that belong to the thread. */
-    void (*run)(struct lr_task *self, lr_inflater *lanes);
+    /** @param worker which thread runs it, below LR_TEAM_WORKERS; 0 is the caller's. No two tasks run as one worker at
+     * the same time, so that a task may use what it keeps for each worker. */
+    void (*run)(struct lr_task *self, unsigned worker);
     struct lr_task *next; /* the team's */
     bool posted, done;
 } lr_task;

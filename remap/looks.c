@@ -218,12 +218,11 @@ static bool is_local(const holder *h, uint32_t name)
     return h->looks->names[name][0] >= 'a';
 }
 
-static int32_t find_look(holder *h, lr_sieve *sieve, lr_matcher *matcher, uint64_t index)
+static int32_t find_look(holder *h, lr_matcher *matcher, uint64_t index)
 {
     const lr_named *key = &h->keys[index];
     uint32_t rank = rec_tensor_rank(key->tensor);
-    lr_sieve_pass(sieve, key->text, (size_t)key->length);
-    for (uint64_t i = lr_sieve_next(sieve, 0); i < h->looks->count; i = lr_sieve_next(sieve, i + 1)) {
+    for (uint64_t i = 0; i < h->looks->count; i++) {
         const lr_look *look = &h->looks->at[i];
         size_t begin = 0, end = 0;
         int hit = look->shaped && look->rank != rank
@@ -380,31 +379,23 @@ int32_t lr_looks_hold(rec_job *job, const lr_looks *looks, lr_matcher *matcher, 
                       lr_rest *rest)
 {
     holder h = {.job = job, .looks = looks, .keys = keys, .count = count};
-    const lr_regex **regexes = lr_alloc(job->allocator, (looks->count + 1) * sizeof *regexes);
-    lr_sieve *sieve = NULL;
     *rest = (lr_rest){0};
     h.found = lr_zalloc(job->allocator, (count + 1) * sizeof *h.found);
     h.seen = lr_zalloc(job->allocator, (looks->count + 1) * sizeof *h.seen);
-    if (!regexes || !h.found || !h.seen) {
+    if (!h.found || !h.seen) {
         (void)lr_fail_memory(job, count * sizeof *h.found);
         goto done;
     }
-    for (uint64_t i = 0; i < looks->count; i++) {
-        regexes[i] = looks->at[i].regex;
-    }
-    sieve = lr_sieve_new(job, regexes, looks->count);
-    for (uint64_t k = 0; k < count && sieve && !lr_job_failed(job); k++) {
-        (void)find_look(&h, sieve, matcher, k);
+    for (uint64_t k = 0; k < count && !lr_job_failed(job); k++) {
+        (void)find_look(&h, matcher, k);
     }
     if (!lr_job_failed(job) && bind(&h) == REC_OK) {
         judge(&h, rest);
     }
 
 done:
-    lr_sieve_free(sieve);
     lr_release(job->allocator, h.bindings);
     lr_release(job->allocator, h.found);
     lr_release(job->allocator, h.seen);
-    lr_release(job->allocator, regexes);
     return job->error.status;
 }

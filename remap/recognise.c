@@ -196,29 +196,21 @@ static int32_t try_one(finder *f, const candidate *c, const char *select, const 
 /* Which families may be there at all: one pass over all keys. */
 static int32_t begin(finder *f, const char *select)
 {
-    const lr_regex **regexes = lr_zalloc(f->job->allocator, (f->count + 1) * sizeof *regexes);
-    lr_sieve *sieve = NULL;
-    if (!regexes) {
-        return lr_fail_memory(f->job, f->count * sizeof *regexes);
-    }
     for (uint64_t i = 0; i < f->count; i++) {
         f->candidates[i].begun = false;
-        regexes[i] = f->candidates[i].first.count ? f->candidates[i].first.at[0].regex : NULL;
     }
-    sieve = lr_sieve_new(f->job, regexes, f->count);
-    for (uint64_t k = 0; sieve && k < f->source->key_count && !lr_job_failed(f->job); k++) {
+    for (uint64_t k = 0; k < f->source->key_count && !lr_job_failed(f->job); k++) {
         const lr_key *key = &f->source->keys[k];
         if (key->value->kind != REC_KIND_TENSOR) {
             continue;
         }
-        lr_sieve_pass(sieve, key->text, (size_t)key->length);
-        for (uint64_t i = lr_sieve_next(sieve, 0); i < f->count; i = lr_sieve_next(sieve, i + 1)) {
+        for (uint64_t i = 0; i < f->count; i++) {
             candidate *c = &f->candidates[i];
             const char *text = key->text;
             uint64_t length = key->length;
             int hit = 0;
-            if (regexes[i] && !c->begun && below(select ? select : c->select, &text, &length)) {
-                hit = lr_regex_match(f->job, regexes[i], f->matcher, text, (size_t)length);
+            if (c->first.count && !c->begun && below(select ? select : c->select, &text, &length)) {
+                hit = lr_regex_match(f->job, c->first.at[0].regex, f->matcher, text, (size_t)length);
             }
             if (hit < 0) {
                 break;
@@ -226,8 +218,6 @@ static int32_t begin(finder *f, const char *select)
             c->begun = c->begun || hit;
         }
     }
-    lr_sieve_free(sieve);
-    lr_release(f->job->allocator, regexes);
     return f->job->error.status;
 }
 

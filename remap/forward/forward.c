@@ -42,22 +42,11 @@ static const rec_tensor *tensor_of(const lr_key *key)
 
 /* ---------------------------------------------------------------------------------------------------- renaming -- */
 
-/* Looks which rules may act on a text. @param stays it is of a key: what was seen is good for as long as it is looked
- * at. */
-static void sieve(lr_rules_run *r, const char *text, size_t length, bool stays)
-{
-    if (r->sieved != text) {
-        lr_sieve_pass(r->sieve, text, length);
-    }
-    r->sieved = stays ? text : NULL;
-}
-
 /* Puts a text through all renames. @param text,length in and out; what comes out lives until the matcher is used. */
 static int32_t rename_key(lr_rules_run *r, const char **text, size_t *length)
 {
     const lr_rules *rules = r->source->rules;
-    sieve(r, *text, *length, r->sieved == *text);
-    for (uint64_t i = lr_sieve_next(r->sieve, 0); i < rules->count; i = lr_sieve_next(r->sieve, i + 1)) {
+    for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
         if (rule->kind == LR_RULE_RENAME) {
             int64_t n = lr_regex_replace(r->job, rule->regex, r->matcher, *text, *length, rule->template);
@@ -67,7 +56,6 @@ static int32_t rename_key(lr_rules_run *r, const char **text, size_t *length)
             }
             if (n) {
                 *text = lr_matcher_output(r->matcher, length);
-                sieve(r, *text, *length, false);
                 fire(r, i);
             }
         }
@@ -137,8 +125,7 @@ static bool selected(const lr_rules_run *r, const char **text, size_t *length)
 static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
 {
     const lr_rules *rules = r->source->rules;
-    sieve(r, text, length, true);
-    for (uint64_t i = lr_sieve_next(r->sieve, 0); i < rules->count; i = lr_sieve_next(r->sieve, i + 1)) {
+    for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
         if (rule->kind == LR_RULE_DROP && drop_applies(rule, tensor_of(key))) {
             int found = lr_regex_match(r->job, rule->regex, r->matcher, text, length);
@@ -404,7 +391,7 @@ static int32_t run_key(lr_rules_run *r, lr_key *key)
     if (dropped) {
         return dropped < 0 ? r->job->error.status : REC_OK;
     }
-    for (uint64_t i = lr_sieve_next(r->sieve, 0); r->splits && i < rules->count; i = lr_sieve_next(r->sieve, i + 1)) {
+    for (uint64_t i = 0; r->splits && i < rules->count; i++) {
         if (rules->rules[i].kind == LR_RULE_SPLIT) {
             int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, length);
             if (found) {
@@ -463,25 +450,6 @@ static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
     return piece ? REC_OK : r->job->error.status;
 }
 
-/* Of the rules that are tried on every key. */
-static lr_sieve *sieve_of(rec_job *job, const lr_rules *rules)
-{
-    const lr_regex **regexes = lr_zalloc(job->allocator, (rules->count + 1) * sizeof *regexes);
-    lr_sieve *made;
-    if (!regexes) {
-        (void)lr_fail_memory(job, rules->count * sizeof *regexes);
-        return NULL;
-    }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        int32_t kind = rules->rules[i].kind;
-        bool tried = kind == LR_RULE_RENAME || kind == LR_RULE_DROP || kind == LR_RULE_SPLIT;
-        regexes[i] = tried ? rules->rules[i].regex : NULL;
-    }
-    made = lr_sieve_new(job, regexes, rules->count);
-    lr_release(job->allocator, regexes);
-    return made;
-}
-
 int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)
 {
     lr_rules_run r = {
@@ -489,9 +457,7 @@ int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)
     const lr_rules *rules = r.source->rules;
     int32_t status = REC_OK;
     r.matcher = lr_matcher_new(job);
-    r.sieve = r.matcher ? sieve_of(job, rules) : NULL;
-    if (!r.sieve) {
-        lr_matcher_free(r.matcher);
+    if (!r.matcher) {
         return job->error.status;
     }
     for (uint64_t i = 0; i < rules->count; i++) {
@@ -514,7 +480,6 @@ int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)
             status = lr_rules_gather(&r, &rules->rules[i], i);
         }
     }
-    lr_sieve_free(r.sieve);
     lr_matcher_free(r.matcher);
     return status;
 }

@@ -12,8 +12,6 @@ typedef struct lr_rules_run {
     lr_plan_source *source;
     uint32_t number;
     lr_matcher *matcher;
-    lr_sieve *sieve;    /* of all rules, by their index */
-    const char *sieved; /* the key it looked at; NULL: something else */
     lr_piece *before;   /* the last piece of the sources before */
     uint64_t fired[64]; /* numbers of the rules that acted on the key at hand */
     uint32_t fired_count;

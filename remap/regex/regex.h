@@ -60,18 +60,6 @@ const char *lr_matcher_output(const lr_matcher *matcher, size_t *length);
 int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matcher, const char *text, size_t length,
                          const lr_template *replacement);
 
-/** What tells, of many patterns at once, which may match a text: by one pass over it for the literals without which
- * they cannot. For one thread at a time. @param regexes of which some may be NULL; they must outlive it. NULL: the job
- * has failed. */
-typedef struct lr_sieve lr_sieve;
-lr_sieve *lr_sieve_new(rec_job *job, const lr_regex *const *regexes, uint64_t count);
-void lr_sieve_free(lr_sieve *sieve); /**< NULL is ignored */
-/** Looks at a text. */
-void lr_sieve_pass(lr_sieve *sieve, const char *text, size_t length);
-/** The first pattern from number `from` on that may match it: lr_regex_match() is 0 for all between. @return its
- * number, the count of all if there is none. */
-uint64_t lr_sieve_next(const lr_sieve *sieve, uint64_t from);
-
 /* A pattern as a tree, and a replacement as pieces. The tree is what the pattern means: flags are resolved into its
  * nodes, comments and white space of `(?x)` are gone, classes are sets. The PCRE2 pattern is written from it (write.c),
  * and a rule that runs backwards is made from it (remap/reverse/invert.c). */

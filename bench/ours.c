@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * librecord's operations on records: load, save, convert, check. What is freed afterwards is freed outside the time, as
  * the others do. Words with a `=` are arguments of the recorder; "typed" gives it the model's type. */
-#include <dlfcn.h>
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
@@ -151,31 +150,15 @@ static span load_in(rec_context *context, char *const *words)
     return took;
 }
 
-/* Asks a context to keep memory of records that are freed. It is looked up, as older libraries are measured, too. */
-static void keep_memory(rec_context *context, uint64_t bytes)
-{
-    rec_status (*keep)(rec_context *, uint64_t);
-
-    *(void **)&keep = dlsym(RTLD_DEFAULT, "rec_context_keep_memory");
-    if (!keep) {
-        errx(2, "this librecord has no rec_context_keep_memory()");
-    }
-    must(keep(context, bytes));
-}
-
-/* load FILE RECORDER THREADS [map] [look|make|touch|f32] [kept] [typed] [ARGUMENT=VALUE...]: THREADS 0: as many as it
+/* load FILE RECORDER THREADS [map] [look|make|touch|f32] [typed] [ARGUMENT=VALUE...]: THREADS 0: as many as it
  * likes. look: every tensor's name, shape and place; make: its bytes, lazy ones too; touch: reads every byte; f32: as
- * such. kept: the second load in a context that keeps memory. */
+ * such. */
 static span load(const model *m, char *const *words)
 {
     rec_context *context = context_with(number_of(words[3], 0));
     span took;
 
     (void)m;
-    if (has_word(words, "kept")) {
-        keep_memory(context, UINT64_C(1) << 32);
-        (void)load_in(context, words);
-    }
     took = load_in(context, words);
     rec_context_free(context);
     return took;

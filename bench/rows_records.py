@@ -63,7 +63,6 @@ def rows(options):
             Beside("raw scan of the map", ours("raw-scan {d}/full.mpk")), at_least=1 / 1.1),
         Row("load into memory, 1 thread", LOAD_1, READ_1),
         Row("load into memory, 2 threads", LOAD_2, READ_2, at_least=1),
-        Row("  in a context that keeps memory", ours("load {d}/full.mpk NamedMpk 2 kept"), READ_2, at_least=2),
         Row("load into memory, 1 thread", LOAD_1, BURN_LOAD),
         Row("load into memory, 2 threads", LOAD_2, BURN_LOAD),
         Row("save", SAVE, WRITE, at_least=0.95),

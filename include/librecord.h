@@ -280,12 +280,6 @@ REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, v
 REC_API rec_status rec_context_set_threads(rec_context *context, uint32_t threads);
 /** @return that number; 0 for NULL. For programs whose own threads are to be as many. */
 REC_API uint32_t rec_context_threads(const rec_context *context);
-/** For programs that load again and again: memory of freed records is kept, up to so many bytes, and the next load or
- *  conversion takes it warm, which it fills about half as fast again. It counts as the program's meanwhile. May be
- *  called at any time, from any thread.
- *  @param bytes 0, the default: none; what is kept beyond goes back now. All of it goes with the context. */
-REC_API rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes);
-
 /** For programs that read a record of any size once, tensor by tensor: what has to be inflated, and numbers that stand
  * in a file as text or one by one, goes to a temporary file without a name (in the folder TMPDIR, /tmp without it)
  * instead of memory. Its pages are the system's to take back, and rec_tensor_release() gives them back at once. It

@@ -24,8 +24,7 @@ typedef struct lr_allocator {
     void *(*resize)(void *user, void *old, size_t size);
     void (*release)(void *user, void *memory);
     void *user;
-    bool standard;        /**< malloc's: payloads may then use mmap */
-    struct lr_pool *pool; /**< where pages that are freed are kept; NULL: nowhere */
+    bool standard; /**< malloc's: payloads may then use mmap */
 } lr_allocator;
 
 extern const lr_allocator lr_standard_allocator;
@@ -104,20 +103,6 @@ void lr_pages_free(lr_pages *pages);
 void lr_pages_release(void *pages, const void *data);
 /** @return whether so many bytes would begin at a page of the system's: there is no need to align them further. */
 bool lr_pages_begin_page(const lr_allocator *allocator, uint64_t size);
-
-/** Pages that were freed and are kept for whoever wants some next: they are warm. For all threads. */
-typedef struct lr_pool {
-    pthread_mutex_t lock;
-    atomic_uint_fast64_t limit; /**< bytes; 0: nothing is kept */
-    uint64_t held;
-    struct lr_warm *newest, *oldest;
-} lr_pool;
-
-bool lr_pool_init(lr_pool *pool); /**< keeps nothing yet */
-/** Keeps up to so many bytes from now on; what is beyond goes back now. */
-void lr_pool_limit(lr_pool *pool, const lr_allocator *allocator, uint64_t bytes);
-/** Gives all of it back; nobody uses it any more. */
-void lr_pool_end(lr_pool *pool, const lr_allocator *allocator);
 
 /* ----------------------------------------------------------------------------------------------- maps of files -- */
 
@@ -290,7 +275,6 @@ struct rec_context {
     atomic_uint_fast64_t held; /**< by how many it is held beside its owner: config.h, lr_context_retain */
     atomic_bool given_up;      /**< its owner has freed it: nobody is told anything any more */
     lr_allocator allocator;
-    lr_pool pool; /**< of that allocator */
     rec_limits limits;
     uint32_t threads;
     int32_t plugins; /**< REC_PLUGINS_… */

@@ -46,12 +46,6 @@ static rec_context *context_new(const rec_allocator *allocator)
         lr_release(&memory, context);
         return NULL;
     }
-    if (!lr_pool_init(&context->pool)) {
-        (void)pthread_mutex_destroy(&context->lock);
-        lr_release(&memory, context);
-        return NULL;
-    }
-    context->allocator.pool = &context->pool;
     context->config = lr_config_new(&context->allocator);
     atomic_init(&context->attached, NULL);
     if (!context->config) {
@@ -85,7 +79,6 @@ void lr_context_release(rec_context *context)
     }
     (void)pthread_mutex_destroy(&context->lock);
     memory = context->allocator;
-    lr_pool_end(&context->pool, &memory);
     lr_release(&memory, context);
 }
 
@@ -296,16 +289,6 @@ rec_status rec_context_set_threads(rec_context *context, uint32_t threads)
 uint32_t rec_context_threads(const rec_context *context)
 {
     return context ? context->threads : 0;
-}
-
-rec_status rec_context_keep_memory(rec_context *context, uint64_t bytes)
-{
-    if (LR_NULL(context)) {
-        return REC_E_ARGUMENT;
-    }
-    lr_pool_limit(&context->pool, &context->allocator, bytes);
-    lr_publish_ok();
-    return REC_OK;
 }
 
 rec_status rec_context_set_spill(rec_context *context, uint64_t bytes)

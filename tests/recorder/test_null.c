@@ -353,7 +353,6 @@ static void test_contexts(void **state)
     STATUS(rec_context_set_threads, NULL, 2);
     NEUTRAL(0, rec_context_threads, NULL);
     STATUS(rec_context_set_spill, NULL, 0);
-    STATUS(rec_context_keep_memory, NULL, 1);
     STATUS(rec_context_set_spill, NULL, 1);
     ALLOWED(rec_context_set_plugins, NULL, REC_PLUGINS_ALL);
     ALLOWED(rec_context_add_plugin_path, NULL, "/");

@@ -64,7 +64,7 @@ links() { # FILE ALLOWED: the names a file may need, as a pattern
     LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} \
         check "$(basename "$1") uses all that it links" ldd -u "$1"
 }
-links "$library" 'libinih|libltdl|libpcre2-8' # if they are not opened late: tests/startup.sh
+links "$library" 'libinih|libltdl|libpcre2-8'
 for plugin in "$top_builddir"/plugins/.libs/*.so; do
     case $plugin in
     *-gz.so) links "$plugin" 'nothing' ;; # names alone

@@ -150,41 +150,6 @@ bool lr_cpu_has(lr_cpu what);
 uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void *user), void *user);
 void lr_threads_join(const pthread_t *threads, uint32_t count);
 
-/* ---------------------------------------------------------------------------- libraries that few need (late.c) -- */
-
-/** A function of one, and where its address is put. */
-typedef struct lr_late_function {
-    const char *name;
-    void *to;
-} lr_late_function;
-
-/** A shared library that is opened when it is needed. Not of a static build, nor where it has no name at configuring.
- */
-typedef struct lr_late {
-    const char *soname;
-    const lr_late_function *functions;
-    size_t count;
-    atomic_bool open; /**< its functions may be called */
-} lr_late;
-
-/** Opens it if nobody did. Any thread may. @param reason (out) set if it cannot be opened. */
-bool lr_late_open(lr_late *library, char *reason, size_t room);
-/** The same for a job, which fails where it cannot be opened. @param for_what who needs it, "rules". */
-int32_t lr_late_need(rec_job *job, lr_late *library, const char *for_what);
-/** dlopen, bound at once and seen by nobody else. @return NULL with the reason. */
-void *lr_shared_open(const char *file, char *reason, size_t room);
-
-/** Says in the ELF file what it opens itself, which packagers' tools read (an ELF note of the freedesktop.org's form).
- */
-#define LR_LATE_NOTE(name, feature, soname)                                                                          \
-    __attribute__((used, section(".note.dlopen"))) _Alignas(4) static const struct {                                 \
-        uint32_t owner_size, size, type;                                                                             \
-        char owner[4];                                                                                               \
-        _Alignas(4) char text[sizeof "[{\"feature\":\"" feature "\",\"priority\":\"required\",\"soname\":[\"" soname \
-                                     "\"]}]"];                                                                       \
-    } name = {sizeof "FDO", sizeof name.text, 0x407c0c0a, "FDO",                                                     \
-              "[{\"feature\":\"" feature "\",\"priority\":\"required\",\"soname\":[\"" soname "\"]}]"}
-
 /* -------------------------------------------------------------------------------------------------------- text -- */
 
 /** The longest name of a recorder, an alias, an option or a key, in bytes. */

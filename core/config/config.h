@@ -187,7 +187,5 @@ typedef struct lr_ini_reader {
 
 /** Reads a file of at most 16 MiB, to its end or to the first mistake. */
 int32_t lr_ini_read(rec_job *job, const char *path, const lr_ini_reader *reader, void *user);
-/** Opens inih if nobody did (late_inih.c). */
-int32_t lr_inih_open(rec_job *job);
 
 #endif

@@ -228,7 +228,7 @@ int32_t lr_ini_read(rec_job *job, const char *path, const lr_ini_reader *reader,
     if (in.text) {
         int result;
         in.end = in.text + length;
-        result = lr_inih_open(job) == REC_OK ? ini_parse_stream(next_line, &in, on_setting, &in) : 0;
+        result = ini_parse_stream(next_line, &in, on_setting, &in);
         if (lr_job_failed(job)) {
             status = job->error.status;
         } else if (in.handed) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Plugin files in the process: libltdl opens each once, whatever the number of contexts, and none is ever closed.
  *
- * libltdl keeps its state in bare globals: every call is made under one lock of the process, its search path is never
- * used, and only absolute names of .so files are opened. It is initialised and never left: plugins stay for good. */
+ * libltdl keeps its state in globals without a lock. One lock of the process therefore guards every call, librecord
+ * never uses the search path of libltdl, and opens only absolute names of .so files. lt_dlexit() would close the
+ * plugins, so it is not called. */
+#ifdef HAVE_DLOPEN
 #include <dlfcn.h>
+#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <ltdl.h>
@@ -40,62 +43,13 @@ static void remember(const struct stat *state, const rec_plugin *const *plugins)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- the loader -- */
-
-/* libltdl's own loader binds lazily, so that a missing symbol would end the process at the first call, and its words
- * for any failure are "file not found". This one binds at once and keeps the system's words. Other loaders must not try
- * what it refused, so it opens a failure, too: `failure` is the module then, and closed by who asked. The program may
- * use libltdl for itself: what is not `asked` for here is left to the others. */
-static bool asked;
-static char failure[LR_REASON];
-
-static lt_module module_open(lt_user_data data, const char *path, lt_dladvise advice)
-{
-    void *handle;
-    (void)data;
-    (void)advice;
-    if (!asked) {
-        return NULL;
-    }
-    handle = lr_shared_open(path, failure, sizeof failure);
-    return handle ? handle : failure;
-}
-
-static int module_close(lt_user_data data, lt_module handle)
-{
-    (void)data;
-    return handle == failure ? 0 : dlclose(handle);
-}
-
-static void *module_symbol(lt_user_data data, lt_module handle, const char *name)
-{
-    (void)data;
-    return handle == failure ? NULL : dlsym(handle, name);
-}
-
-static const lt_dlvtable loader = {.name = "librecord",
-                                   .module_open = module_open,
-                                   .module_close = module_close,
-                                   .find_sym = module_symbol,
-                                   .priority = LT_DLLOADER_PREPEND};
-
-/* Only memory can be short here; the half that was made is taken back, or the next call would find libltdl initialised,
+/* Only memory can be short here. What lt_dlinit() made is taken back, or the next call would find libltdl initialised,
  * without loaders, and crash. */
 static bool begin(char *reason)
 {
     static bool begun;
-    if (begun) {
-        return true;
-    }
-    if (!lr_ltdl_open(reason)) {
-        return false;
-    }
-    (void)snprintf(reason, LR_REASON, "not enough memory");
-    if (lt_dlinit() != 0) {
-        (void)lt_dlexit();
-        return false;
-    }
-    if (lt_dlloader_add(&loader) != 0) {
+    if (!begun && lt_dlinit() != 0) {
+        (void)snprintf(reason, LR_REASON, "not enough memory");
         (void)lt_dlexit();
         return false;
     }
@@ -105,87 +59,118 @@ static bool begin(char *reason)
 
 /* ---------------------------------------------------------------------------------------------- opening a file -- */
 
-/* Opening a file runs its code, so that it must show the symbol first: another folder of shared objects by mistake in a
- * path, /usr/lib perhaps, must do no harm. Names stand in an ELF file as they are, with a NUL after them; what the file
- * was called when it was made stands in front of this one. */
-static const char *check_symbol(const char *path, char *reason)
+/* Opening a file runs its constructors. A file must contain the name of the table first, so that the constructors of
+ * other shared objects do not run if somebody adds another directory, /usr/lib perhaps, to the path by mistake. In all
+ * formats of shared objects a NUL follows the name; a prefix may come before it, which libltdl knows. */
+static bool check_symbol(const char *path, char *reason)
 {
     struct stat state;
     void *data = MAP_FAILED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    reason[0] = '\0';
+    bool found = false;
+    int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &state) != 0) {
-        (void)lr_reason_errno(errno, reason, "read the file");
-    } else if (state.st_size < 4) {
-        (void)snprintf(reason, LR_REASON, "it is not a shared object");
-    } else {
+        error = errno;
+    } else if (state.st_size > 0) {
         data = mmap(NULL, (size_t)state.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (data == MAP_FAILED) {
-            (void)lr_reason_errno(errno, reason, "read the file");
-        }
+        error = data == MAP_FAILED ? errno : 0;
     }
     if (data != MAP_FAILED) {
-        if (memcmp(data, "\177ELF", 4) != 0) {
-            (void)snprintf(reason, LR_REASON, "it is not a shared object");
-        } else if (!memmem(data, (size_t)state.st_size, symbol_name, sizeof symbol_name)) {
-            (void)snprintf(reason, LR_REASON, "it is not a plugin: it does not export %s", symbol_name);
-        }
+        found = memmem(data, (size_t)state.st_size, symbol_name, sizeof symbol_name) != NULL;
         (void)munmap(data, (size_t)state.st_size);
+    }
+    if (error) {
+        (void)lr_reason_errno(error, reason, "read the file");
+    } else if (!found) {
+        (void)snprintf(reason, LR_REASON, "it is not a plugin: it does not export %s", symbol_name);
     }
     if (fd >= 0) {
         (void)close(fd);
     }
-    return reason;
+    return found;
 }
 
-/* `dlerror` says which file; the line that this goes into says it too. */
+/* The error message of the system names the file. The line that shows the reason names it too. */
 static void take_reason(char *reason, const char *path, const char *text)
 {
     size_t length = strlen(path);
+    text = text ? text : "the system gives no reason";
     if (strncmp(text, path, length) == 0 && text[length] == ':' && text[length + 1] == ' ') {
         text += length + 2;
     }
     (void)snprintf(reason, LR_REASON, "%s", text);
 }
 
-/* @return the table; NULL with the reason. What is no plugin is closed again. */
-static const rec_plugin *const *take_table(lt_dlhandle handle, const char *path, char *reason)
+#ifdef HAVE_DLOPEN
+/* libltdl binds lazily, so that a missing function would end the process at its first call, and reports every failure
+ * as "file not found". Therefore dlopen() opens the file first and binds all of it at once. Without enough memory
+ * dlopen() may report that a file does not exist, and a plugin that was rejected stays rejected: so dlopen() is called
+ * twice, and after that malloc() shows whether memory is short. */
+static void *open_first(const char *path, char *reason)
 {
-    const rec_plugin *const *plugins = NULL;
-    if (failure[0]) {
-        take_reason(reason, path, failure);
-    } else {
-        plugins = lt_dlsym(handle, symbol_name); /* NAME_LTX_librecord_plugins first: what 0.1's files have */
-        if (!plugins) {
-            const lt_dlinfo *info = lt_dlgetinfo(handle);
-            (void)snprintf(reason, LR_REASON, "it exports neither %s nor %s_LTX_%s: was it renamed?", symbol_name,
-                           info && info->name ? info->name : "NAME", symbol_name);
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    handle = handle ? handle : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *text = dlerror();
+        void *volatile memory = malloc(4096);
+        take_reason(reason, path, memory ? text : "not enough memory");
+        free(memory);
+    }
+    return handle;
+}
+#endif
+
+/* @return the handle of libltdl, or NULL with the reason. */
+static lt_dlhandle open_ltdl(const char *path, char *reason)
+{
+    lt_dladvise advice = NULL;
+    lt_dlhandle handle = NULL;
+    if (begin(reason)) {
+        if (lt_dladvise_init(&advice) == 0 && lt_dladvise_local(&advice) == 0) {
+            handle = lt_dlopenadvise(path, advice);
         }
+        if (!handle) {
+            take_reason(reason, path, lt_dlerror());
+        }
+        (void)lt_dladvise_destroy(&advice);
+    }
+    return handle;
+}
+
+/* libltdl has a file to open that dlopen() opened already: it can fail for lack of memory alone, for which it has other
+ * words. */
+static lt_dlhandle open_handle(const char *path, char *reason)
+{
+#ifdef HAVE_DLOPEN
+    void *first = open_first(path, reason);
+    lt_dlhandle handle = first ? open_ltdl(path, reason) : NULL;
+    if (first && !handle) {
+        (void)snprintf(reason, LR_REASON, "not enough memory");
+    }
+    if (first) {
+        (void)dlclose(first);
+    }
+    return handle;
+#else
+    return open_ltdl(path, reason);
+#endif
+}
+
+/* @return the table, or NULL with the reason. A file that is no plugin is closed again. */
+static const rec_plugin *const *open_file(const char *path, char *reason)
+{
+    lt_dlhandle handle = open_handle(path, reason);
+    const rec_plugin *const *plugins = NULL;
+    if (!handle) {
+        return NULL;
+    }
+    plugins = lt_dlsym(handle, symbol_name); /* NAME_LTX_librecord_plugins first: files of 0.1 export that */
+    if (!plugins) {
+        const lt_dlinfo *info = lt_dlgetinfo(handle);
+        (void)snprintf(reason, LR_REASON, "it exports neither %s nor %s_LTX_%s: was it renamed?", symbol_name,
+                       info && info->name ? info->name : "NAME", symbol_name);
     }
     if (!plugins || lt_dlmakeresident(handle) != 0) {
         (void)lt_dlclose(handle);
-    }
-    return plugins;
-}
-
-static const rec_plugin *const *open_file(const char *path, char *reason)
-{
-    const rec_plugin *const *plugins = NULL;
-    lt_dladvise advice = NULL;
-    lt_dlhandle handle = NULL;
-    (void)snprintf(reason, LR_REASON, "not enough memory");
-    if (!begin(reason)) {
-        return NULL;
-    }
-    failure[0] = '\0';
-    asked = true;
-    if (lt_dladvise_init(&advice) == 0 && lt_dladvise_local(&advice) == 0) {
-        handle = lt_dlopenadvise(path, advice);
-    }
-    asked = false;
-    (void)lt_dladvise_destroy(&advice);
-    if (handle) {
-        plugins = take_table(handle, path, reason);
     }
     return plugins;
 }
@@ -203,7 +188,7 @@ const rec_plugin *const *lr_module_open(const char *path, const struct stat *sta
     for (const module *m = modules; m && !plugins; m = m->next) {
         plugins = is_same(&m->state, state) ? m->plugins : NULL;
     }
-    if (!plugins && !*check_symbol(path, reason)) {
+    if (!plugins && check_symbol(path, reason)) {
         plugins = open_file(path, reason);
         if (plugins) {
             remember(state, plugins);

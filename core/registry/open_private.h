@@ -57,8 +57,6 @@ bool lr_reason_is_memory(const char *reason);
 
 /* ------------------------------------------------------------------------------------------ libltdl (module.c) -- */
 
-/** Opens libltdl itself if nobody did (late_ltdl.c). @param reason (out) set if it cannot be opened. */
-bool lr_ltdl_open(char *reason);
 /** Opens a plugin's file, or finds that this process has done so. @param state as it is now. @return what it exports,
  *  which stays for good; NULL with the reason. */
 const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason);

@@ -49,11 +49,7 @@ static bool make_room(rec_job *job, lr_matcher *m, uint32_t pairs)
 
 lr_matcher *lr_matcher_new(rec_job *job)
 {
-    lr_matcher *m;
-    if (!lr_re_pcre2_open(job)) {
-        return NULL;
-    }
-    m = lr_zalloc(job->allocator, sizeof *m);
+    lr_matcher *m = lr_zalloc(job->allocator, sizeof *m);
     if (!m) {
         (void)lr_fail_memory(job, sizeof *m);
         return NULL;

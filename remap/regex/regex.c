@@ -78,9 +78,6 @@ static bool compile(rec_job *job, lr_regex *regex, lr_re_parser *p, const lr_re_
     int error = 0;
     PCRE2_SIZE at = 0;
     uint32_t groups = 0;
-    if (!lr_re_pcre2_open(job)) {
-        return false;
-    }
     general = pcre2_general_context_create(lr_re_pcre2_alloc, lr_re_pcre2_free, (void *)(uintptr_t)job->allocator);
     how = general ? pcre2_compile_context_create(general) : NULL;
     if (!how) {

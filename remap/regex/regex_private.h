@@ -60,10 +60,7 @@ void lr_re_write_character(lr_re_text *out, uint32_t c);
 /** Appends ranges as they stand in a class. */
 void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count);
 
-/* PCRE2 and Unicode (late_pcre2.c, unicode.c). */
-
-/** Opens PCRE2 if nobody did, before anything is made with it. @return false: the job has failed. */
-bool lr_re_pcre2_open(rec_job *job);
+/* PCRE2 and Unicode (unicode.c). */
 
 /** PCRE2's memory from an allocator. */
 void *lr_re_pcre2_alloc(PCRE2_SIZE size, void *allocator);

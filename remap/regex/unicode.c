@@ -96,9 +96,6 @@ static int scan(rec_job *job, const char *inside, bool icase, const char *text, 
     PCRE2_SIZE where;
     int error = 0, result = -1, found = 0;
 
-    if (!lr_re_pcre2_open(job)) {
-        return -1;
-    }
     lr_re_text_word(&pattern, "[");
     lr_re_text_word(&pattern, inside);
     lr_re_text_word(&pattern, "]++");

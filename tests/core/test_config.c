@@ -741,28 +741,6 @@ static void names_compare_without_case_and_joints(void **state)
     assert_false(lr_name_valid("a b"));
 }
 
-/* Of the C library, and opened by nobody: a function that it has, and one that nothing has. */
-static void a_library_without_a_function_is_closed_again(void **state)
-{
-    static const char soname[] = "libBrokenLocale.so.1";
-    static void *has, *lacks; /* a function's address fits */
-    static const lr_late_function functions[] = {{"__ctype_get_mb_cur_max", &has}, {"lr_no_such_function", &lacks}};
-    lr_late library = {.soname = soname, .functions = functions, .count = 2};
-    char reason[256] = "";
-    void *there = dlopen(soname, RTLD_LAZY);
-    (void)state;
-    if (there) {
-        (void)dlclose(there);
-    }
-    assert_false(lr_late_open(&library, reason, sizeof reason));
-    if (!there || !strstr(reason, "function")) { /* another C library, or a static build, which opens none */
-        print_message("# needs %s: not tested\n", soname);
-        skip();
-    }
-    assert_string_equal(reason, "libBrokenLocale.so.1 has no function lr_no_such_function");
-    assert_null(dlopen(soname, RTLD_LAZY | RTLD_NOLOAD));
-}
-
 static void an_allocator_needs_all_its_functions(void **state)
 {
     const rec_allocator whole = {
@@ -805,7 +783,6 @@ int main(void)
         TEST(each_allocation_that_fails_is_an_error_and_leaks_nothing),
         TEST(no_prefix_and_no_changed_byte_of_a_file_does_harm),
         TEST(names_compare_without_case_and_joints),
-        TEST(a_library_without_a_function_is_closed_again),
         TEST(an_allocator_needs_all_its_functions),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);

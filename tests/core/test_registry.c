@@ -366,6 +366,8 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     char *empty = scratch_text(s, "empty.so", "");
     static const char header[] = "\177ELF cut_LTX_librecord_plugins"; /* and the NUL after it */
     char *cut = scratch_write(s, "cut.so", header, sizeof header);
+    static const char name[2048] = "a text that has the name librecord_plugins"; /* and NULs after it */
+    char *named = scratch_write(s, "named.so", name, sizeof name);
     char *upper = scratch_text(s, "Upper.so", "");
     char *dots = scratch_text(s, "a.b.so", "");
     char *folder = scratch_folder(s, "folder.so");
@@ -374,9 +376,10 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     rec_context *context = context_new();
     const char *charset = "its name may have a-z, 0-9, \"_\" and \"-\" before the .so";
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
-    assert_refused(context, text, "text", "it is not a shared object");
-    assert_refused(context, empty, "empty", "it is not a shared object");
+    assert_refused(context, text, "text", "it is not a plugin: it does not export librecord_plugins");
+    assert_refused(context, empty, "empty", "it is not a plugin: it does not export librecord_plugins");
     assert_refused(context, cut, "cut", "file too short");
+    assert_refused(context, named, "named", "invalid ELF header");
     assert_refused(context, upper, "Upper", charset);
     assert_refused(context, dots, "a.b", charset);
     assert_refused(context, folder, "folder", "it is not a regular file");
@@ -390,6 +393,7 @@ static void files_that_are_no_plugins_are_refused_or_passed_over(void **state)
     free(folder);
     free(dots);
     free(upper);
+    free(named);
     free(cut);
     free(empty);
     free(text);

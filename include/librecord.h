@@ -796,30 +796,6 @@ typedef struct rec_loss {
  * NUL-terminated.
  *  @return REC_E_ARGUMENT of what is no loss. */
 REC_API rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room);
-/** What a window is of. A codec may make its output of pieces that know nothing of each other, between a head and a
- * tail (gzip): each of them is made where it is wanted, though nobody knows beforehand where in the file it will be. */
-enum {
-    REC_PART_FILE = 0, /**< bytes of the file */
-    REC_PART_PIECES =
-        1, /**< pieces: `from` and `to` count bytes before the codec, and are multiples of `piece` or the end. Of files
-                that are not made in pieces it is REC_PART_FILE; `piece` is 0 then. Of text (JSON) it is 1: bounds and
-                `total` count bytes of tensors and other numbers that text is made of, and one for the end; text between
-                numbers is in the window of what stands behind it. Windows one after the other are the file: there
-                is neither head nor tail, and `made` is not called */
-    REC_PART_HEAD = 2, /**< what stands before the first piece; `total`, `pieces` and `piece_count` are given, the
-                          bounds are not asked for */
-    REC_PART_TAIL = 3, /**< and behind the last */
-    REC_PART_SUMS =
-        4 /**< of formats that have sums of tensors' data (PyTorch's archives): `from` and `to` count the bytes that are
-             summed up, of all tensors one after the other, and are read to sum up what lies between them. Nothing is
-               written, `output` is NULL. `made` is called for each time that something is summed up, with the bytes of
-             it that lie in the window, perhaps 0, and their CRC-32, 0 of none */
-};
-/** A piece as it was made. */
-typedef struct rec_piece {
-    uint64_t size; /**< bytes in the file */
-    uint64_t sum;  /**< the codec's own, of what it was made of */
-} rec_piece;
 /** One of the files that a save makes. Most make one; models in several files those of its parts, and last of all the
  * index, whose name counts. */
 typedef struct rec_file {
@@ -838,39 +814,24 @@ typedef struct rec_window {
     uint32_t reserved; /**< 0 */
     uint64_t from, to; /**< the bytes of the file from `from` to before `to`; beyond its end there are none */
     uint64_t total;    /**< (out) bytes of the whole file, or of all */
-    uint64_t sum; /**< (out) of what is no tensor's data: saves of the same `total` and `sum` have the same layout. Of
-                     formats that make text or checksums of the data (JSON, archives) it is of these as well */
+    uint64_t sum;      /**< (out) of all but tensors' data: saves of the same `total` and `sum` have the same layout */
     /** Takes what tensors lost, instead of the report. Of those of which only what is in the window was converted, the
      * counts of all windows add up to that of the whole; of a tensor that was converted as a `whole`, every window that
      * has anything of it has the same. NULL: the report has them, those of parts too. */
     void (*lost)(void *user, const rec_loss *loss);
-    void *user;            /**< for `lost`, `made` and `file` */
-    int32_t part;          /**< REC_PART_… */
-    int32_t reserved_part; /**< 0 */
-    uint64_t
-        piece; /**< (out) bytes before the codec that each piece but the last is made of; 0: it is not made in pieces */
-    void (*made)(void *user, const rec_piece *piece); /**< of REC_PART_PIECES with an output: each piece, in order */
-    /** Of all windows, for head and tail. Of REC_PART_FILE and _PIECES of what is not made in pieces: those of
-     * REC_PART_SUMS, each with all of its bytes and their sum, so that no more is read than lies in the window; what
-     * has others is REC_E_MISMATCH. NULL: all that is summed up is read, but for REC_PART_PIECES without an output,
-     * where these sums are 0. */
-    const rec_piece *pieces;
-    uint64_t piece_count; /**< how many */
-    const char *letters;  /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
-    /** Called with each file when the save is done, in the order of their bytes. Of REC_PART_PIECES the size is that
-     * before the codec. NULL: it is not called. */
+    void *user;          /**< for `lost` and `file` */
+    const char *letters; /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
+    /** Called with each file when the save is done, in the order of their bytes. NULL: it is not called. */
     void (*file)(void *user, const rec_file *file);
-    uint64_t summed; /**< (out) bytes that REC_PART_SUMS has bounds of; 0: none, or it is not made for this file */
 } rec_window;
 /**
- * Does what rec_save() does to a file, and gives the bytes of a window of it alone: all windows, one after the other,
- * are the file. What of the tensors lies outside is neither read nor converted, as far as the format lets that be; one
- * that compresses or makes text of numbers makes all of it each time, but for REC_PART_PIECES. Nothing is read back
- * (option `check`). Of several files each must be written before the next, and the index last of all; others are
+ * Does what rec_save() does to a file, and gives the bytes of a window of it: all windows, one after the other, are the
+ * file. Tensors outside the window are neither read nor converted. Nothing is read back (option `check`). The format
+ * must store tensors as plain bytes (REC_TRAIT_PLAIN of plugin.h, and Burn 0.14 or later); others and compressed files
+ * are REC_E_UNSUPPORTED. Of several files each must be written before the next, and the index last; others are
  * REC_E_UNSUPPORTED.
  * @param path what the file will be called: its extension may choose the format, its name may be in the file.
- * @param window what is wanted; `total` and `sum` are filled in; of REC_PART_PIECES they are of what is before the
- * codec.
+ * @param window what is wanted; `total` and `sum` are filled in.
  * @param output gets the window's bytes, copied; `patch` counts from the window's first byte, and with it what is
  * written is as for a file, else as for a stream. NULL: none are wanted, only `total` and `sum`.
  */

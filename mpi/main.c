@@ -486,8 +486,10 @@ static void print_report(const rec_mpi_report *r)
     } else if (r->resumed) {
         printf("  of that %s were there of an earlier conversion\n", tool_sized(r->kept, number));
     }
-    printf("  slowest: rank %d (%s), %.2f times the mean\n", r->slowest, r->slowest_host,
-           r->write_mean > 0 ? r->write / r->write_mean : 1.0);
+    if (r->ranks > 1) {
+        printf("  slowest: rank %d (%s), %.2f times the mean\n", r->slowest, r->slowest_host,
+               r->write_mean > 0 ? r->write / r->write_mean : 1.0);
+    }
 }
 
 int main(int argc, char **argv)

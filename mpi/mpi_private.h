@@ -58,33 +58,6 @@ bool lr_mpi_files_have(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64
 /** Syncs what is open. All ranks. */
 rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
 
-/** What a rank made of a file that a codec makes of pieces, until it is known where they go. */
-typedef struct lr_mpi_pieces {
-    int fd;             /**< of a file without a name, beside the target; -1: none */
-    uint64_t stored;    /**< bytes in it */
-    rec_piece *at_hand; /**< this rank's; then, on rank 0, all */
-    uint64_t count, room;
-    bool failed;          /**< out of memory */
-    uint64_t at, end;     /**< bytes of the file that this rank's pieces are */
-    uint64_t from, to;    /**< what they are made of */
-    uint64_t total;       /**< of the file */
-    uint8_t *head, *tail; /**< of the file, on rank 0 */
-    uint64_t head_size, tail_size;
-} lr_mpi_pieces;
-/** @param why (out) what went wrong, if not OK. */
-rec_status lr_mpi_pieces_begin(lr_mpi_pieces *p, const char *path, char *why, size_t room);
-void lr_mpi_pieces_add(lr_mpi_pieces *p, const rec_piece *piece);
-/** @return an errno or 0, as rec_output.write does. */
-int32_t lr_mpi_pieces_write(lr_mpi_pieces *p, const void *data, uint64_t size);
-/** After all are made: whether they are those that were written. */
-rec_status lr_mpi_pieces_check(const lr_mpi_pieces *p, const char *path, char *why, size_t room);
-/** All ranks: where they go, and what stands around them. */
-rec_status lr_mpi_pieces_place(lr_mpi_pieces *p, MPI_Comm comm, rec_recorder *recorder, const rec_record *record,
-                               const char *path, const rec_window *window);
-/** All ranks: where `stored` bytes of each go that stand one behind the other, and nothing around them. */
-void lr_mpi_pieces_scan(lr_mpi_pieces *p, MPI_Comm comm);
-void lr_mpi_pieces_end(lr_mpi_pieces *p);
-
 /** What is to be told on rank 0: losses, or notes. */
 typedef struct lr_mpi_told {
     char *at;
@@ -181,43 +154,30 @@ int32_t lr_mpi_fetch(void *leaf, uint64_t offset, void *target, uint64_t size);
  * another's. */
 rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room);
 
-/** A save that can be gone on with: what is known of the pieces of its one file. */
+/** A save of one file that can be resumed: what is known of its parts. */
 typedef struct lr_mpi_resume {
     const char *path, *temporary;
     int fd;                /**< of the temporary file, or -1 */
-    uint64_t total;        /**< bytes of the file, or that it may have if a codec makes it */
-    uint64_t input;        /**< bytes of the file, or before the codec */
-    uint64_t piece, count; /**< bytes of each piece but the last, and how many pieces these are */
-    uint64_t codec, slot;  /**< of a codec's pieces, and of the place for those of one of ours; 0: it makes none */
-    uint64_t at, end;      /**< in the slot that is being filled */
-    bool left;             /**< a save before this one left something */
-    bool other;            /**< it was of another file, and is made anew; on rank 0 */
-    uint32_t crc, adler;   /**< of the piece that is being made */
+    uint64_t total;        /**< bytes of the file */
+    uint64_t piece, count; /**< bytes of each part but the last, and the number of parts */
+    bool left;             /**< an earlier save left something */
+    bool other;            /**< it was of another file and is discarded; on rank 0 */
+    uint32_t crc, adler;   /**< of the part that is being written */
 } lr_mpi_resume;
 /** All ranks, when the temporary file is there. @param window,identity what is saved. @param layout seconds that a walk
  * takes. */
 rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity,
                                double layout, char *why, size_t room);
-/** Bytes that a piece is made of. */
+/** Bytes of a part. */
 uint64_t lr_mpi_resume_size(const lr_mpi_resume *r, uint64_t number);
-/** Whether a piece is there, whole. Its losses are added then. */
+/** Whether a part is there, whole. Its losses are added then. */
 bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses);
-/** A piece is begun, gets bytes, and was made: written, with what its tensors lost. @return false: errno says why. */
-void lr_mpi_resume_start(lr_mpi_resume *r, uint64_t number);
+/** A part is begun, gets bytes, and is complete: written, with what its tensors lost. @return false: errno says why. */
+void lr_mpi_resume_start(lr_mpi_resume *r);
 void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size);
 bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size);
-/** In slots: bytes, then what is known of the codec's pieces that they are. @param compare they are there already.
- * @return an errno; EFBIG: there are too many, EILSEQ: others are there. */
-int32_t lr_mpi_resume_put(lr_mpi_resume *r, const void *data, uint64_t size, bool compare);
-int32_t lr_mpi_resume_list(lr_mpi_resume *r, uint64_t number, const rec_piece *pieces, bool compare);
-/** Adds the codec's pieces in a slot to those of this rank. @return false: it cannot be read. */
-bool lr_mpi_resume_pieces(const lr_mpi_resume *r, uint64_t number, lr_mpi_pieces *p);
-/** Gives the bytes in a slot. */
-bool lr_mpi_resume_copy(const lr_mpi_resume *r, uint64_t number, lr_mpi_write_fn write, void *user);
-/** Gives bytes of the file. */
-bool lr_mpi_resume_copy_file(const lr_mpi_resume *r, uint64_t at, uint64_t size, lr_mpi_write_fn write, void *user);
-/** Rank 0, when all have written: the file ends where it is to. @return false: errno says why. */
-bool lr_mpi_resume_cut(const lr_mpi_resume *r, uint64_t total);
+/** Rank 0, when all have written: the file ends where it has to. @return false: errno says why. */
+bool lr_mpi_resume_cut(const lr_mpi_resume *r);
 void lr_mpi_resume_end(lr_mpi_resume *r);
 
 #endif

@@ -23,50 +23,66 @@ static void take_file(void *user, const rec_file *file)
     lr_mpi_files_add(&((lr_mpi_saving *)user)->files, file);
 }
 
-/* The layout on every rank: without tensors' data where the format lets that be. */
+/* Whether all ranks found a format that cannot be written in windows. @param own,why what this rank found. */
+static rec_status find_alone(lr_mpi_saving *s, rec_status own)
+{
+    int alone = own == REC_E_UNSUPPORTED;
+    rec_status status = rec_mpi_agree(s->comm, alone ? REC_OK : own, s->why);
+    if (status != REC_OK) {
+        return status;
+    }
+    (void)MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MIN, s->comm);
+    s->alone = alone != 0;
+    return alone ? REC_OK : rec_mpi_agree(s->comm, own, s->why);
+}
+
+/* The layout on every rank: without tensors' data. */
 static rec_status find_layout(lr_mpi_saving *s)
 {
     const char *to = rec_recorder_name(s->recorder), *from = rec_record_origin(s->record)->recorder;
     char words[LR_MPI_WORDS];
     double begun = MPI_Wtime();
-    rec_status status, all;
-    s->window.part = s->whole_text ? REC_PART_FILE : REC_PART_PIECES; /* if there are any */
+    rec_status status;
     s->window.letters = s->letters;
     s->window.user = s;
     s->window.file = take_file;
     lr_mpi_files_clear(&s->files);
     status = rec_save_window(s->recorder, s->record, s->path, &s->window, NULL, NULL);
-    /* What is gone on with is cut by bytes of the file; and where there is next to nothing to be shared it is made
-     * once. */
-    if (status == REC_OK && lr_mpi_saving_is_text(s) && (s->options.resume || s->window.total <= (uint64_t)s->ranks)) {
-        s->whole_text = true;
-        s->window.part = REC_PART_FILE;
-        lr_mpi_files_clear(&s->files);
-        status = rec_save_window(s->recorder, s->record, s->path, &s->window, NULL, NULL);
-    }
     s->window.file = NULL;
     s->layout += MPI_Wtime() - begun;
-    all = rec_mpi_agree(s->comm, status, NULL);
-    if (all == REC_OK) {
-        all = rec_mpi_agree(s->comm, s->files.failed || !s->files.count ? REC_E_MEMORY : REC_OK,
-                            "out of memory for the names of the files");
+    if (status != REC_OK) {
+        (void)snprintf(s->why, sizeof s->why, "%s", rec_error_message());
     }
-    if (all != REC_OK) {
-        return all;
+    status = find_alone(s, status);
+    *s->why = '\0';
+    if (status == REC_OK && !s->alone) {
+        status = rec_mpi_agree(s->comm, s->files.failed || !s->files.count ? REC_E_MEMORY : REC_OK,
+                               "out of memory for the names of the files");
     }
-    (void)snprintf(words, sizeof words, "librecord %s, %s %s, %s %s", rec_version_string(), *from ? from : "no reader",
-                   version_of(from), to, version_of(to));
-    all = lr_mpi_same(s->comm, s->path, words);
-    if (all == REC_OK) {
-        (void)snprintf(words, sizeof words, "%s would have %" PRIu64 " bytes%s, with the layout %016" PRIx64,
-                       s->files.count > 1 ? "its files" : "the file", s->window.total,
-                       lr_mpi_saving_is_text(s) ? " of numbers"
-                       : s->window.piece        ? " before it is compressed"
-                                                : "",
-                       s->window.sum);
-        all = lr_mpi_same(s->comm, s->path, words);
+    if (status == REC_OK) {
+        (void)snprintf(words, sizeof words, "librecord %s, %s %s, %s %s", rec_version_string(),
+                       *from ? from : "no reader", version_of(from), to, version_of(to));
+        status = lr_mpi_same(s->comm, s->path, words);
     }
-    return all;
+    if (status == REC_OK && !s->alone) {
+        (void)snprintf(words, sizeof words, "%s would have %" PRIu64 " bytes, with the layout %016" PRIx64,
+                       s->files.count > 1 ? "its files" : "the file", s->window.total, s->window.sum);
+        status = lr_mpi_same(s->comm, s->path, words);
+    }
+    return status;
+}
+
+/* Only one file whose tensors are plain bytes can be resumed. */
+static rec_status check_resume(lr_mpi_saving *s)
+{
+    if (s->options.resume && (s->alone || s->files.count > 1)) {
+        (void)snprintf(s->why, sizeof s->why,
+                       "%.2000s: only one file whose tensors are plain bytes can be resumed, not %s: save it without "
+                       "resuming",
+                       s->path, s->alone ? "a file that rank 0 writes alone" : "a model in several files");
+        return rec_mpi_agree(s->comm, REC_E_UNSUPPORTED, s->why);
+    }
+    return REC_OK;
 }
 
 static rec_status make_report(lr_mpi_saving *s, rec_mpi_report *report)
@@ -79,7 +95,7 @@ static rec_status make_report(lr_mpi_saving *s, rec_mpi_report *report)
     char host[MPI_MAX_PROCESSOR_NAME];
     uint32_t size = report && report->size < sizeof *report ? report->size : (uint32_t)sizeof *report;
     rec_mpi_report r = {.size = sizeof r,
-                        .ranks = s->ranks,
+                        .ranks = s->alone ? 1 : s->ranks,
                         .bytes = s->files.total,
                         .commit = s->commit,
                         .resumed = !s->resume.left ? s->resume.other ? 2 : 0 : 1};
@@ -92,7 +108,7 @@ static rec_status make_report(lr_mpi_saving *s, rec_mpi_report *report)
     }
     for (int i = 0; all && status == REC_OK && i < s->ranks; i++) {
         r.layout = all[i].layout > r.layout ? all[i].layout : r.layout;
-        r.write_mean += all[i].write / s->ranks;
+        r.write_mean += all[i].write / r.ranks;
         r.kept += all[i].kept;
         if (all[i].write >= r.write) {
             r.write = all[i].write;
@@ -145,13 +161,13 @@ static rec_status write_files(lr_mpi_saving *s, rec_filling *told)
             return status;
         }
     }
-    if (told && !s->window.piece) {
+    if (told) {
         told->last_size = s->files.at[s->files.count - 1].size;
     }
     status = lr_mpi_saving_fill(s, told);
     status = status == REC_OK && s->options.check ? lr_mpi_saving_compare(s) : status;
-    if (status == REC_OK && s->options.resume && !s->staged) {
-        bool cut = !told || lr_mpi_resume_cut(&s->resume, s->files.total);
+    if (status == REC_OK && s->options.resume) {
+        bool cut = !told || lr_mpi_resume_cut(&s->resume);
         if (!cut) {
             (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot cut the temporary file to its size: %s", s->path,
                            strerror(errno));
@@ -179,7 +195,7 @@ static rec_status save_files(lr_mpi_saving *s)
 {
     rec_file *list = lr_mpi_files_list(&s->files);
     const rec_filling filling = {
-        .size = sizeof filling, .files = list, .count = s->files.count, .resume = s->options.resume && !s->staged};
+        .size = sizeof filling, .files = list, .count = s->files.count, .resume = s->options.resume};
     rec_status own = REC_E_MEMORY;
     if (list) {
         own = rec_save_filled(s->recorder, s->path, &filling, fill, s);
@@ -212,55 +228,6 @@ static rec_status save_together(lr_mpi_saving *s)
     return status;
 }
 
-/* All ranks: what is not there yet of the bytes of several files goes into the one that keeps them. */
-static rec_status keep_bytes(lr_mpi_saving *s, rec_filling *told)
-{
-    lr_mpi_files files = s->files;
-    rec_status status;
-    s->files = s->kept_in;
-    lr_mpi_files_add(&s->files, &(rec_file){.size = files.total});
-    status =
-        rec_mpi_agree(s->comm, s->files.failed ? REC_E_MEMORY : REC_OK, "out of memory for the names of the files");
-    status = status == REC_OK ? lr_mpi_saving_fill(s, told) : status;
-    s->kept_in = s->files;
-    s->files = files;
-    s->staged = status == REC_OK;
-    return status;
-}
-
-/* Rank 0, while rec_save_filled() waits. All that is made goes out from here; what kept it is not needed any more then.
- */
-static int32_t keep_and_save(void *user, rec_filling *told)
-{
-    lr_mpi_saving *s = user;
-    s->filled = true;
-    s->status = rec_mpi_agree(s->comm, REC_OK, NULL);
-    s->status = s->status == REC_OK ? keep_bytes(s, told) : s->status;
-    if (s->staged) {
-        s->status = save_together(s);
-        s->filled = true;
-        told->keep = s->status != REC_OK && s->status != REC_E_SYNC;
-    }
-    return ECANCELED;
-}
-
-/* Several files that are gone on with. All ranks. */
-static rec_status save_kept(lr_mpi_saving *s)
-{
-    rec_status status;
-    s->kept_in =
-        (lr_mpi_files){.comm = s->comm, .path = s->path, .hints = s->files.hints, .file = MPI_FILE_NULL, .read = -1};
-    if (s->rank == 0) {
-        const rec_file one = {.size = s->window.total};
-        const rec_filling filling = {.size = sizeof filling, .files = &one, .count = 1, .resume = 1};
-        rec_status own = rec_save_filled(s->recorder, s->path, &filling, keep_and_save, s);
-        return s->filled ? s->status : rec_mpi_agree(s->comm, own == REC_OK ? REC_E_IO : own, NULL);
-    }
-    status = rec_mpi_agree(s->comm, REC_OK, NULL);
-    status = status == REC_OK ? keep_bytes(s, NULL) : status;
-    return status == REC_OK ? save_together(s) : status;
-}
-
 rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
                         const rec_mpi_options *options, rec_mpi_report *report)
 {
@@ -281,7 +248,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     s->record = record;
     s->path = path;
     s->window.size = sizeof s->window;
-    s->pieces.fd = s->resume.fd = s->kept_in.read = -1;
+    s->resume.fd = -1;
     if (options) {
         memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
     }
@@ -294,20 +261,10 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     (void)MPI_Comm_size(comm, &s->ranks);
     status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
-    if (status == REC_OK && s->window.summed) { /* the layout has the sums */
-        status = lr_mpi_saving_sums(s);
-        status = status == REC_OK ? find_layout(s) : status;
+    status = status == REC_OK ? check_resume(s) : status;
+    if (status == REC_OK) {
+        status = s->alone ? lr_mpi_saving_alone(s) : save_together(s);
     }
-    if (status == REC_OK && s->window.piece && !s->options.resume) {
-        status = lr_mpi_saving_pieces(s);
-    }
-    if (status != REC_OK) {
-        goto done;
-    }
-    if (s->window.piece) { /* of what is gone on with it is not known yet */
-        s->files.at[0].size = s->files.total = s->pieces.total;
-    }
-    status = s->options.resume && s->files.count > 1 ? save_kept(s) : save_together(s);
     if (status == REC_OK || status == REC_E_SYNC) {
         rec_status told;
         if (s->options.note) {
@@ -317,11 +274,8 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
         told = told == REC_OK ? make_report(s, report) : told;
         status = status == REC_OK ? told : status;
     }
-done:
     lr_mpi_resume_end(&s->resume);
     lr_mpi_files_clear(&s->files);
-    lr_mpi_files_clear(&s->kept_in);
-    lr_mpi_pieces_end(&s->pieces);
     free(s->losses.at);
     free(s->notes.at);
     free(s);

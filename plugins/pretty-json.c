@@ -51,7 +51,6 @@ static const rec_plugin pretty_json = {
     .aliases = (const char *const[]){"pretty-json", "json", "PrettyJsonFileRecorder", NULL},
     .extension = "json",
     .description = "JSON with a line for each value",
-    .traits = REC_TRAIT_TEXT,
     .burn_name = "burn_core::record::file::PrettyJsonFileRecorder",
     .options = (const rec_option *const[]){&style, NULL},
     .probe = probe,

@@ -16,22 +16,9 @@ static bool are_sane(const char *letters)
            (strlen(letters) < 32 && strspn(letters, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(letters));
 }
 
-/* Head or tail. */
-static bool is_end(const rec_window *w)
+static bool is_sane(const rec_window *w)
 {
-    return w->part == REC_PART_HEAD || w->part == REC_PART_TAIL;
-}
-
-static bool is_sane(const rec_window *w, const rec_output *output)
-{
-    if (w->size < WINDOW_LEAST || w->size > LR_STRUCT_MOST || !are_sane(w->letters) || w->part < REC_PART_FILE ||
-        w->part > REC_PART_SUMS) {
-        return false;
-    }
-    if (w->part == REC_PART_SUMS && output) {
-        return false;
-    }
-    return is_end(w) ? output && w->total && (w->pieces || !w->piece_count) : w->from <= w->to;
+    return w->size >= WINDOW_LEAST && w->size <= LR_STRUCT_MOST && are_sane(w->letters) && w->from <= w->to;
 }
 
 static void tell_files(rec_job *job, const rec_window *window, const lr_window *made)
@@ -44,29 +31,14 @@ static void tell_files(rec_job *job, const rec_window *window, const lr_window *
     }
 }
 
-/* What becomes of the sums that a format makes of data. */
-static int32_t sums_of(const rec_window *w, bool wanted)
-{
-    return w->part == REC_PART_SUMS                ? LR_SUMS_PARTS
-           : w->pieces                             ? LR_SUMS_GIVEN
-           : w->part == REC_PART_PIECES && !wanted ? LR_SUMS_NONE
-                                                   : LR_SUMS_WHOLE;
-}
-
-static void fail_no_pieces(rec_job *job)
-{
-    (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "a head or a tail of a file that is not made in pieces");
-}
-
 static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *record, const char *path,
                               rec_window *window, const rec_output *output, void *user)
 {
     lr_window bounds = {0};
-    lr_parts parts = {0};
     rec_sink *target = output ? lr_sink_output(job, output, user) : NULL, *sink;
     const lr_plugin *plugin = NULL;
     char *name = NULL;
-    if (!lr_job_failed(job) && !is_sane(window, output)) {
+    if (!lr_job_failed(job) && !is_sane(window)) {
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the window has no size or no bounds that it can have");
     }
     plugin = lr_job_failed(job) ? NULL : lr_recorder_writer(job, r, path);
@@ -85,51 +57,16 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     bounds.from = window->from;
     bounds.to = window->to;
     bounds.letters = window->letters;
-    if (!plugin->codec) {
-        bounds.sums = sums_of(window, output != NULL);
-        bounds.pieces = window->pieces;
-        bounds.piece_count = window->piece_count;
-        bounds.made = window->made;
-        bounds.user = window->user;
-    } else if (window->part == REC_PART_SUMS) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "sums of a file that is compressed, which are the codec's");
-    } else if (window->part != REC_PART_FILE) {
-        parts = (lr_parts){.part = window->part,
-                           .window = {.from = window->from, .to = window->to, .total = window->total},
-                           .file = &bounds,
-                           .wanted = output != NULL,
-                           .made = window->made,
-                           .user = window->user,
-                           .pieces = window->pieces,
-                           .count = window->piece_count};
-        job->parts = &parts;
-    }
-    bounds.text = window->part == REC_PART_PIECES && !plugin->codec && (plugin->d.traits & REC_TRAIT_TEXT) != 0;
-    if (is_end(window) && !plugin->codec) {
-        fail_no_pieces(job);
-    }
     job->aside = window->lost;
     job->aside_user = window->user;
     sink = lr_sink_window(job, name, target, &bounds);
     (void)lr_save_sink(job, r, plugin, record, sink, NULL, NULL);
-    job->parts = NULL;
-    if (!lr_job_failed(job) && is_end(window) && !parts.piece) {
-        fail_no_pieces(job);
-    }
-    window->piece = bounds.text ? 1 : parts.piece;
-    window->summed = bounds.summed;
-    if (!is_end(window)) {
-        window->total = parts.piece ? parts.window.total : bounds.total;
-        window->sum = parts.piece ? parts.window.sum : bounds.sum;
-    }
-    if (!lr_job_failed(job) && !is_end(window)) {
-        if (window->piece) {
-            bounds.files[0].size = window->total;
-        }
+    window->total = bounds.total;
+    window->sum = bounds.sum;
+    if (!lr_job_failed(job)) {
         tell_files(job, window, &bounds);
     }
     lr_window_end(job, &bounds);
-    lr_window_end(job, &parts.window);
     job->file = NULL;
     lr_release(job->allocator, name);
     return job->error.status;

@@ -51,6 +51,16 @@ static bool is_checked(const rec_job *job, const rec_recorder *r, const rec_plug
            (file && r->sync && (plugin->traits & REC_TRAIT_EXACT_SIZE) && job->burn.minor >= LR_BURN_V2);
 }
 
+/* Parts of a file can be written by several where no byte of it follows from a tensor's but that one. */
+static void check_parts(rec_job *job, const rec_plugin *plugin, const rec_sink *sink)
+{
+    if (lr_sink_is_window(sink) && (!(plugin->traits & REC_TRAIT_PLAIN) || job->burn.minor < LR_BURN_V2)) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "%s does not store tensors as plain bytes: several processes cannot write one file",
+                       plugin->name);
+    }
+}
+
 /* Somebody asked for a check that there cannot be. */
 static void note_unchecked(rec_job *job, const char *why)
 {
@@ -127,6 +137,7 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->progress.total = REC_UNKNOWN;
     if (record && lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
         lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
+        check_parts(job, &plugin->d, sink);
         if (is_checked(job, r, &plugin->d, sink)) {
             check = lr_check_new(job);
         } else if (r->check == LR_CHECK_YES && !lr_sink_is_window(sink)) {

@@ -360,28 +360,18 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink)
     const rec_sink *before = job->made;
     lr_call call;
     int32_t status;
-    bool in_pieces;
-    const char *unended;
     job->walk->walks = 0;
     lr_sink_lend(sink, true);
     lr_call_begin(&call, job, LR_CALL_SAVE, NULL);
     status = job->plugin->save(job, sink);
     lr_call_end(&call);
     lr_sink_lend(sink, false);
-    in_pieces = job->parts && job->parts->piece;
     if (lr_sinks_left(job, before) && status == REC_OK) {
         (void)lr_breach(job, REC_UNKNOWN, "did not close a sink that it had made: rec_sink_close()");
     }
-    unended = lr_sink_unended(sink);
-    if (unended && status == REC_OK && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "did not end %s", unended);
-    }
-    if (in_pieces && job->parts->part != REC_PART_PIECES) {
-        return lr_plugin_returned(job, status); /* head and tail have nothing of the record */
-    }
     if (!job->walk->walks && status == REC_OK) {
         (void)lr_breach(job, REC_UNKNOWN, "saved without a look at the record: rec_job_walk()");
-    } else if (!(in_pieces ? job->parts->window.total : lr_sink_tell_all(sink)) && status == REC_OK) {
+    } else if (!lr_sink_tell_all(sink) && status == REC_OK) {
         (void)lr_breach(job, REC_UNKNOWN, "wrote nothing");
     }
     return lr_plugin_returned(job, status);

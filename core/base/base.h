@@ -362,8 +362,7 @@ struct rec_job {
     void (*aside)(void *user,
                   const rec_loss *loss); /**< of a save of a part: takes what tensors lost; NULL: the report does */
     void *aside_user;
-    struct lr_parts *parts; /**< of a save of pieces: core/io/sink_part.c; or NULL */
-    bool in_part;           /**< what is lost now is that of a part of a tensor */
+    bool in_part; /**< what is lost now is that of a part of a tensor */
     uint64_t notes;
     bool hinting; /**< the last failure reported was the first: hints are about it */
     bool named;   /**< it says by itself which file it is about */

@@ -186,34 +186,17 @@ bool lr_sinks_left(rec_job *job, const rec_sink *before);
 bool lr_sink_is_made(const rec_job *job, const rec_sink *sink);
 /** Of the sink that a plugin saves to: it is not the plugin's to close. */
 void lr_sink_lend(rec_sink *sink, bool lent);
-/** What was begun of it and not ended, in words: "a share: …"; or NULL. */
-const char *lr_sink_unended(const rec_sink *sink);
-
 /** A descriptor, straight. */
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** The program's own functions. They are told of the end and given back once, also if that fails. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
 /** A range of what is written, and what the whole came to. Files beside the first count as if they were one with it,
  * which is last. */
-enum {
-    LR_SUMS_WHOLE = 0, /**< each window's own work */
-    LR_SUMS_NONE,      /**< nobody's: only the layout is wanted */
-    LR_SUMS_PARTS,     /**< bounds count bytes that are summed up, and nothing is written */
-    LR_SUMS_GIVEN      /**< known */
-};
 typedef struct lr_window {
     uint64_t from, to; /**< bytes of the file */
     uint64_t total;    /**< (out) bytes of all of it… */
     uint64_t
-        sum;     /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
-    bool text;   /**< bounds and total are those of what a writer of text shares, rec_sink_share_begin() */
-    bool stream; /**< nothing can be written over, though nobody wants it */
-    int32_t sums;            /**< LR_SUMS_… */
-    uint64_t summed;         /**< (out) bytes that are summed up, rec_sink_sum_begin() */
-    const rec_piece *pieces; /**< LR_SUMS_GIVEN: of each time that something was summed up */
-    uint64_t piece_count;
-    void (*made)(void *user, const rec_piece *piece); /**< LR_SUMS_PARTS: gets each time's */
-    void *user;
+        sum; /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
     const char *letters; /**< what is put into the names of a set's files; NULL: nothing */
     rec_file *files;     /**< (out) in the order of their bytes, to be freed by lr_window_end() */
     uint64_t count, room;
@@ -225,26 +208,6 @@ void lr_window_end(rec_job *job, lr_window *window);
  * filled in when it is finished. */
 rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_window *window);
 bool lr_sink_is_window(const rec_sink *sink);
-/** A save of pieces of what a codec makes: the job's. */
-typedef struct lr_parts {
-    int32_t part;             /**< REC_PART_PIECES, _HEAD, _TAIL */
-    lr_window window;         /**< of what goes into the codec */
-    lr_window *file;          /**< of what comes out of it: that is all wanted if it is in pieces */
-    bool wanted;              /**< pieces: there is an output */
-    uint64_t piece;           /**< (out) 0: the codec makes none, all is as if nobody had asked; */
-    uint64_t told, told_size; /**< pieces that the codec spoke of, and their bytes */
-    void (*made)(void *user, const rec_piece *piece);
-    void *user;
-    const rec_piece *pieces;
-    uint64_t count;
-} lr_parts;
-/** Whether a codec's sink makes pieces; then job->parts has their size. */
-bool lr_sink_in_pieces(rec_sink *codec);
-/** Writes head or tail, as job->parts wants. The codec's sink is taken. */
-int32_t lr_sink_ends(rec_sink *codec);
-/** What a format is to write to, so that its codec makes the pieces of job->parts. The codec's sink is taken, also on
- * failure. To be ended with lr_sink_commit(). NULL: the job has failed. */
-rec_sink *lr_sink_pieces(rec_sink *codec);
 /** Saves files that others write: rec_save_filled(). */
 int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill,
                        void *user);

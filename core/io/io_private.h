@@ -223,14 +223,6 @@ typedef struct lr_sink_ops {
     bool (*wants)(const rec_sink *sink, uint64_t size);
     /** Whether it can after all. NULL: if there is `patch`. */
     bool (*patches)(const rec_sink *sink);
-    /** Which of the next numbers are wanted as text, whose text then comes; and that it came. NULL: all; both or
-     * neither. */
-    int32_t (*share)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
-    int32_t (*shared)(rec_sink *sink);
-    /** Which of the next bytes are to be summed up, and the sum of these, which becomes that of all. NULL: all; both or
-     * neither. */
-    int32_t (*sum)(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
-    int32_t (*summed)(rec_sink *sink, uint32_t *sum);
 } lr_sink_ops;
 
 /** Those beside a sink. */
@@ -260,9 +252,6 @@ struct rec_sink {
     bool closable;    /**< a plugin made it and closes it */
     bool closed;      /**< which it has done: nothing of it is left but this */
     bool lent;        /**< a plugin saves to it */
-    bool sharing;     /**< between rec_sink_share_begin() and rec_sink_share_end() */
-    bool summing;     /**< between rec_sink_sum_begin() and rec_sink_sum_end()… */
-    uint64_t sum_end; /**< …which is here */
     bool busy;        /**< of a filter: a function of it is running */
     rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };
@@ -278,12 +267,6 @@ void lr_sink_remember(rec_sink *sink);
 
 /** Frees it and those beside it; undoes what was not committed. */
 void lr_sink_free(rec_sink *sink);
-/** Finishes a filter of which a part is made, or its ends. */
-typedef int32_t (*lr_part_fn)(rec_sink *sink, const rec_sink_ops *ops, void *user, rec_sink *target);
-/** Of a filter that a plugin made: its functions. NULL: it is none. @param part is to finish it; NULL: its own
- * `finish`.
- *  @param user (out) the functions'. */
-const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user);
 int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_sibling_count(const rec_sink *sink);

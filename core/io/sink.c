@@ -87,11 +87,6 @@ void lr_sink_lend(rec_sink *sink, bool lent)
     sink->lent = lent;
 }
 
-const char *lr_sink_unended(const rec_sink *sink)
-{
-    return sink->sharing ? "a share: rec_sink_share_end()" : sink->summing ? "a sum: rec_sink_sum_end()" : NULL;
-}
-
 /* A sink that a plugin makes. @return whether it may. */
 bool lr_sink_may_make(rec_job *job, const char *function)
 {
@@ -233,81 +228,6 @@ uint64_t rec_sink_tell(const rec_sink *sink)
 int32_t rec_sink_wants(const rec_sink *sink, uint64_t size)
 {
     return !LR_LACKS(NULL, sink) && sink->ops && (!sink->ops->wants || sink->ops->wants(sink, size));
-}
-
-int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
-{
-    if (LR_LACKS(NULL, sink) || LR_LACKS(sink->job, before) || LR_LACKS(sink->job, count)) {
-        return lr_breach_status(sink ? sink->job : NULL);
-    }
-    *before = 0;
-    *count = size;
-    if (lr_job_failed(sink->job)) {
-        return sink->job->error.status;
-    }
-    if (sink->sharing || sink->finished) {
-        return lr_breach(sink->job, REC_UNKNOWN, "began a share %s",
-                         sink->finished ? "of a sink that it had closed" : "within another: rec_sink_share_end()");
-    }
-    sink->sharing = true;
-    return sink->ops && sink->ops->share ? sink->ops->share(sink, size, before, count) : REC_OK;
-}
-
-int32_t rec_sink_share_end(rec_sink *sink)
-{
-    if (LR_LACKS(NULL, sink)) {
-        return lr_breach_status(NULL);
-    }
-    if (lr_job_failed(sink->job)) {
-        return sink->job->error.status;
-    }
-    if (!sink->sharing) {
-        return lr_breach(sink->job, REC_UNKNOWN, "ended a share that it had not begun: rec_sink_share_begin()");
-    }
-    sink->sharing = false;
-    return sink->ops && sink->ops->shared ? sink->ops->shared(sink) : REC_OK;
-}
-
-int32_t rec_sink_sum_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
-{
-    if (LR_LACKS(NULL, sink) || LR_LACKS(sink->job, before) || LR_LACKS(sink->job, count)) {
-        return lr_breach_status(sink ? sink->job : NULL);
-    }
-    *before = sink->ops ? 0 : size;
-    *count = size - *before;
-    if (lr_job_failed(sink->job)) {
-        return sink->job->error.status;
-    }
-    if (sink->summing || sink->finished) {
-        return lr_breach(sink->job, REC_UNKNOWN, "began a sum %s",
-                         sink->finished ? "of a sink that it had closed" : "within another: rec_sink_sum_end()");
-    }
-    sink->summing = true;
-    if (!lr_add(sink->written, size, &sink->sum_end)) {
-        return lr_io_fail(sink->job, sink->name, REC_E_RANGE, sink->written, NULL, "a file cannot have 2^64 bytes");
-    }
-    return sink->ops && sink->ops->sum ? sink->ops->sum(sink, size, before, count) : REC_OK;
-}
-
-int32_t rec_sink_sum_end(rec_sink *sink, uint32_t *sum)
-{
-    if (LR_LACKS(NULL, sink) || LR_LACKS(sink->job, sum)) {
-        return lr_breach_status(sink ? sink->job : NULL);
-    }
-    if (lr_job_failed(sink->job)) {
-        return sink->job->error.status;
-    }
-    if (!sink->summing) {
-        return lr_breach(sink->job, REC_UNKNOWN, "ended a sum that it had not begun: rec_sink_sum_begin()");
-    }
-    if (sink->written != sink->sum_end) {
-        char end[32], at[32];
-        return lr_breach(sink->job, REC_UNKNOWN, "ended a sum at byte %s, which was to end at byte %s",
-                         lr_group_digits(sink->written, at, sizeof at),
-                         lr_group_digits(sink->sum_end, end, sizeof end));
-    }
-    sink->summing = false;
-    return sink->ops && sink->ops->summed ? sink->ops->summed(sink, sum) : REC_OK;
 }
 
 int32_t rec_sink_can_patch(const rec_sink *sink)

@@ -15,7 +15,6 @@ struct passing_sink {
     bool target_was_quiet;
     rec_sink_ops ops;
     void *self;
-    lr_part_fn part;       /* finishes it instead, or NULL */
     lr_sink_write_fn call; /* callback */
     void *user;
 };
@@ -62,9 +61,6 @@ static int32_t filter_finish(rec_sink *sink)
     struct passing_sink *self = (struct passing_sink *)sink;
     lr_call call;
     int32_t status = REC_OK;
-    if (self->part) {
-        return self->part(sink, &self->ops, self->self, self->target);
-    }
     if (self->ops.finish) {
         sink->busy = true;
         lr_call_begin(&call, sink->job, LR_CALL_SINK, NULL);
@@ -100,17 +96,6 @@ static const lr_sink_ops filter_ops = {
     .finish = filter_finish,
     .release = filter_release,
 };
-
-const rec_sink_ops *lr_sink_filter_part(rec_sink *sink, lr_part_fn part, void **user)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    if (sink->ops != &filter_ops) {
-        return NULL;
-    }
-    self->part = part;
-    *user = self->self;
-    return &self->ops;
-}
 
 /* What the first version of the struct had: none was ever smaller. */
 #define OPS_LEAST (offsetof(rec_sink_ops, release) + sizeof(void (*)(void)))

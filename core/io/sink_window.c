@@ -2,9 +2,7 @@
  * A window: a sink that is given a whole file and hands on the bytes of one range of it alone. What lies outside is
  * counted, and not read or made where that can be helped: several processes that do the same save write one file
  * together, each its range. Files beside it are part of the same range of bytes: each begins where the one before it
- * ends, and the first is the last of them. Of text nobody knows where in the file a number will stand before all those
- * in front of it were made: the range is one of what the text is made of then, and the text between belongs to who has
- * the number behind it, or to the end. */
+ * ends, and the first is the last of them. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -17,17 +15,14 @@ typedef struct shared {
     uint8_t *drop;
     rec_sink *now;     /* the file that is being written */
     uint64_t ended;    /* bytes of those before */
-    uint64_t sums;     /* how often something was summed up */
-    rec_piece piece;   /* of the sum that was begun */
     char *stem, *tail; /* of the next part of a set */
 } shared;
 
 struct window_sink {
     rec_sink sink;
     shared *all;
-    uint64_t base;   /* bytes of the files before, once it is written to */
-    uint64_t shares; /* of text: bytes that were shared */
-    shared own;      /* of the first */
+    uint64_t base; /* bytes of the files before, once it is written to */
+    shared own;    /* of the first */
 };
 
 /* FNV-1a by words: a sum against mistakes, the same in every process. */
@@ -54,24 +49,13 @@ static void end_run(shared *all)
 }
 
 /* What of `size` bytes, which come now, is in the window. @param before (out) bytes in front of it. */
-static uint64_t inside_from(const struct window_sink *self, uint64_t at, uint64_t size, uint64_t *before)
+static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *before)
 {
-    uint64_t from = self->all->window->from, to = self->all->window->to;
+    uint64_t from = self->all->window->from, to = self->all->window->to, at = self->base + self->sink.written;
     uint64_t skip = from > at ? from - at : 0, end = to > at ? to - at : 0;
     *before = skip < size ? skip : size;
     end = end < size ? end : size;
     return end > *before ? end - *before : 0;
-}
-
-/* Text between shares goes whole or not at all, and so does that of a share. */
-static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *before)
-{
-    if (self->all->window->text) {
-        bool goes = self->sink.sharing || inside_from(self, self->shares, 1, before);
-        *before = 0;
-        return goes ? size : 0;
-    }
-    return inside_from(self, self->base + self->sink.written, size, before);
 }
 
 /* ------------------------------------------------------------------------------------------------------- files -- */
@@ -184,12 +168,8 @@ static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     struct window_sink *self = (struct window_sink *)sink;
     int32_t status = enter_first(self);
     uint64_t before, kept = status == REC_OK ? inside(self, size, &before) : 0;
-    if (sink->summing) { /* not all ranks read what is summed up… */
-        self->all->run += size;
-    } else if (!sink->sharing) { /* …or have the text of what is shared */
-        end_run(self->all);
-        self->all->sum = add_bytes(self->all->sum, data, size);
-    }
+    end_run(self->all);
+    self->all->sum = add_bytes(self->all->sum, data, size);
     return kept && self->all->target ? rec_sink_write(self->all->target, data + before, kept) : status;
 }
 
@@ -244,10 +224,7 @@ static int32_t window_patch(rec_sink *sink, uint64_t offset, const uint8_t *data
 static bool window_patches(const rec_sink *sink)
 {
     const shared *all = ((const struct window_sink *)sink)->all;
-    if (all->window->text) {
-        return false; /* where it stands in the file only who has it before it knows */
-    }
-    return all->target ? rec_sink_can_patch(all->target) : !all->window->stream;
+    return !all->target || rec_sink_can_patch(all->target);
 }
 
 /* Of a file that nothing was written to nobody knows where it will be: the first, behind all others. */
@@ -255,76 +232,7 @@ static bool window_wants(const rec_sink *sink, uint64_t size)
 {
     const struct window_sink *self = (const struct window_sink *)sink;
     uint64_t before;
-    bool nowhere = self->base == REC_UNKNOWN && !self->all->window->text;
-    return self->all->target && (nowhere || inside(self, size, &before) > 0);
-}
-
-/* Each number counts where it is asked for, and one more for the end. */
-static int32_t window_share(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
-{
-    struct window_sink *self = (struct window_sink *)sink;
-    int32_t status = enter_first(self);
-    if (!self->all->window->text || status != REC_OK) {
-        return status;
-    }
-    if (size >= REC_UNKNOWN - self->shares) {
-        return lr_breach(sink->job, REC_UNKNOWN, "shared 2^64 bytes");
-    }
-    *count = inside_from(self, self->shares, size, before);
-    if (!self->all->target) {
-        *before = size;
-        *count = 0;
-    }
-    self->all->run += size;
-    self->shares += size;
-    return REC_OK;
-}
-
-static int32_t window_shared(rec_sink *sink)
-{
-    end_run(((struct window_sink *)sink)->all); /* two shares are no longer one */
-    return REC_OK;
-}
-
-/* Bounds count all that is summed up, if it is for them. */
-static int32_t window_sum(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count)
-{
-    struct window_sink *self = (struct window_sink *)sink;
-    shared *all = self->all;
-    lr_window *w = all->window;
-    if (size >= REC_UNKNOWN - w->summed) {
-        return lr_breach(sink->job, REC_UNKNOWN, "summed up 2^64 bytes");
-    }
-    *before = 0;
-    if (w->sums == LR_SUMS_PARTS) {
-        *count = inside_from(self, w->summed, size, before);
-    } else if (w->sums != LR_SUMS_WHOLE) {
-        *before = size;
-        *count = 0;
-    }
-    w->summed += size;
-    all->piece = (rec_piece){.size = w->sums == LR_SUMS_PARTS ? *count : size};
-    return REC_OK;
-}
-
-static int32_t window_summed(rec_sink *sink, uint32_t *sum)
-{
-    shared *all = ((struct window_sink *)sink)->all;
-    const lr_window *w = all->window;
-    uint64_t number = all->sums++;
-    if (w->sums == LR_SUMS_GIVEN && (number >= w->piece_count || w->pieces[number].size != all->piece.size)) {
-        return lr_io_fail(sink->job, sink->name, REC_E_MISMATCH, REC_UNKNOWN, NULL,
-                          "what is saved is not what its sums are of: was an input written to?");
-    }
-    all->piece.sum = *sum;
-    if (w->sums == LR_SUMS_PARTS && w->made) {
-        lr_call call;
-        lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
-        w->made(w->user, &all->piece);
-        lr_call_end(&call);
-    }
-    *sum = w->sums == LR_SUMS_GIVEN ? (uint32_t)w->pieces[number].sum : w->sums == LR_SUMS_WHOLE ? *sum : 0;
-    return REC_OK;
+    return self->all->target && (self->base == REC_UNKNOWN || inside(self, size, &before) > 0);
 }
 
 static int32_t window_finish(rec_sink *sink)
@@ -335,12 +243,8 @@ static int32_t window_finish(rec_sink *sink)
         lr_window *w = all->window;
         end_run(all);
         w->files[w->count - 1].size = sink->written;
-        w->total = w->text ? self->shares + 1 : all->ended + sink->written;
+        w->total = all->ended + sink->written;
         w->sum = all->sum;
-        if (w->sums == LR_SUMS_GIVEN && all->sums != w->piece_count) {
-            return lr_io_fail(sink->job, sink->name, REC_E_MISMATCH, REC_UNKNOWN, NULL,
-                              "what is saved is not what its sums are of: was an input written to?");
-        }
     }
     return sink->job->error.status;
 }
@@ -374,10 +278,6 @@ static const lr_sink_ops window_ops = {
     .beside = window_beside,
     .rename = window_rename,
     .letters = window_letters,
-    .share = window_share,
-    .shared = window_shared,
-    .sum = window_sum,
-    .summed = window_summed,
     .release = window_release,
 };
 

@@ -605,27 +605,6 @@ int32_t lr_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size, uint8_t 
     return status;
 }
 
-int32_t rec_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size)
-{
-    uint8_t *drop = NULL;
-    rec_blob b;
-    int32_t status;
-    if (LR_LACKS(job, job) || LR_LACKS(job, blob)) {
-        return lr_breach_status(job);
-    }
-    status = lr_blob_check(job, blob, &b);
-    if (status == REC_OK && size > b.size) {
-        char need[32], have[32];
-        return lr_breach(job, REC_UNKNOWN, "passes over %s bytes of a blob of %s",
-                         lr_group_digits(size, need, sizeof need), lr_group_digits(b.size, have, sizeof have));
-    }
-    if (status == REC_OK && b.kind == REC_BLOB_STREAM) {
-        status = lr_blob_skip(job, &b, size, &drop);
-    }
-    lr_release(job->allocator, drop);
-    return status;
-}
-
 int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size)
 {
     rec_blob b;

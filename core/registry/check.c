@@ -19,7 +19,7 @@
 #define TRAITS_COUNT ((uint64_t)UINT32_MAX)
 #define TRAITS_KNOWN                                                                                 \
     ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
-                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL | REC_TRAIT_PATHS | REC_TRAIT_TEXT))
+                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL | REC_TRAIT_PATHS | REC_TRAIT_PLAIN))
 
 /* More than these is a table without its NULL at the end. */
 enum {
@@ -376,6 +376,9 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
     }
     if ((copy->traits & REC_TRAIT_PATHS) && !(copy->traits & REC_TRAIT_TENSORS)) {
         return REFUSE("it has the trait PATHS without TENSORS");
+    }
+    if ((copy->traits & REC_TRAIT_PLAIN) && !(copy->traits & REC_TRAIT_EXACT_SIZE)) {
+        return REFUSE("it has the trait PLAIN without EXACT_SIZE");
     }
     if (!check_burn(copy, reason) || !check_can(copy, reason) || !check_magic(copy, reason)) {
         return false;

@@ -105,33 +105,11 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
     return status;
 }
 
-/* Some pieces of it, or its ends. */
-static int32_t save_part(rec_job *job, const stack *s, rec_sink *encoding)
-{
-    rec_sink *pieces;
-    int32_t status, closed;
-    if (job->parts->part != REC_PART_PIECES) {
-        return lr_sink_ends(encoding);
-    }
-    pieces = lr_sink_pieces(encoding);
-    if (!pieces) {
-        return job->error.status;
-    }
-    lr_sink_lend(pieces, true);
-    status = s->plugin.format->d.save(job, pieces);
-    lr_sink_lend(pieces, false);
-    closed = lr_sink_commit(pieces);
-    return status != REC_OK ? status : closed;
-}
-
 static int32_t save(rec_job *job, rec_sink *sink)
 {
     const stack *s = (const stack *)job->plugin;
     rec_sink *encoding = NULL;
     int32_t status = call_codec(job, s, NULL, NULL, sink, &encoding), closed;
-    if (status == REC_OK && job->parts && lr_sink_in_pieces(encoding)) {
-        return save_part(job, s, encoding);
-    }
     if (status == REC_OK) {
         lr_sink_lend(encoding, true);
         status = s->plugin.format->d.save(job, encoding);
@@ -326,7 +304,7 @@ static bool make(maker *m, const lr_plugin *named)
         d->aliases = NULL;
         d->description = join(m, m->format->description, ", in ", m->codec->name);
     }
-    d->traits = m->format->traits & ~(uint64_t)(REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | REC_TRAIT_TEXT);
+    d->traits = m->format->traits & ~(uint64_t)(REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | REC_TRAIT_PLAIN);
     d->load = m->format->load && m->codec->decode ? load : NULL;
     d->save = m->format->save && m->codec->encode ? save : NULL;
     if (!named || !d->extension) {

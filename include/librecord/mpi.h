@@ -34,13 +34,14 @@ typedef struct rec_mpi_options {
      * others; larger ones each rank reads by itself. 0: 4 KiB. REC_UNKNOWN: none are sent. */
     uint64_t broadcast;
     /** 1: what was written is read back before the file gets its name, and compared with what is made of the record
-     * once more; what differs is an error, and the old file is as it was. */
+     * once more; what differs is an error, and the old file is as it was. Where rank 0 writes alone this sets the
+     * recorder's option `check`. */
     int32_t check;
-    /** 1: should the save fail, or the ranks be killed, what they wrote stays beside the target, as
-     * `.NAME.librecord-resume`, and a save with this goes on with it, if it has the same layout and the same
-     * `identity`, by as many ranks as it has: what is there is held against its sums, and of each rank one piece
-     * against what it makes itself. A save without this removes what is left. Several files are gathered there first,
-     * and written twice. The file system must know files with holes where a codec compresses in pieces (gzip). */
+    /** 1: if the save fails, or the ranks are killed, what they wrote stays beside the target, as
+     * `.NAME.librecord-resume`, and a save with this resumes it, with any number of ranks, if the layout and the
+     * `identity` are the same: what is there is compared with its checksums, and one part of each rank with what the
+     * rank makes itself. A save without this removes what is left. Only one file whose tensors are plain bytes can be
+     * resumed: others are REC_E_UNSUPPORTED. */
     int32_t resume;
     /** Of what is saved, the same on all ranks: whatever tells one input, and what is done to it, from another. */
     uint64_t identity;
@@ -48,8 +49,8 @@ typedef struct rec_mpi_options {
 
 /** What a save came to: on rank 0; zeros on the others. Times are seconds of wall clock. */
 typedef struct rec_mpi_report {
-    uint32_t size; /**< sizeof(rec_mpi_report), to be set before the call */
-    int32_t ranks;
+    uint32_t size;     /**< sizeof(rec_mpi_report), to be set before the call */
+    int32_t ranks;     /**< that wrote: 1 where rank 0 wrote alone */
     uint64_t bytes;    /**< of the file, or of all */
     double layout;     /**< the longest that a rank took to find the layout */
     double write;      /**< the longest that a rank took to read, convert and write its part… */
@@ -92,13 +93,13 @@ REC_API rec_status rec_mpi_show(MPI_Comm comm, rec_recorder *recorder, const cha
 /**
  * Saves a record that every rank has loaded or built alike (tensors' data need not be read yet), as rec_save() does,
  * byte for byte, into one file or several (max-shard-size), whose bytes are split as if they were one. Each rank reads,
- * converts and writes one part, split by bytes; of what a codec compresses in pieces (gzip), pieces, which are in a
- * temporary file beside the target until all are made. Formats that make text or checksums of the data make all of it
- * on every rank. Before anything is written the ranks compare librecord, plugins and the layout of the file.
+ * converts and writes one part. Before anything is written the ranks compare librecord, plugins and the layout of the
+ * file. Only formats that store tensors as plain bytes (MessagePack, bincode, safetensors, Burnpack, GGUF, at the
+ * layouts of Burn 0.14 and later) are written by all ranks; others and compressed files are written by rank 0 alone,
+ * which is reported as a note.
  * @param path the same on every rank, in a folder that all of them see. @param options NULL: none. @param report NULL:
  * none.
- * @return as rec_save(), on every rank; REC_E_MISMATCH if the ranks would write different files; REC_E_UNSUPPORTED of
- * formats that write several files, but not one after the other.
+ * @return as rec_save(), on every rank; REC_E_MISMATCH if the ranks would write different files.
  */
 REC_API rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
                                 const rec_mpi_options *options, rec_mpi_report *report);

@@ -300,9 +300,6 @@ typedef struct rec_blob {
 
 /** The next bytes of any blob, from `offset` on; a STREAM must be read in order. For writers that need the bytes. */
 REC_API int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size);
-/** Passes over the next bytes of a stream in a save: they are neither read nor converted where that can be helped. Of
- * other kinds of blobs there is nothing to do. Since 0.2. */
-REC_API int32_t rec_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size);
 
 /* ----------------------------------------------------------------------------------------------------- visitor -- */
 
@@ -395,26 +392,6 @@ REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
 /** @return 1 if anything becomes of the next `size` bytes; 0: they are only counted, so that those of a blob need not
  * be made: a sink of rec_sink_layout(), and what a save of a part (rec_window) leaves to others. Since 0.2. */
 REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
-/** For writers with REC_TRAIT_TEXT, before they make text of many numbers: which of the next `size` bytes of them (or
- * elements, as the writer likes) are wanted. In a save by several processes each makes text of its own alone, and the
- * sink leaves out all text between shares that is another's. All that was made before was written; what
- * rec_sink_write() gets until rec_sink_share_end() is the text of these, and has nothing of what stands in front of the
- * first or behind the last of `size`. The same calls for the same record, whatever comes out. @param before (out) those
- * in front of them, of which a blob's are passed over with rec_blob_skip(), as are those behind. @param count (out) how
- * many; all of them where nothing is shared. Since 0.2. */
-REC_API int32_t rec_sink_share_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
-/** Their text was written. Since 0.2. */
-REC_API int32_t rec_sink_share_end(rec_sink *sink);
-/** For writers that sum up what they write (archives), before they write `size` bytes of a blob: which of these this
- * save has to sum up. It puts those in front of them and behind them with rec_sink_put(), which reads what of them is
- * wanted alone, and reads and writes the others itself. Of what is small the writer need not ask, and sums it up each
- * time. The same calls for the same record. @param before (out) those in front of them. @param count (out) how many;
- * all of them where the sum is nobody else's work: 0 in a walk that counts bytes, and where several processes save.
- * Since 0.2. */
-REC_API int32_t rec_sink_sum_begin(rec_sink *sink, uint64_t size, uint64_t *before, uint64_t *count);
-/** All `size` bytes were put or written. @param sum CRC-32, as zlib's crc32() has it: (in) of the `count` bytes, 0 of
- * none; (out) of all of them, or 0 where nothing becomes of it. Since 0.2. */
-REC_API int32_t rec_sink_sum_end(rec_sink *sink, uint32_t *sum);
 /** Writes over bytes that were written already: a size or an offset that shows only afterwards. What rec_sink_tell()
  *  says stays. Seldom: it waits until all that was written is with the system. REC_E_UNSUPPORTED where it cannot. */
 REC_API int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);
@@ -450,18 +427,6 @@ typedef struct rec_sink_ops {
     /** Writes what is left (trailers too). Not called after a failure. */
     int32_t (*finish)(void *self, rec_sink *target);
     void (*release)(void *self);
-    /* From 0.2 on: of a codec whose output is a head, pieces that know nothing of each other, and a tail. Several
-     * processes make such a file together (REC_PART_PIECES), if all of this is there. */
-    uint64_t piece; /**< bytes that each piece but the last is made of */
-    /** Before the first `write`: what is written is a part of the whole that begins with a piece. Neither head nor tail
-     * are to be written to the target. @param made to be called on the thread of `write` and `finish_part`, once a
-     * piece is written: as many times and of as many bytes as were written, or the save fails. */
-    int32_t (*part)(void *self, void (*made)(void *user, const rec_piece *piece), void *user);
-    /** Instead of `finish`: writes what is left. @param last 1: it ends the whole. */
-    int32_t (*finish_part)(void *self, rec_sink *target, int32_t last);
-    /** Instead of `write` and `finish`: writes what stands before the pieces, or behind them. @param size bytes that
-     * all were made of. @param tail 1: behind them. */
-    int32_t (*ends)(void *self, rec_sink *target, uint64_t size, const rec_piece *pieces, uint64_t count, int32_t tail);
 } rec_sink_ops;
 /** Wraps a sink. NULL with the failure reported. `self` is taken, also on failure, unless `ops` is NULL or its size is
  * none. */
@@ -485,14 +450,14 @@ enum {
     REC_TRAIT_EXACT_SIZE = 4, /**< a walk over a layout sink gives the size of the file (not: compressed) */
     REC_TRAIT_FOLDER = 8,     /**< also reads folders: probe and load may be given one */
     REC_TRAIT_NO_NAMES =
-        16,               /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
-    REC_TRAIT_TAIL = 32,  /**< its probe looks at the end of the file: rec_head has its `tail` then */
-    REC_TRAIT_TEXT = 128, /**< makes text of numbers, whose size does not follow from theirs, and asks which of them are
-                               wanted: rec_sink_share_begin(). Since 0.2 */
-    REC_TRAIT_PATHS = 64  /**< with REC_TRAIT_TENSORS: flat. What it saves is one map of REC_FORM_PATHS whose values are
-                               tensors and numbers; core takes every record apart to that, its count is not known
-                               before its end. What it loads may be one, too, and the states of Burn's optimizers and
-                               schedulers are told by their keys */
+        16,              /**< its data carry no names: a recorder's type is that of the file, whatever becomes of it */
+    REC_TRAIT_TAIL = 32, /**< its probe looks at the end of the file: rec_head has its `tail` then */
+    REC_TRAIT_PLAIN = 128, /**< with REC_TRAIT_EXACT_SIZE: stores tensors as plain bytes, and no other byte of the file
+                                depends on them (no checksums): several processes may write it together. Since 0.2 */
+    REC_TRAIT_PATHS = 64 /**< with REC_TRAIT_TENSORS: flat. What it saves is one map of REC_FORM_PATHS whose values are
+                              tensors and numbers; core takes every record apart to that, its count is not known
+                              before its end. What it loads may be one, too, and the states of Burn's optimizers and
+                              schedulers are told by their keys */
 };
 
 /** How the modules in a map of REC_FORM_PATHS are laid out, and so the default of the load argument `adapter`: of all

@@ -172,9 +172,9 @@ if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=1m none small 2>"$scratch/err"; 
     check "the old file is there" cmp old small/out.mpk
     cp old small/out.mpk.gz
     ranks 3 convert -y --option level=0 --adapter none in.safetensors small/out.mpk.gz
-    status_is "a full disk while pieces are made" 2
-    check "is told with rank and file, too" grep -q "rank . (.*): small/out.mpk.gz: .*No space left" "$scratch/err"
-    check "and the old file of these" cmp old small/out.mpk.gz
+    status_is "a full disk where rank 0 writes alone" 2
+    check "is told with rank and file, too" grep -q "rank 0 (.*): small/out.mpk.gz: .*No space left" "$scratch/err"
+    check "and its old file is there" cmp old small/out.mpk.gz
     rm small/out.mpk.gz
     check "and nothing else" [ "$(find small -type f | wc -l)" = 1 ]
     umount small

@@ -120,13 +120,9 @@ done
     shared "diff of what was renamed" $((2 * size)) $((5 * size)) diff $threads --no-map a.safetensors renamed.safetensors
     # Six panels of 8 MiB cannot be split as evenly.
     shared "diff of what lies the other way round" $((2 * size)) $((3 * size)) diff $threads --no-map ones.safetensors turned.safetensors
-    for to in model.mpk model.bpk other.gguf model.mpk.gz; do
+    for to in model.mpk model.bpk other.gguf; do
         shared "convert to $to" "$size" "$size" convert -qy $threads --no-map --adapter none a.safetensors $to
     done
-    # Text is made twice, of the numbers of a rank's part.
-    shared "convert to JSON" $((2 * size)) $((2 * size)) convert -qy $threads --no-map --adapter none --precision half --option style=compact a.safetensors model.json
-    # So is what has sums of the data: they are made first.
-    shared "convert to PyTorch's" $((2 * size)) $((2 * size)) convert -qy $threads --no-map --adapter none a.safetensors model.pt
     # What is saved is compared with what is read once more.
     shared "convert of a folder" $((14 << 20)) $((28 << 20)) convert -qy -r $threads --no-map --adapter none --to mpk folder into
     shared "convert, at half precision" "$size" "$size" convert -qy $threads --no-map --adapter none --precision half a.safetensors model.mpk

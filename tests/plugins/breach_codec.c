@@ -3,22 +3,12 @@
  * And where files are that are nowhere: what follows the scheme says what is done wrong with them. */
 #include "breach.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-
-/** Bytes of a piece. */
-enum { CODED = 4 };
 
 /** One that is asked to stand before something. */
 typedef struct coding {
     const char *breach;
     rec_source *parent;
-    rec_job *job;
-    rec_sink *own;
-    uint64_t used; /**< bytes of the piece that is made */
-    int32_t begun;
-    void (*made)(void *user, const rec_piece *piece); /**< of a part of the whole, or NULL */
-    void *user;
 } coding;
 
 static coding *coding_new(const char *breach, rec_source *parent)
@@ -112,164 +102,22 @@ static int32_t decode(rec_job *job, rec_source *stored, rec_source **out)
     return pass(x, job, stored, out);
 }
 
-/** Between a head and a tail of a byte each. */
 static int32_t pass_write(void *self, rec_sink *target, const void *data, uint64_t size)
 {
-    coding *x = self;
-    const char *from = data;
-    int32_t status = REC_OK;
+    const coding *x = self;
     if (IS("encoding that fails without a word")) {
         return REC_E_IO;
     }
     if (IS("encoding that closes its target")) {
         return rec_sink_close(target);
     }
-    if (!x->begun && (!x->made || IS("part with a head"))) {
-        status = rec_sink_write(target, "(", 1);
-    }
-    x->begun = 1;
-    while (size && status == REC_OK) {
-        uint64_t some = size < CODED - x->used ? size : CODED - x->used;
-        status = rec_sink_write(target, from, some);
-        x->used += some;
-        from += some;
-        size -= some;
-        if (x->used == CODED && status == REC_OK) {
-            const rec_piece piece = {.size = IS("piece of another size") ? CODED + 1 : CODED};
-            x->used = 0;
-            if (x->made && !IS("pieces that are not told")) {
-                x->made(IS("piece for nobody")          ? NULL
-                        : IS("piece for somebody else") ? x
-                                                        : x->user,
-                        IS("piece that is NULL") ? nowhere : &piece);
-            }
-        }
-    }
-    return status;
-}
-
-static int32_t pass_finish(void *self, rec_sink *target)
-{
-    (void)self;
-    return rec_sink_write(target, ")", 1);
-}
-
-static void (*last_made)(void *user, const rec_piece *piece);
-static void *last_user;
-
-static int32_t pass_part(void *self, void (*made)(void *user, const rec_piece *piece), void *user)
-{
-    coding *x = self;
-    const rec_piece piece = {.size = CODED};
-    x->made = last_made = made;
-    x->user = last_user = user;
-    if (IS("part without a report")) {
-        return 77;
-    }
-    if (IS("part that fails without a word")) {
-        return REC_E_IO;
-    }
-    if (IS("part that reports and goes on")) {
-        (void)rec_fail(x->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a codec that cannot do this");
-    }
-    if (IS("part that tells at once")) {
-        made(user, &piece);
-    }
-    if (IS("part that writes to itself")) {
-        return rec_sink_write(x->own, "(", 1);
-    }
-    if (IS("part that closes itself")) {
-        return rec_sink_close(x->own);
-    }
-    return REC_OK;
-}
-
-static int32_t pass_finish_part(void *self, rec_sink *target, int32_t last)
-{
-    coding *x = self;
-    const rec_piece piece = {.size = x->used};
-    if (IS("end of a part without a report")) {
-        return 77;
-    }
-    if (IS("end of a part that reports and goes on")) {
-        (void)rec_fail(x->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a codec that cannot do this");
-    }
-    if (IS("end of a part that closes its target")) {
-        return rec_sink_close(target);
-    }
-    if (IS("end of a part that writes to itself")) {
-        return rec_sink_write(x->own, "(", 1);
-    }
-    if (IS("end of a part that closes itself")) {
-        return rec_sink_close(x->own);
-    }
-    if (IS("end of a part with a tail") && last) {
-        return rec_sink_write(target, ")", 1);
-    }
-    if (x->used) {
-        x->made(x->user, &piece);
-    }
-    return REC_OK;
-}
-
-static int32_t pass_ends(void *self, rec_sink *target, uint64_t size, const rec_piece *pieces, uint64_t count,
-                         int32_t tail)
-{
-    coding *x = self;
-    const rec_piece piece = {.size = CODED};
-    (void)pieces;
-    if (IS("ends without a report")) {
-        return 77;
-    }
-    if (IS("ends that fail without a word")) {
-        return REC_E_IO;
-    }
-    if (IS("ends that report and go on")) {
-        (void)rec_fail(x->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a codec that cannot do this");
-    }
-    if (IS("ends that close their target")) {
-        return rec_sink_close(target);
-    }
-    if (IS("ends that close themselves")) {
-        return rec_sink_close(x->own);
-    }
-    if (IS("ends that write to themselves")) {
-        return rec_sink_write(x->own, "(", 1);
-    }
-    if (IS("ends that tell of a piece")) {
-        last_made(last_user, &piece);
-    }
-    if (!size || (size - 1) / CODED + 1 != count) {
-        return rec_fail(x->job, REC_E_ARGUMENT, REC_UNKNOWN, "pieces of another file");
-    }
-    return rec_sink_write(target, tail ? ")" : "(", 1);
+    return rec_sink_write(target, data, size);
 }
 
 static rec_sink *pass_through(const coding *x, rec_job *job, rec_sink *target)
 {
-    rec_sink_ops ops = {.size = sizeof ops,
-                        .write = pass_write,
-                        .finish = pass_finish,
-                        .release = free,
-                        .piece = IS("pieces of no bytes")    ? 0
-                                 : IS("pieces of all bytes") ? UINT64_MAX
-                                                             : CODED,
-                        .part = IS("pieces without a part") ? NULL : pass_part,
-                        .finish_part = IS("pieces without an end") ? NULL : pass_finish_part,
-                        .ends = IS("pieces without ends") ? NULL : pass_ends};
-    coding *self = coding_new(x->breach, NULL);
-    rec_sink *sink;
-    if (IS("functions of 0.1")) {
-        ops.size = offsetof(rec_sink_ops, piece);
-    }
-    if (self) {
-        self->job = job;
-    }
-    sink = rec_sink_filter(job, target, &ops, self);
-    if (sink) {
-        self->own = sink;
-    }
-    return sink;
+    static const rec_sink_ops ops = {.size = sizeof ops, .write = pass_write, .release = free};
+    return rec_sink_filter(job, target, &ops, coding_new(x->breach, NULL));
 }
 
 static int32_t encode(rec_job *job, rec_sink *target, rec_sink **out)

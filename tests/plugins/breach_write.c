@@ -380,8 +380,6 @@ static int32_t save_beside(writing *x)
 int32_t breach_sinks(writing *x)
 {
     rec_sink_ops ops = filter_ops;
-    uint64_t before, count;
-    uint32_t sum = 0;
     int32_t status;
     if (IS("write of nothing")) {
         return then(x, rec_sink_write(x->sink, nowhere, 5));
@@ -407,64 +405,6 @@ int32_t breach_sinks(writing *x)
                        : IS("patch by nothing")   ? rec_sink_patch(x->sink, 0, nowhere, 4)
                        : IS("patch past the end") ? rec_sink_patch(x->sink, 2, "abc", 3)
                                                   : rec_sink_patch(x->sink, UINT64_MAX - 1, "abc", 3));
-    }
-    if (IS("share of nothing")) {
-        return then(x, rec_sink_share_begin(nowhere, 5, &before, &count));
-    }
-    if (IS("share without where")) {
-        return then(x, rec_sink_share_begin(x->sink, 5, nowhere, &count));
-    }
-    if (IS("end of a share of nothing")) {
-        return then(x, rec_sink_share_end(nowhere));
-    }
-    if (IS("share within a share") || IS("share that does not end") || IS("share that ends twice")) {
-        status = rec_sink_share_begin(x->sink, 5, &before, &count);
-        if (status != REC_OK || before != 0 || count != 5) {
-            return 77;
-        }
-        if (IS("share that does not end")) {
-            return plain_save(x);
-        }
-        status = IS("share within a share") ? rec_sink_share_begin(x->sink, 5, &before, &count)
-                                            : rec_sink_share_end(x->sink);
-        return then(x, status == REC_OK ? rec_sink_share_end(x->sink) : status);
-    }
-    if (IS("sum of nothing")) {
-        return then(x, rec_sink_sum_begin(nowhere, 5, &before, &count));
-    }
-    if (IS("sum without where")) {
-        return then(x, rec_sink_sum_begin(x->sink, 5, nowhere, &count));
-    }
-    if (IS("end of a sum of nothing")) {
-        return then(x, rec_sink_sum_end(nowhere, &sum));
-    }
-    if (IS("sum that goes nowhere")) {
-        return then(x, rec_sink_sum_end(x->sink, nowhere));
-    }
-    if (IS("sum that was not begun")) {
-        return then(x, rec_sink_sum_end(x->sink, &sum));
-    }
-    if (IS("sum within a sum") || IS("sum that does not end") || IS("sum of less than was said")) {
-        status = rec_sink_sum_begin(x->sink, 5, &before, &count);
-        if (status == REC_OK && (before != 0 || count != 5)) {
-            return 77;
-        }
-        status = status == REC_OK ? rec_sink_write(x->sink, "four", 4) : status;
-        if (IS("sum that does not end")) {
-            return status == REC_OK ? plain_save(x) : status;
-        }
-        return then(x, status != REC_OK         ? status
-                       : IS("sum within a sum") ? rec_sink_sum_begin(x->sink, 5, &before, &count)
-                                                : rec_sink_sum_end(x->sink, &sum));
-    }
-    if (IS("passing over nothing")) {
-        return then(x, rec_blob_skip(x->job, nowhere, 5));
-    }
-    if (IS("passing over more than there is")) {
-        const rec_blob blob = {
-            .struct_size = sizeof blob, .kind = REC_BLOB_VIEW, .size = 4, .data = "data", .offset = REC_UNKNOWN};
-        status = rec_blob_skip(x->job, &blob, 4);
-        return then(x, status == REC_OK ? rec_blob_skip(x->job, &blob, 5) : status);
     }
     if (IS("asking nothing whether it can be patched")) {
         return rec_sink_can_patch(nowhere) ? 77 : plain_save(x);

@@ -13,7 +13,7 @@
 
 typedef struct breach {
     char how; /* l: load, k: twice, m: as maps, d: through a codec, c: the codec's own; s, D, C: the same for saves;
-                           w: saves of a codec's pieces; e: save with a walk over a layout first; p: probe; o: open by a
+                           e: save with a walk over a layout first; p: probe; o: open by a
                            scheme */
     rec_status status;
     const char *name;
@@ -385,22 +385,6 @@ static const breach breaches[] = {
     BROKEN('s', "write without end", "called rec_sink_write() with NULL as `data`"),
     BROKEN('s', "tell of nothing", "called rec_sink_tell() with NULL as `sink`"),
     BROKEN('s', "name of no sink", "called rec_sink_name() with NULL as `sink`"),
-    BROKEN('s', "share of nothing", "called rec_sink_share_begin() with NULL as `sink`"),
-    BROKEN('s', "share without where", "called rec_sink_share_begin() with NULL as `before`"),
-    BROKEN('s', "end of a share of nothing", "called rec_sink_share_end() with NULL as `sink`"),
-    BROKEN('s', "share within a share", "began a share within another: rec_sink_share_end()"),
-    BROKEN('s', "share that does not end", "did not end a share: rec_sink_share_end()"),
-    BROKEN('s', "share that ends twice", "ended a share that it had not begun: rec_sink_share_begin()"),
-    BROKEN('s', "sum of nothing", "called rec_sink_sum_begin() with NULL as `sink`"),
-    BROKEN('s', "sum without where", "called rec_sink_sum_begin() with NULL as `before`"),
-    BROKEN('s', "end of a sum of nothing", "called rec_sink_sum_end() with NULL as `sink`"),
-    BROKEN('s', "sum that goes nowhere", "called rec_sink_sum_end() with NULL as `sum`"),
-    BROKEN('s', "sum that was not begun", "ended a sum that it had not begun: rec_sink_sum_begin()"),
-    BROKEN('s', "sum within a sum", "began a sum within another: rec_sink_sum_end()"),
-    BROKEN('s', "sum that does not end", "did not end a sum: rec_sink_sum_end()"),
-    BROKEN('s', "sum of less than was said", "ended a sum at byte 4, which was to end at byte 5"),
-    BROKEN('s', "passing over nothing", "called rec_blob_skip() with NULL as `blob`"),
-    BROKEN('s', "passing over more than there is", "passes over 5 bytes of a blob of 4"),
     BROKEN('s', "patch of nothing", "called rec_sink_patch() with NULL as `sink`"),
     BROKEN('s', "patch by nothing", "called rec_sink_patch() with NULL as `data`"),
     BROKEN('s', "patch past the end", "wrote over 3 bytes from byte 2 on, where only 4 bytes were written"),
@@ -476,40 +460,6 @@ static const breach breaches[] = {
     {'C', REC_E_UNSUPPORTED, "encode that reports and gives", "a codec that cannot do this"},
     BROKEN('C', "encoding that fails without a word", "failed with status 3 and did not say why"),
     BROKEN('C', "encoding that closes its target", "closed the sink that it was given"),
-    /* … whose output is made in pieces… */
-    FINE('w', "none"),
-    FINE('w', "functions of 0.1"),
-    FINE('w', "pieces of no bytes"),
-    FINE('w', "pieces without a part"),
-    FINE('w', "pieces without an end"),
-    FINE('w', "pieces without ends"),
-    BROKEN('w', "pieces of all bytes", "which are to be 1 pieces, and told of"),
-    BROKEN('w', "part without a report", "has a sink filter that failed with status 77"),
-    BROKEN('w', "part that fails without a word", "has a sink filter that failed with status 3"),
-    {'w', REC_E_UNSUPPORTED, "part that reports and goes on", "a codec that cannot do this"},
-    BROKEN('w', "part that tells at once", "and told of"),
-    BROKEN('w', "part that writes to itself", "has a sink filter that writes to itself"),
-    BROKEN('w', "part that closes itself", "has a sink filter that closes itself"),
-    BROKEN('w', "part with a head", "and told of"),
-    BROKEN('w', "pieces that are not told", "and told of"),
-    BROKEN('w', "piece of another size", "and told of"),
-    BROKEN('w', "piece that is NULL", "called made() with NULL as `piece`"),
-    BROKEN('w', "piece for nobody",
-           "told of a piece where none is made, or with a `user` that is not that of this save"),
-    BROKEN('w', "piece for somebody else", "told of a piece where none is made, or with a `user` that is not"),
-    BROKEN('w', "end of a part without a report", "has a sink filter that failed with status 77"),
-    {'w', REC_E_UNSUPPORTED, "end of a part that reports and goes on", "a codec that cannot do this"},
-    BROKEN('w', "end of a part that closes its target", "closed the sink that it was given"),
-    BROKEN('w', "end of a part that writes to itself", "wrote to a sink that it had closed"),
-    BROKEN('w', "end of a part that closes itself", "has a sink filter that closes itself"),
-    BROKEN('w', "end of a part with a tail", "and told of"),
-    BROKEN('w', "ends without a report", "has a sink filter that failed with status 77"),
-    BROKEN('w', "ends that fail without a word", "has a sink filter that failed with status 3"),
-    {'w', REC_E_UNSUPPORTED, "ends that report and go on", "a codec that cannot do this"},
-    BROKEN('w', "ends that close their target", "closed the sink that it was given"),
-    BROKEN('w', "ends that close themselves", "has a sink filter that closes itself"),
-    BROKEN('w', "ends that write to themselves", "wrote to a sink that it had closed"),
-    BROKEN('w', "ends that tell of a piece", "told of a piece where none is made"),
     /* … and formats behind a codec that is right. */
     FINE('d', "none"),
     BROKEN('d', "release of what it was given", "gave a source back that is not its own"),
@@ -676,100 +626,6 @@ static bool save_so(rec_context *context, const breach *b)
     return good;
 }
 
-/* What windows of a save come to. */
-typedef struct gathered {
-    uint8_t bytes[4096];
-    rec_piece pieces[512];
-    uint64_t size, count, told;
-} gathered;
-
-static int32_t gather(void *user, const void *data, uint64_t size)
-{
-    gathered *g = user;
-    if (size > sizeof g->bytes - g->size) {
-        return ENOSPC;
-    }
-    memcpy(g->bytes + g->size, data, (size_t)size);
-    g->size += size;
-    return 0;
-}
-
-static void note_piece(void *user, const rec_piece *piece)
-{
-    gathered *g = user;
-    g->told += piece->size;
-    if (g->count < sizeof g->pieces / sizeof *g->pieces) {
-        g->pieces[g->count++] = *piece;
-    }
-}
-
-/* The layout, then pieces by two windows, head and tail; a codec without pieces is asked for the file. The first
- * failure counts. @return its status. */
-static rec_status save_parts(rec_recorder *recorder, const rec_record *record, gathered *g, bool *in_pieces)
-{
-    const rec_output output = {.size = sizeof output, .write = gather};
-    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
-    static gathered pieces, head;
-    rec_status status = rec_save_window(recorder, record, "x", &all, NULL, NULL);
-    memset(&pieces, 0, sizeof pieces);
-    memset(&head, 0, sizeof head);
-    *in_pieces = all.piece != 0;
-    for (uint64_t from = 0, middle = all.piece ? all.total / all.piece / 2 * all.piece : all.total / 2;
-         status == REC_OK && from < all.total; from = from || !middle ? all.total : middle) {
-        rec_window window = {.size = sizeof window,
-                             .part = REC_PART_PIECES,
-                             .from = from,
-                             .to = from || !middle ? REC_UNKNOWN : middle,
-                             .made = note_piece,
-                             .user = &pieces};
-        status = rec_save_window(recorder, record, "x", &window, &output, &pieces);
-    }
-    all.pieces = pieces.pieces;
-    all.piece_count = pieces.count;
-    if (status == REC_OK && *in_pieces) {
-        all.part = REC_PART_HEAD;
-        status = rec_save_window(recorder, record, "x", &all, &output, &head);
-    }
-    *g = head;
-    if (status == REC_OK) {
-        (void)gather(g, pieces.bytes, pieces.size);
-    }
-    if (status == REC_OK && *in_pieces) {
-        all.part = REC_PART_TAIL;
-        status = rec_save_window(recorder, record, "x", &all, &output, g);
-    }
-    return status;
-}
-
-static bool parts_so(rec_context *context, const breach *b)
-{
-    rec_recorder *recorder = open_as(context, b->how, b->name), *right = open_as(context, 'l', "none");
-    char *from = scratch_text(folder, "from.breach", "sixteen bytes in");
-    rec_record *record = rec_load(right, from);
-    bool good = recorder && record, in_pieces = false;
-    static gathered parts;
-    void *data = NULL;
-    uint64_t size = 0;
-    if (!good) {
-        good = wrong("%s", rec_error_message());
-    } else {
-        (void)save_parts(recorder, record, &parts, &in_pieces);
-        good = as_expected(b, "parts");
-    }
-    if (good && !b->words) {
-        good = rec_save_bytes(recorder, record, &data, &size) == REC_OK || wrong("whole: %s", rec_error_message());
-        good = good && ((size == parts.size && memcmp(data, parts.bytes, (size_t)size) == 0) ||
-                        wrong("the parts are not the whole"));
-        good = good && (in_pieces == (strcmp(b->name, "none") == 0) || wrong("in pieces, or not"));
-        rec_free(data);
-    }
-    free(from);
-    rec_record_free(record);
-    rec_close_recorder(right);
-    rec_close_recorder(recorder);
-    return good;
-}
-
 static bool open_so(rec_context *context, const breach *b)
 {
     rec_recorder *recorder = open_as(context, 'l', "none");
@@ -810,7 +666,6 @@ static bool run(const breach *b)
     if (good) {
         good = b->how == 'p'            ? probe_so(context, b)
                : b->how == 'o'          ? open_so(context, b)
-               : b->how == 'w'          ? parts_so(context, b)
                : strchr("seCD", b->how) ? save_so(context, b)
                                         : load_so(context, b, path);
     }
@@ -818,8 +673,6 @@ static bool run(const breach *b)
         good = load_so(context, &right, path); /* and the next one is as if nothing had been */
     } else if (good && strchr("sCD", b->how)) {
         good = save_so(context, &right);
-    } else if (good && b->how == 'w') {
-        good = parts_so(context, &right);
     }
     free(path);
     rec_context_free(context);

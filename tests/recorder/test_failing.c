@@ -597,8 +597,6 @@ static void pairs_are_found_or_not(void **state)
 /* FNV-1a of bytes that come in parts. */
 typedef struct sum {
     uint64_t sum, size;
-    rec_piece pieces[8];
-    uint64_t count;
 } sum;
 
 static int32_t add_to_sum(void *user, const void *data, uint64_t size)
@@ -611,16 +609,9 @@ static int32_t add_to_sum(void *user, const void *data, uint64_t size)
     return 0;
 }
 
-static void add_piece(void *user, const rec_piece *piece)
+static rec_record *record_of_parts(rec_context *context)
 {
-    sum *s = user;
-    assert_true(s->count < sizeof s->pieces / sizeof *s->pieces);
-    s->pieces[s->count++] = *piece;
-}
-
-static rec_record *record_of_pieces(rec_context *context)
-{
-    enum { MANY = 300000 }; /* 1.2 MB: three pieces of gzip */
+    enum { MANY = 300000 };
     static float data[MANY];
     const uint64_t many = MANY;
     rec_record *record = rec_record_new(context);
@@ -635,45 +626,24 @@ static rec_record *record_of_pieces(rec_context *context)
     return record;
 }
 
-/* The recorder of them, whose bytes are quickly made. */
-static rec_recorder *recorder_of_pieces(rec_context *context, const char *name)
-{
-    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_HALF);
-    bool gz = strstr(name, "Gz") || strstr(name, ".gz");
-    if (recorder && gz && rec_recorder_set(recorder, "level", "0") != REC_OK) {
-        rec_close_recorder(recorder);
-        recorder = NULL;
-    }
-    return recorder;
-}
-
-/* The layout, then the file in two windows; or of a codec's pieces the pieces, in two windows too, and the ends. */
+/* The layout, then the file in two windows. */
 static char *save_in_parts(rec_context *context, const void *what)
 {
     static const rec_output output = {.size = sizeof output, .write = add_to_sum};
     words w = {.used = 0};
-    sum parts = {.sum = 0}, ends = {.sum = 0};
-    rec_recorder *recorder = recorder_of_pieces(context, what);
-    rec_record *record = recorder ? record_of_pieces(context) : NULL;
-    rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};
+    sum parts = {.sum = 0};
+    rec_recorder *recorder = rec_open_recorder_in(context, what, REC_PRECISION_HALF);
+    rec_record *record = recorder ? record_of_parts(context) : NULL;
+    rec_window window = {.size = sizeof window};
     bool well = record && rec_save_window(recorder, record, "m", &window, NULL, NULL) == REC_OK;
-    uint64_t middle = window.piece ? window.piece : window.total / 2;
-    window.made = add_piece;
-    window.user = &parts;
+    uint64_t middle = window.total / 2;
     for (int part = 0; well && part < 2; part++) {
         window.from = part ? middle : 0;
         window.to = part ? REC_UNKNOWN : middle;
         well = rec_save_window(recorder, record, "m", &window, &output, &parts) == REC_OK;
     }
-    window.pieces = parts.pieces;
-    window.piece_count = parts.count;
-    for (int32_t part = REC_PART_HEAD; well && window.piece && part <= REC_PART_TAIL; part++) {
-        window.part = part;
-        well = rec_save_window(recorder, record, "m", &window, &output, &ends) == REC_OK;
-    }
     if (well) {
-        say(&w, "%" PRIu64 " bytes of %016" PRIx64 ", %" PRIu64 " of %016" PRIx64 ", %" PRIu64 " pieces", parts.size,
-            parts.sum, ends.size, ends.sum, parts.count);
+        say(&w, "%" PRIu64 " bytes of %016" PRIx64, parts.size, parts.sum);
     }
     rec_record_free(record);
     rec_close_recorder(recorder);
@@ -685,8 +655,6 @@ static void files_are_saved_in_parts_or_not(void **state)
     (void)state;
     hold(save_in_parts, "NamedMpk", NULL, 30, PLACES);
     hold(save_in_parts, "Safetensors", NULL, 30, PLACES);
-    hold(save_in_parts, "NamedMpkGz", NULL, 60, PLACES);
-    hold(save_in_parts, "Safetensors.gz", NULL, 60, PLACES);
 }
 
 static int32_t fill_with_words(void *user, rec_filling *told)

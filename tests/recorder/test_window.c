@@ -6,10 +6,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <math.h>
-#include <zlib.h>
 
 /* ---------------------------------------------------------------------------------------------------- a record -- */
+
+static const char *id = "0123456789ABC";
 
 static void add_tensor(rec_record *record, const char *path, rec_dtype dtype, const void *data, uint64_t bytes,
                        uint64_t rows, uint64_t columns)
@@ -21,7 +21,7 @@ static void add_tensor(rec_record *record, const char *path, rec_dtype dtype, co
                             .shape = shape,
                             .data = data,
                             .data_size = bytes,
-                            .id = "0123456789ABC"};
+                            .id = id};
     assert_int_equal(rec_set_tensor(record, path, &spec), REC_OK);
 }
 
@@ -52,11 +52,14 @@ static rec_record *make_record(int what)
     little(longs, 8, MANY);
     little(ints, 4, MANY);
     little(halves, 2, MANY);
-    add_tensor(record, "a.weight", REC_DTYPE_F32, floats, sizeof floats, ROWS, COLUMNS);
-    if (what == FLOATS) {
+    if (what == FLOATS) { /* without ids, which a Burnpack could not have */
+        id = "";
+        add_tensor(record, "a.weight", REC_DTYPE_F32, floats, sizeof floats, ROWS, COLUMNS);
         add_tensor(record, "b.weight", REC_DTYPE_F32, floats, sizeof floats, COLUMNS, ROWS);
+        id = "0123456789ABC";
         return record;
     }
+    add_tensor(record, "a.weight", REC_DTYPE_F32, floats, sizeof floats, ROWS, COLUMNS);
     assert_int_equal(rec_set_int(record, "a.steps", 12345), REC_OK);
     add_tensor(record, "a.bias", REC_DTYPE_F64, doubles, sizeof doubles, COLUMNS, ROWS);
     add_tensor(record, "b.index", REC_DTYPE_I64, longs, sizeof longs, 1, MANY);
@@ -136,6 +139,17 @@ static void cut(rec_recorder *recorder, const rec_record *record, const char *pa
     }
 }
 
+/* Formats whose tensors are plain bytes, at the layouts of Burn 0.14 and later. */
+static bool is_plain(const char *name, const char *version)
+{
+    static const char *const names[] = {"NamedMpk", "BinFile", "Safetensors", "Burnpack", "Gguf"};
+    bool plain = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        plain = plain || strcmp(name, names[i]) == 0;
+    }
+    return plain && (!version || strcmp(version, "burn-0.14") >= 0);
+}
+
 static void check_recorder(scratch *s, const char *name, const rec_record *record, rec_precision precision,
                            const char *version, unsigned *done)
 {
@@ -155,6 +169,12 @@ static void check_recorder(scratch *s, const char *name, const rec_record *recor
         return;
     }
     status = rec_save(recorder, record, path);
+    if (status != REC_OK && !is_plain(name, version)) {
+        assert_int_not_equal(rec_save_window(recorder, record, path, &window, NULL, NULL), REC_OK);
+        rec_close_recorder(recorder);
+        free(path);
+        return;
+    }
     if (status != REC_OK) { /* then no part of it can be saved either */
         char message[1024];
         (void)snprintf(message, sizeof message, "%s", rec_error_message());
@@ -166,7 +186,13 @@ static void check_recorder(scratch *s, const char *name, const rec_record *recor
     }
     real = rec_recorder_path(recorder, path);
     whole = read_file(real, &size);
-    assert_int_equal(rec_save_window(recorder, record, path, &window, NULL, NULL), REC_OK);
+    status = rec_save_window(recorder, record, path, &window, NULL, NULL);
+    if (!is_plain(name, version)) {
+        assert_int_equal(status, REC_E_UNSUPPORTED);
+        assert_error(REC_E_UNSUPPORTED, "does not store tensors as plain bytes");
+        goto done;
+    }
+    assert_int_equal(status, REC_OK);
     assert_int_equal(window.total, size);
     for (unsigned n = 1; n <= 7; n = n == 3 ? 7 : n + 1) {
         for (unsigned i = 0; i + 1 < n; i++) {
@@ -182,6 +208,7 @@ static void check_recorder(scratch *s, const char *name, const rec_record *recor
         cut(recorder, record, path, whole, size, cuts, 4, window.sum);
     }
     ++*done;
+done:
     free(whole);
     (void)unlink(real);
     rec_free(real);
@@ -210,7 +237,8 @@ static void windows_are_the_file(void **state)
         }
         recorders += done > before;
     }
-    assert_true(recorders >= 8 && done >= 60);
+    assert_int_equal(recorders, 4); /* BinFile needs a type */
+    assert_true(done >= 60);
     for (size_t i = 0; i < RECORDS; i++) {
         rec_record_free(records[i]);
     }
@@ -302,15 +330,6 @@ static void lost(void *user, const rec_loss *loss)
     lost_in_parts += loss->count;
 }
 
-/* Of a format that makes text of all elements, whatever is wanted of it. */
-static void lost_whole(void *user, const rec_loss *loss)
-{
-    uint64_t *times = user;
-    assert_int_equal(loss->whole, 1);
-    assert_int_equal(loss->count, 1000);
-    ++*times;
-}
-
 static void losses_have_words(void **state)
 {
     static const struct {
@@ -374,560 +393,7 @@ static void losses_sum_up(void **state)
         assert_int_equal(in_report, 0);
     }
     rec_close_recorder(recorder);
-    {
-        rec_recorder *json = rec_open_recorder_in(context, "PrettyJson", REC_PRECISION_HALF);
-        uint64_t times = 0;
-        rec_window window = {.size = sizeof window, .to = 1, .lost = lost_whole, .user = &times};
-        part p = {0};
-        assert_int_equal(rec_recorder_set(json, "layout", "burn-0.13"), REC_OK);
-        assert_int_equal(rec_save_window(json, record, "m", &window, &to_part, &p), REC_OK);
-        assert_int_equal(times, 1);
-        for (uint64_t i = 0; i < rec_report_count(); i++) {
-            assert_int_not_equal(rec_report_note(i)->kind, REC_NOTE_OVERFLOW);
-        }
-        free(p.data);
-        rec_close_recorder(json);
-    }
     rec_record_free(record);
-}
-
-/* -------------------------------------------------------------------------------------------- a codec's pieces -- */
-
-typedef struct gathered {
-    part bytes;
-    rec_piece *at;
-    uint64_t count, room;
-} gathered;
-
-static int32_t gathered_write(void *user, const void *data, uint64_t size)
-{
-    return part_write(&((gathered *)user)->bytes, data, size);
-}
-
-static int32_t gathered_patch(void *user, uint64_t offset, const void *data, uint64_t size)
-{
-    return part_patch(&((gathered *)user)->bytes, offset, data, size);
-}
-
-static const rec_output to_gathered = {.size = sizeof to_gathered, .write = gathered_write, .patch = gathered_patch};
-
-static void gathered_made(void *user, const rec_piece *piece)
-{
-    gathered *g = user;
-    if (g->count == g->room) {
-        g->room = g->room * 2 + 8;
-        g->at = realloc(g->at, (size_t)g->room * sizeof *g->at);
-        assert_non_null(g->at);
-    }
-    g->at[g->count++] = *piece;
-}
-
-/* Head, all pieces by `n` windows, tail. @return bytes before the codec. */
-static uint64_t by_pieces(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size,
-                          uint64_t n)
-{
-    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
-    gathered g = {0}, ends = {0};
-    uint64_t count, head;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
-    assert_int_equal(all.piece, 512 << 10);
-    count = (all.total - 1) / all.piece + 1;
-    for (uint64_t i = 0; i < n; i++) {
-        rec_window window = {.size = sizeof window,
-                             .part = REC_PART_PIECES,
-                             .from = count * i / n * all.piece,
-                             .to = i + 1 < n ? count * (i + 1) / n * all.piece : REC_UNKNOWN,
-                             .made = gathered_made,
-                             .user = &g};
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_gathered, &g), REC_OK);
-        assert_int_equal(window.total, all.total);
-        assert_int_equal(window.sum, all.sum);
-    }
-    assert_int_equal(g.count, count);
-    all.pieces = g.at;
-    all.piece_count = g.count;
-    all.part = REC_PART_HEAD;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_gathered, &ends), REC_OK);
-    head = ends.bytes.size;
-    all.part = REC_PART_TAIL;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_gathered, &ends), REC_OK);
-    assert_int_equal(ends.bytes.size + g.bytes.size, size);
-    assert_memory_equal(ends.bytes.data, whole, (size_t)head);
-    assert_memory_equal(g.bytes.data, whole + head, (size_t)g.bytes.size);
-    assert_memory_equal(ends.bytes.data + head, whole + head + g.bytes.size, (size_t)(ends.bytes.size - head));
-    all.piece_count++; /* of another number of pieces there is no such file */
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_gathered, &ends), REC_E_ARGUMENT);
-    free(g.at);
-    free(g.bytes.data);
-    free(ends.bytes.data);
-    return all.total;
-}
-
-static uint64_t in_all_ways(scratch *s, const char *name, const rec_record *record)
-{
-    rec_recorder *recorder = rec_open_recorder_in(context, name, REC_PRECISION_KEEP);
-    char *path = scratch_path(s, "model"), *real;
-    uint64_t size, total = 0;
-    uint8_t *whole;
-    assert_non_null(recorder);
-    assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
-    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
-    if (rec_save(recorder, record, path) != REC_OK) {
-        fail_msg("%s: %s", name, rec_error_message());
-    }
-    real = rec_recorder_path(recorder, path);
-    whole = read_file(real, &size);
-    for (uint64_t n = 1; n <= 7; n++) {
-        total = by_pieces(recorder, record, whole, size, n);
-    }
-    free(whole);
-    (void)unlink(real);
-    rec_free(real);
-    free(path);
-    rec_close_recorder(recorder);
-    return total;
-}
-
-/* Bytes of which some are noise and some are not. */
-static rec_record *make_bytes(uint64_t count)
-{
-    rec_record *record = rec_record_new(context);
-    uint8_t *bytes = malloc((size_t)count);
-    uint32_t noise = 1;
-    rec_tensor_spec spec = {.size = sizeof spec, .dtype = REC_DTYPE_U8, .rank = 1, .data_size = count, .id = ""};
-    assert_true(record && bytes);
-    for (uint64_t i = 0; i < count; i++) {
-        noise = noise * 1664525 + 1013904223;
-        bytes[i] = (uint8_t)(i >> 18 & 1 ? noise >> 24 : i % 11);
-    }
-    spec.shape = &count;
-    spec.data = bytes;
-    assert_int_equal(rec_set_tensor(record, "w", &spec), REC_OK);
-    free(bytes);
-    return record;
-}
-
-static void pieces_are_the_file(void **state)
-{
-    enum { MANY = 5 * (512 << 10) / 2 };
-    static const char *const names[] = {"NamedMpkGz", "JsonGz", "Safetensors.gz", "Burnpack.gz"};
-    scratch *s = scratch_new();
-    rec_record *small = make_bytes(1000), *big = make_bytes(MANY), *even;
-    uint64_t total = in_all_ways(s, "NamedMpkGz", big);
-    (void)state;
-    even = make_bytes(MANY + (512 << 10) - total % (512 << 10));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        (void)in_all_ways(s, names[i], small); /* six of seven windows have none */
-        (void)in_all_ways(s, names[i], big);
-    }
-    assert_int_equal(in_all_ways(s, "NamedMpkGz", even) % (512 << 10), 0); /* the last piece is a full one */
-    rec_record_free(small);
-    rec_record_free(big);
-    rec_record_free(even);
-    scratch_free(s);
-}
-
-/* ---------------------------------------------------------------------------------------------------- shares of text
- */
-
-/* More numbers than are not worth to be shared, some of which text has none for. */
-static rec_record *make_numbers(void)
-{
-    enum { MANY = 9001 };
-    static float floats[MANY];
-    static double doubles[MANY];
-    static int64_t longs[MANY];
-    static uint8_t flags[MANY];
-    rec_record *record = rec_record_new(context);
-    assert_non_null(record);
-    for (int i = 0; i < MANY; i++) {
-        floats[i] = i % 1000 == 7 ? INFINITY : (float)i / 7;
-        doubles[i] = i % 5 ? (double)i * 1e-3 : 1e300;
-        longs[i] = i - 700;
-        flags[i] = i % 3 == 0;
-    }
-    little(floats, 4, MANY);
-    little(doubles, 8, MANY);
-    little(longs, 8, MANY);
-    add_tensor(record, "a.weight", REC_DTYPE_F32, floats, sizeof floats, 1, MANY);
-    assert_int_equal(rec_set_int(record, "a.steps", 12345), REC_OK);
-    add_tensor(record, "b.weight", REC_DTYPE_F64, doubles, sizeof doubles, MANY, 1);
-    add_tensor(record, "b.bias", REC_DTYPE_F32, floats, 40, 1, 10);
-    add_tensor(record, "c.index", REC_DTYPE_I64, longs, sizeof longs, 1, MANY);
-    add_tensor(record, "d.flags", REC_DTYPE_BOOL, flags, sizeof flags, 1, MANY);
-    return record;
-}
-
-/* Notes but for losses, as one text. */
-static void gather_notes(char *text, size_t room)
-{
-    size_t used = 0;
-    for (uint64_t i = 0; rec_report_note(i) && used < room; i++) {
-        const rec_note *note = rec_report_note(i);
-        if (note->kind != REC_NOTE_OVERFLOW && note->kind != REC_NOTE_CLAMPED) {
-            used += (size_t)snprintf(text + used, room - used, "%s: %s (%u)\n", note->path, note->text,
-                                     (unsigned)note->count);
-        }
-    }
-    text[room - 1] = '\0';
-}
-
-typedef struct counted {
-    uint64_t parts, whole; /* values lost */
-} counted;
-
-static void count_lost(void *user, const rec_loss *loss)
-{
-    counted *c = user;
-    if (loss->whole) {
-        c->whole = loss->count > c->whole ? loss->count : c->whole;
-    } else {
-        c->parts += loss->count;
-    }
-}
-
-/* By windows that begin at each of the cuts: they are the file, with its notes and what was lost. */
-static void by_shares(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size,
-                      const uint64_t *cuts, unsigned count, const char *notes, uint64_t losses)
-{
-    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
-    part p = {0};
-    counted c = {0};
-    char text[4096] = "";
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
-    assert_int_equal(all.piece, 1);
-    for (unsigned i = 0; i <= count; i++) {
-        rec_window window = {.size = sizeof window,
-                             .part = REC_PART_PIECES,
-                             .from = i ? cuts[i - 1] : 0,
-                             .to = i < count ? cuts[i] : REC_UNKNOWN,
-                             .lost = count_lost,
-                             .user = &c};
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
-        assert_int_equal(window.total, all.total);
-        assert_int_equal(window.sum, all.sum);
-        gather_notes(text, sizeof text);
-        assert_string_equal(text, notes);
-    }
-    assert_int_equal(p.size, size);
-    assert_memory_equal(p.data, whole, (size_t)size);
-    assert_int_equal(c.parts + c.whole, losses);
-    free(p.data);
-}
-
-static unsigned shares_of(scratch *s, const rec_record *record, rec_precision precision, const char *version,
-                          const char *style)
-{
-    rec_recorder *recorder = rec_open_recorder_in(context, "PrettyJson", precision);
-    char *path = scratch_path(s, "model"), *real, notes[4096] = "";
-    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
-    uint64_t size, cuts[7], losses = 0;
-    uint8_t *whole;
-    assert_non_null(recorder);
-    assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
-    assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
-    assert_int_equal(rec_recorder_set(recorder, "style", style), REC_OK);
-    assert_int_equal(rec_recorder_set(recorder, "layout", version), REC_OK);
-    if (rec_save(recorder, record, path) != REC_OK) { /* not every precision is every version's */
-        rec_close_recorder(recorder);
-        free(path);
-        return 0;
-    }
-    gather_notes(notes, sizeof notes);
-    for (uint64_t i = 0; rec_report_note(i); i++) {
-        const rec_note *note = rec_report_note(i);
-        unsigned long long n = 0;
-        if (note->kind == REC_NOTE_OVERFLOW || note->kind == REC_NOTE_CLAMPED) {
-            char digits[64];
-            size_t used = 0;
-            for (const char *at = note->text; *at && *at != ' ' && used + 1 < sizeof digits; at++) {
-                if (*at != ',') {
-                    digits[used++] = *at;
-                }
-            }
-            digits[used] = '\0';
-            assert_int_equal(sscanf(digits, "%llu", &n), 1);
-            losses += n;
-        }
-    }
-    real = rec_recorder_path(recorder, path);
-    whole = read_file(real, &size);
-    assert_int_equal(rec_save_window(recorder, record, path, &all, NULL, NULL), REC_OK);
-    assert_true(all.total > 30000);
-    for (unsigned n = 1; n <= 7; n++) {
-        for (unsigned i = 0; i + 1 < n; i++) {
-            cuts[i] = all.total * (i + 1) / n;
-        }
-        by_shares(recorder, record, whole, size, cuts, n - 1, notes, losses);
-    }
-    cuts[0] = 0; /* nothing in front, within an element, nothing between, the end alone, nothing behind */
-    cuts[1] = 4097;
-    cuts[2] = 4097;
-    cuts[3] = all.total - 1;
-    cuts[4] = all.total;
-    cuts[5] = all.total + 7;
-    by_shares(recorder, record, whole, size, cuts, 6, notes, losses);
-    free(whole);
-    (void)unlink(real);
-    rec_free(real);
-    rec_close_recorder(recorder);
-    free(path);
-    return losses ? 2 : 1;
-}
-
-static void text_is_shared(void **state)
-{
-    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_DOUBLE, REC_PRECISION_FULL,
-                                               REC_PRECISION_HALF};
-    static const char *const versions[] = {"burn-0.21", "burn-0.13", "burn-0.11"}, *const styles[] = {"pretty",
-                                                                                                      "compact"};
-    scratch *s = scratch_new();
-    rec_record *record = make_numbers();
-    unsigned done = 0, lossy = 0;
-    (void)state;
-    for (size_t i = 0; i < 4 * 3 * 2; i++) {
-        unsigned now = shares_of(s, record, precisions[i % 4], versions[i / 4 % 3], styles[i / 12]);
-        done += now > 0;
-        lossy += now > 1;
-    }
-    assert_true(done >= 12 && lossy >= 4);
-    rec_record_free(record);
-    scratch_free(s);
-}
-
-/* What is another's is neither read nor converted, and of the layout nothing is. */
-static void shares_of_others_are_not_made(void **state)
-{
-    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_HALF};
-    rec_record *record = make_produced();
-    (void)state;
-    for (uint64_t i = 0; i < 2; i++) {
-        rec_recorder *recorder = rec_open_recorder_in(context, "PrettyJson", precisions[i]);
-        rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};
-        const rec_piece piece = {.size = 5};
-        part p = {0};
-        asked_from = REC_UNKNOWN;
-        asked = asked_to = 0;
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
-        assert_int_equal(window.total, (i ? BIG / 2 : BIG) + 1);
-        assert_int_equal(asked, 0);
-        window.from = window.total / 2;
-        window.to = window.from + 10000;
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
-        assert_true(p.size >= 20000);
-        assert_true(asked >= 10000 && asked <= (i + 1) * 10000 + 16);
-        assert_true(asked_from > BIG / 2 - 64 && asked_from < BIG / 2 + 64);
-        window.part = REC_PART_HEAD;
-        window.pieces = &piece;
-        window.piece_count = 1;
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
-        free(p.data);
-        rec_close_recorder(recorder);
-    }
-    rec_record_free(record);
-}
-
-/* The sums of data by `n` windows, joined. @return how many; to be freed. */
-static rec_piece *join_sums(rec_recorder *recorder, const rec_record *record, uint64_t summed, const uint64_t *cuts,
-                            unsigned count, uint64_t *sums)
-{
-    gathered all = {0};
-    for (unsigned i = 0; i <= count; i++) {
-        gathered g = {0};
-        rec_window window = {.size = sizeof window,
-                             .part = REC_PART_SUMS,
-                             .from = i ? cuts[i - 1] : 0,
-                             .to = i < count ? cuts[i] : REC_UNKNOWN,
-                             .made = gathered_made,
-                             .user = &g};
-        uint64_t bytes = 0, end = window.to < summed ? window.to : summed;
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
-        assert_int_equal(window.summed, summed);
-        for (uint64_t k = 0; k < g.count; k++) {
-            bytes += g.at[k].size;
-            assert_true(g.at[k].size || !g.at[k].sum);
-            if (i == 0) {
-                gathered_made(&all, &g.at[k]);
-            } else {
-                all.at[k].sum = crc32_combine((uLong)all.at[k].sum, (uLong)g.at[k].sum, (z_off_t)g.at[k].size);
-                all.at[k].size += g.at[k].size;
-            }
-        }
-        assert_int_equal(g.count, all.count);
-        assert_int_equal(bytes, end - (window.from < end ? window.from : end));
-        free(g.at);
-    }
-    *sums = all.count;
-    return all.at;
-}
-
-static void by_sums(rec_recorder *recorder, const rec_record *record, const uint8_t *whole, uint64_t size,
-                    const uint64_t *cuts, unsigned count)
-{
-    rec_window all = {.size = sizeof all, .part = REC_PART_PIECES};
-    part p = {0};
-    rec_piece *sums;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
-    assert_int_equal(all.total, size);
-    assert_int_equal(all.piece, 0);
-    assert_true(all.summed > 0);
-    sums = join_sums(recorder, record, all.summed, cuts, count, &all.piece_count);
-    all.pieces = sums;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, NULL, NULL), REC_OK);
-    for (unsigned i = 0; i <= count; i++) {
-        rec_window window = {.size = sizeof window,
-                             .part = i % 2 ? REC_PART_FILE : REC_PART_PIECES,
-                             .from = i ? cuts[i - 1] : 0,
-                             .to = i < count ? cuts[i] : REC_UNKNOWN,
-                             .pieces = all.pieces,
-                             .piece_count = all.piece_count};
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
-        assert_int_equal(window.total, size);
-        assert_int_equal(window.sum, all.sum); /* that of one which sums up by itself */
-    }
-    assert_int_equal(p.size, size);
-    assert_memory_equal(p.data, whole, (size_t)size);
-    all.from = 5;
-    all.to = 10;
-    all.piece_count--;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_part, &p), REC_E_MISMATCH);
-    all.piece_count += 2;
-    sums = realloc(sums, (size_t)all.piece_count * sizeof *sums);
-    assert_non_null(sums);
-    sums[all.piece_count - 1] = sums[0];
-    all.pieces = sums;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_part, &p), REC_E_MISMATCH);
-    all.piece_count--;
-    sums[0].size++;
-    assert_int_equal(rec_save_window(recorder, record, "m", &all, &to_part, &p), REC_E_MISMATCH);
-    assert_error(REC_E_MISMATCH, "what is saved is not what its sums are of");
-    free(sums);
-    free(p.data);
-}
-
-static void sums_are_shared(void **state)
-{
-    static const rec_precision precisions[] = {REC_PRECISION_KEEP, REC_PRECISION_DOUBLE, REC_PRECISION_HALF};
-    scratch *s = scratch_new();
-    rec_record *record = make_record(ALL_KINDS);
-    (void)state;
-    for (size_t i = 0; i < 3; i++) {
-        rec_recorder *recorder = rec_open_recorder_in(context, "PyTorch", precisions[i]);
-        char *path = scratch_path(s, "m"), *real;
-        rec_window file = {.size = sizeof file};
-        uint64_t size, cuts[6];
-        uint8_t *whole;
-        assert_non_null(recorder);
-        assert_int_equal(rec_recorder_set(recorder, "sync", "no"), REC_OK);
-        assert_int_equal(rec_recorder_set(recorder, "check", "no"), REC_OK);
-        assert_int_equal(rec_save(recorder, record, path), REC_OK);
-        real = rec_recorder_path(recorder, path);
-        whole = read_file(real, &size);
-        assert_int_equal(rec_save_window(recorder, record, path, &file, NULL, NULL), REC_OK);
-        for (unsigned n = 1; n <= 7; n++) {
-            for (unsigned k = 0; k + 1 < n; k++) {
-                cuts[k] = size * (k + 1) / n;
-            }
-            by_sums(recorder, record, whole, size, cuts, n - 1);
-        }
-        cuts[0] = 0; /* nothing in front, within an element, nothing between, the last byte alone, nothing behind */
-        cuts[1] = 4097;
-        cuts[2] = 4097;
-        cuts[3] = size - 1;
-        cuts[4] = size;
-        cuts[5] = size + 7;
-        by_sums(recorder, record, whole, size, cuts, 6);
-        free(whole);
-        (void)unlink(real);
-        rec_free(real);
-        free(path);
-        rec_close_recorder(recorder);
-    }
-    rec_record_free(record);
-    scratch_free(s);
-}
-
-/* What others sum up and write is not read. */
-static void sums_of_others_are_not_made(void **state)
-{
-    rec_recorder *recorder = recorder_of("PyTorch"), *plain = recorder_of("NamedMpk"), *gz = recorder_of("NamedMpkGz");
-    rec_record *record = make_produced();
-    rec_window window = {.size = sizeof window, .part = REC_PART_PIECES};
-    gathered g = {0};
-    part p = {0};
-    (void)state;
-    asked = 0;
-    assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
-    assert_int_equal(window.summed, BIG);
-    assert_int_equal(asked, 0);
-    window.part = REC_PART_SUMS;
-    window.from = BIG / 2 + 1;
-    window.to = window.from + 40000;
-    window.made = gathered_made;
-    window.user = &g;
-    assert_int_equal(rec_save_window(recorder, record, "m", &window, NULL, NULL), REC_OK);
-    assert_true(asked >= 40000 && asked <= 40008);
-    assert_int_equal(g.count, 1);
-    assert_int_equal(g.at[0].size, 40000);
-    g.at[0].size = BIG;
-    asked = 0;
-    window.part = REC_PART_FILE;
-    window.pieces = g.at;
-    window.piece_count = g.count;
-    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
-    assert_true(asked >= 40000 && asked <= 40008);
-    assert_int_equal(p.size, 40000);
-    window.part = REC_PART_SUMS;
-    assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
-    g.count = 0;
-    assert_int_equal(rec_save_window(plain, record, "m", &window, NULL, NULL), REC_OK); /* which has no sums */
-    assert_int_equal(window.summed, 0);
-    assert_int_equal(g.count, 0);
-    assert_int_equal(rec_save_window(gz, record, "m", &window, NULL, NULL), REC_E_ARGUMENT);
-    assert_error(REC_E_ARGUMENT, "sums of a file that is compressed");
-    free(g.at);
-    free(p.data);
-    rec_record_free(record);
-    rec_close_recorder(recorder);
-    rec_close_recorder(plain);
-    rec_close_recorder(gz);
-}
-
-static void not_in_pieces(void **state)
-{
-    static const char *const names[] = {"NamedMpk", "NamedMpk.zst"};
-    rec_record *record = make_bytes(5000);
-    rec_recorder *gz = recorder_of("NamedMpkGz");
-    rec_window window = {.size = sizeof window, .part = REC_PART_PIECES, .from = 1, .to = REC_UNKNOWN};
-    const rec_piece piece = {.size = 5};
-    part p = {0};
-    (void)state;
-    assert_int_equal(rec_save_window(gz, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
-    assert_error(REC_E_ARGUMENT, "begins or ends within a piece of 524288 bytes");
-    window.from = 0;
-    window.to = 700;
-    assert_int_equal(rec_save_window(gz, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
-    window.part = REC_PART_TAIL + 1;
-    assert_int_equal(rec_save_window(gz, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
-    rec_close_recorder(gz);
-    for (size_t i = 0; i < 2; i++) {
-        rec_recorder *recorder = rec_open_recorder_in(context, names[i], REC_PRECISION_KEEP);
-        if (!recorder) {
-            continue; /* built without */
-        }
-        window = (rec_window){.size = sizeof window, .part = REC_PART_PIECES, .from = 3, .to = 20};
-        p.size = 0;
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_OK);
-        assert_int_equal(window.piece, 0);
-        assert_int_equal(p.size, 17);
-        window.part = REC_PART_HEAD;
-        window.pieces = &piece;
-        window.piece_count = 1;
-        assert_int_equal(rec_save_window(recorder, record, "m", &window, &to_part, &p), REC_E_ARGUMENT);
-        rec_close_recorder(recorder);
-    }
-    rec_record_free(record);
-    free(p.data);
 }
 
 static void what_cannot_be(void **state)
@@ -1338,12 +804,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_outside_is_not_made, enter, leave),
         cmocka_unit_test_setup_teardown(losses_sum_up, enter, leave),
         cmocka_unit_test_setup_teardown(losses_have_words, enter, leave),
-        cmocka_unit_test_setup_teardown(pieces_are_the_file, enter, leave),
-        cmocka_unit_test_setup_teardown(text_is_shared, enter, leave),
-        cmocka_unit_test_setup_teardown(shares_of_others_are_not_made, enter, leave),
-        cmocka_unit_test_setup_teardown(sums_are_shared, enter, leave),
-        cmocka_unit_test_setup_teardown(sums_of_others_are_not_made, enter, leave),
-        cmocka_unit_test_setup_teardown(not_in_pieces, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_are_gone_on_with, enter, leave),

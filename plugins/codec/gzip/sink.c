@@ -20,9 +20,6 @@ typedef struct deflater {
     bool many;            /* there are INDEXED_FROM pieces, or will be */
     bool begun;           /* the header is written */
     bool indexed;
-    void (*made)(void *user,
-                 const rec_piece *piece); /* of a part of the whole, which has neither header nor trailer; or NULL */
-    void *user;
     uint64_t at; /* where in the target the header is */
     uint64_t size;
     uint32_t crc;
@@ -49,15 +46,7 @@ static int32_t write_header(deflater *self, rec_sink *target)
 
 static int32_t write_piece(deflater *self, rec_sink *target, const lr_gzip_piece *piece)
 {
-    int32_t status = self->begun || self->made ? REC_OK : write_header(self, target);
-    if (self->made) {
-        const rec_piece made = {.size = piece->made, .sum = piece->crc};
-        status = rec_sink_write(target, piece->out, piece->made);
-        if (status == REC_OK) {
-            self->made(self->user, &made);
-        }
-        return status;
-    }
+    int32_t status = self->begun ? REC_OK : write_header(self, target);
     if (self->indexed) {
         self->indexed = lr_gzip_index_add(&self->index, piece->size, piece->made);
     }
@@ -70,7 +59,7 @@ static int32_t write_piece(deflater *self, rec_sink *target, const lr_gzip_piece
 static int32_t next_piece(deflater *self, rec_sink *target)
 {
     int32_t status = REC_OK;
-    self->many = self->made || self->count + 1 >= INDEXED_FROM;
+    self->many = self->count + 1 >= INDEXED_FROM;
     while (status == REC_OK && self->many && (lr_gzip_pool_full(self->pool) || lr_gzip_pool_ready(self->pool))) {
         status = write_piece(self, target, lr_gzip_pool_take(self->pool));
     }
@@ -127,12 +116,11 @@ static int32_t write_trailer(rec_sink *target, uint32_t crc, uint64_t size)
     return rec_sink_write(target, trailer, sizeof trailer);
 }
 
-static int32_t finish_part(void *user, rec_sink *target, int32_t last)
+static int32_t finish_pieces(deflater *self, rec_sink *target)
 {
-    deflater *self = user;
     int32_t status = self->piece ? REC_OK : next_piece(self, target); /* nothing was written: one of no bytes */
     if (status == REC_OK) {
-        status = give_piece(self, last != 0);
+        status = give_piece(self, true);
     }
     for (const lr_gzip_piece *piece; status == REC_OK && (piece = lr_gzip_pool_take(self->pool)) != NULL;) {
         status = write_piece(self, target, piece);
@@ -144,7 +132,7 @@ static int32_t finish(void *user, rec_sink *target)
 {
     deflater *self = user;
     uint8_t header[LR_GZIP_HEADER];
-    int32_t status = finish_part(self, target, 1);
+    int32_t status = finish_pieces(self, target);
     if (status == REC_OK) {
         status = write_trailer(target, self->crc, self->size);
     }
@@ -153,48 +141,6 @@ static int32_t finish(void *user, rec_sink *target)
         status = rec_sink_patch(target, self->at, header, sizeof header);
     }
     return status;
-}
-
-static int32_t begin_part(void *user, void (*made)(void *user, const rec_piece *piece), void *made_user)
-{
-    deflater *self = user;
-    self->made = made;
-    self->user = made_user;
-    return REC_OK;
-}
-
-/* Bytes that a piece of the whole was made of. */
-static uint64_t made_of(uint64_t size, uint64_t count, uint64_t index)
-{
-    return index + 1 < count ? LR_GZIP_PIECE : size - LR_GZIP_PIECE * (count - 1);
-}
-
-static int32_t write_ends(void *user, rec_sink *target, uint64_t size, const rec_piece *pieces, uint64_t count,
-                          int32_t tail)
-{
-    deflater *self = user;
-    uint8_t header[LR_GZIP_HEADER];
-    bool indexed = true;
-    uint32_t crc = 0;
-    if (!size || (size - 1) / LR_GZIP_PIECE + 1 != count) {
-        return rec_fail(self->job, REC_E_ARGUMENT, REC_UNKNOWN, "%llu bytes are no %llu pieces of gzip",
-                        (unsigned long long)size, (unsigned long long)count);
-    }
-    if (tail) {
-        for (uint64_t i = 0; i < count; i++) {
-            crc = (uint32_t)crc32_combine(crc, (uint32_t)pieces[i].sum, (z_off_t)made_of(size, count, i));
-        }
-        return write_trailer(target, crc, size);
-    }
-    if (count < INDEXED_FROM || !rec_sink_can_patch(target)) { /* as one process would write it */
-        return rec_sink_write(target, plain, sizeof plain);
-    }
-    lr_gzip_index_begin(&self->index, LR_GZIP_PIECE);
-    for (uint64_t i = 0; i < count && indexed; i++) {
-        indexed = lr_gzip_index_add(&self->index, made_of(size, count, i), pieces[i].size);
-    }
-    lr_gzip_index_put(indexed ? &self->index : NULL, header);
-    return rec_sink_write(target, header, sizeof header);
 }
 
 static void release(void *user)
@@ -209,10 +155,6 @@ static const rec_sink_ops deflating = {
     .write = write_some,
     .finish = finish,
     .release = release,
-    .piece = LR_GZIP_PIECE,
-    .part = begin_part,
-    .finish_part = finish_part,
-    .ends = write_ends,
 };
 
 rec_sink *lr_gzip_sink(rec_job *job, rec_sink *target, int level)

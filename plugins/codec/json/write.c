@@ -19,9 +19,6 @@
 /* Longest text of one value of the table; deeper indentation is written piece by piece. */
 #define ENTRY_MOST 128u
 #define INDENT 2u
-/* Numbers that are worth to be shared by several processes; of a tensor's bytes all are, so that it is converted, and
- * what it loses told, where it is wanted. */
-#define SHARED_FROM 4096u
 /* Bytes for which a table is made. */
 #define ENTRIES_FROM 256u
 
@@ -365,62 +362,11 @@ static int32_t put_numbers(lr_json_writer *w, rec_dtype dtype, const void *data,
     return status;
 }
 
-/* Which of the next numbers of a list this process writes. */
-static int32_t share(lr_json_writer *w, uint64_t size, uint64_t *before, uint64_t *count)
-{
-    int32_t status = lr_json_writer_flush(w);
-    status = status == REC_OK ? rec_sink_share_begin(w->sink, size, before, count) : status;
-    if (status == REC_OK && *before) {
-        w->levels[w->depth].filled = true;
-    }
-    return status;
-}
-
-/* Something of them was written, if not here. */
-static int32_t end_share(lr_json_writer *w)
-{
-    int32_t status = lr_json_writer_flush(w);
-    w->levels[w->depth].filled = true;
-    return status == REC_OK ? rec_sink_share_end(w->sink) : status;
-}
-
-/* Those that another process writes count here, too: notes are the same in all of them. */
-static void count_others(lr_json_writer *w, rec_dtype dtype, const uint8_t *data, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        double wide = 0;
-        float narrow = 0;
-        if (dtype == REC_DTYPE_F64) {
-            memcpy(&wide, data + i * sizeof wide, sizeof wide);
-        } else {
-            memcpy(&narrow, data + i * sizeof narrow, sizeof narrow);
-        }
-        if (!isfinite(wide) || !isfinite(narrow)) {
-            count_null(w);
-        }
-    }
-}
-
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     lr_json_writer *w = self;
-    const uint8_t *bytes = data;
-    uint64_t width = rec_dtype_bits(dtype) / 8, before, mine;
-    bool nulls = dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_FLEX32;
-    int32_t status;
     (void)at;
-    if (count < SHARED_FROM || !width) {
-        return put_numbers(w, dtype, data, count);
-    }
-    status = share(w, count, &before, &mine);
-    if (status == REC_OK && nulls) {
-        count_others(w, dtype, bytes, before);
-    }
-    status = status == REC_OK ? put_numbers(w, dtype, bytes + before * width, mine) : status;
-    if (status == REC_OK && nulls) {
-        count_others(w, dtype, bytes + (before + mine) * width, count - before - mine);
-    }
-    return status == REC_OK ? end_share(w) : status;
+    return put_numbers(w, dtype, data, count);
 }
 
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -491,39 +437,23 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     return present ? REC_OK : on_scalar(self, at, &nil);
 }
 
-static int32_t put_blob(lr_json_writer *w, const rec_blob *blob, uint64_t from, uint64_t size)
+static int32_t put_blob(lr_json_writer *w, const rec_blob *blob)
 {
     int32_t status = REC_OK;
-    for (uint64_t done = 0; done < size && status == REC_OK;) {
-        uint64_t n = size - done < TILE ? size - done : TILE;
-        status = rec_blob_read(w->job, blob, from + done, w->tile, n);
+    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
+        status = rec_blob_read(w->job, blob, done, w->tile, n);
         status = status == REC_OK ? put_bytes(w, w->tile, n) : status;
         done += n;
     }
     return status;
 }
 
-static int32_t put_share(lr_json_writer *w, const rec_blob *blob)
-{
-    uint64_t before, mine;
-    int32_t status = share(w, blob->size, &before, &mine);
-    if (status == REC_OK && before) {
-        status = rec_blob_skip(w->job, blob, before);
-    }
-    status = status == REC_OK ? put_blob(w, blob, before, mine) : status;
-    if (status == REC_OK && before + mine < blob->size) {
-        status = rec_blob_skip(w->job, blob, blob->size - before - mine);
-    }
-    return status == REC_OK ? end_share(w) : status;
-}
-
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     lr_json_writer *w = self;
     int32_t status = begin(w, IN_LIST, '[');
-    if (status == REC_OK) {
-        status = blob->size ? put_share(w, blob) : REC_OK;
-    }
+    status = status == REC_OK ? put_blob(w, blob) : status;
     return status == REC_OK ? on_end(w, at) : status;
 }
 

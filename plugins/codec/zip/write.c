@@ -2,7 +2,6 @@
  * Writing a zip archive in one go: members are stored, their checksums follow them, as torch.save() has it too. The
  * same members always give the same bytes. */
 #include <string.h>
-#include <zlib.h>
 
 #include "plugins/codec/zip/crc32.h"
 #include "plugins/codec/zip/zip.h"
@@ -14,8 +13,7 @@ enum {
     EPOCH = 0x21, /* 1 January 1980, the first day there is */
     HEADER_SIZE = 30,
     PIECE = 1 << 20,
-    PART = 256 * 1024, /* stays in a cache */
-    ASKED = 1024       /* of what is smaller every process has the sum at once */
+    PART = 256 * 1024 /* stays in a cache */
 };
 
 /* Little-endian numbers, one after the other. */
@@ -160,23 +158,16 @@ static int32_t put_after(lr_zip_writer *w, const char *name, uint64_t length, ui
     return status == REC_OK ? keep(w, b.data, b.used) : status;
 }
 
-static rec_blob slice_of(const rec_blob *blob, uint64_t from, uint64_t size)
-{
-    rec_blob slice = *blob;
-    bool at_hand = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY;
-    slice.struct_size = sizeof slice;
-    slice.size = size;
-    slice.data = at_hand && from ? (const uint8_t *)blob->data + from : blob->data;
-    slice.offset += slice.offset == REC_UNKNOWN ? 0 : from;
-    return slice;
-}
-
 /* Bytes that are in memory: summed up and written a part at a time, while they are in the cache. */
-static int32_t sum_at_hand(lr_zip_writer *w, const rec_blob *blob, uint64_t from, uint64_t size, uint32_t *crc)
+static int32_t put_at_hand(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 {
     int32_t status = REC_OK;
-    for (uint64_t done = 0; done < size && status == REC_OK;) {
-        rec_blob part = slice_of(blob, from + done, size - done < PART ? size - done : PART);
+    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+        rec_blob part = *blob;
+        part.struct_size = sizeof part;
+        part.size = blob->size - done < PART ? blob->size - done : PART;
+        part.data = done ? (const uint8_t *)blob->data + done : blob->data;
+        part.offset += part.offset == REC_UNKNOWN ? 0 : done;
         *crc = lr_crc32(*crc, part.data, (size_t)part.size);
         status = rec_sink_put(w->sink, &part);
         done += part.size;
@@ -184,14 +175,14 @@ static int32_t sum_at_hand(lr_zip_writer *w, const rec_blob *blob, uint64_t from
     return status;
 }
 
-/* Writes bytes of a blob and sums them up. */
-static int32_t sum_up(lr_zip_writer *w, const rec_blob *blob, uint64_t from, uint64_t size, uint32_t *crc)
+/* Writes a blob and sums it up. */
+static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 {
-    uint64_t room = size < PIECE ? size : PIECE;
+    uint64_t room = blob->size < PIECE ? blob->size : PIECE;
     uint8_t *piece;
     int32_t status = REC_OK;
     if (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY) {
-        return sum_at_hand(w, blob, from, size, crc);
+        return put_at_hand(w, blob, crc);
     }
     if (!room) {
         return REC_OK;
@@ -200,9 +191,9 @@ static int32_t sum_up(lr_zip_writer *w, const rec_blob *blob, uint64_t from, uin
     if (!piece) {
         return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory to write a member of a zip archive");
     }
-    for (uint64_t done = 0; done < size && status == REC_OK;) {
-        uint64_t some = size - done < room ? size - done : room;
-        status = rec_blob_read(w->job, blob, from + done, piece, some);
+    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+        uint64_t some = blob->size - done < room ? blob->size - done : room;
+        status = rec_blob_read(w->job, blob, done, piece, some);
         if (status == REC_OK) {
             *crc = lr_crc32(*crc, piece, (size_t)some);
             status = rec_sink_write(w->sink, piece, some);
@@ -210,34 +201,6 @@ static int32_t sum_up(lr_zip_writer *w, const rec_blob *blob, uint64_t from, uin
         done += some;
     }
     rec_job_free(w->job, piece);
-    return status;
-}
-
-static int32_t put_slice(lr_zip_writer *w, const rec_blob *blob, uint64_t from, uint64_t size)
-{
-    rec_blob slice = slice_of(blob, from, size);
-    return size ? rec_sink_put(w->sink, &slice) : REC_OK;
-}
-
-/* Writes a blob and reckons with it in the checksum, of which not all may be this save's to work out. */
-static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
-{
-    uint64_t before, count, behind;
-    uint32_t sum = 0;
-    int32_t status;
-    if (blob->size < ASKED) {
-        return sum_up(w, blob, 0, blob->size, crc);
-    }
-    status = rec_sink_sum_begin(w->sink, blob->size, &before, &count);
-    if (status != REC_OK) {
-        return status;
-    }
-    behind = blob->size - before - count;
-    status = put_slice(w, blob, 0, before);
-    status = status == REC_OK ? sum_up(w, blob, before, count, &sum) : status;
-    status = status == REC_OK ? put_slice(w, blob, before + count, behind) : status;
-    status = status == REC_OK ? rec_sink_sum_end(w->sink, &sum) : status;
-    *crc = (uint32_t)crc32_combine(*crc, sum, (z_off_t)blob->size);
     return status;
 }
 

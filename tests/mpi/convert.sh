@@ -63,10 +63,10 @@ check "from a foreign model, transposed" one foreign in.safetensors model.mpk
 alone() {
     alone_out=$1
     shift
-    "$record" convert -y "$@" "single.$alone_out" 2>expected >out || return
-    ranks 3 convert -y "$@" "many.$alone_out"
+    "$record" convert -y "$@" "one.$alone_out" 2>expected >out || return
+    ranks 3 convert -y "$@" "alone.$alone_out"
     [ "$status" = 0 ] && [ "$(head -n 1 "$scratch/err")" = "$alone_note" ] && sed 1d "$scratch/err" | diff expected - &&
-        cmp "single.$alone_out" "many.$alone_out" && grep -q '^  1 rank: ' "$scratch/out"
+        cmp "one.$alone_out" "alone.$alone_out" && grep -q '^  1 rank: ' "$scratch/out"
 }
 alone_note='record: note: written by rank 0 alone: only files whose tensors are plain bytes are written by all ranks'
 for to in mpk.gz safetensors.gz json pt npz; do
@@ -76,7 +76,7 @@ for to in mpk.gz safetensors.gz json pt npz; do
 done
 check "so is .mpk for a Burn that had numbers" alone mpk --burn 0.13 in.mpk
 check "and what is read back" alone json --check in.mpk
-ranks 3 convert -qy in.mpk many.json
+ranks 3 convert -qy in.mpk alone.json
 check "quietly nothing is said" [ ! -s "$scratch/err" ]
 
 for precision in half full double; do

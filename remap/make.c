@@ -9,6 +9,7 @@
 #include "remap/forward/forward.h"
 #include "remap/remap.h"
 #include "remap/reverse/reverse.h"
+#include "remap/torch/torch.h"
 
 /* ---------------------------------------------------------------------------------------------- working it out -- */
 
@@ -123,6 +124,60 @@ static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layo
     }
     *layout = lr_layout_item(job);
     return *layout ? REC_OK : job->error.status;
+}
+
+/* Problems of a tree, by their numbers. */
+typedef struct grown {
+    uint64_t first, end, fatal;
+} grown;
+
+static int32_t grow_tree(rec_job *job, rec_plan *plan, grown *of)
+{
+    uint64_t fatal = plan->totals.fatal;
+    int32_t status;
+    of->first = plan->problem_count;
+    status = lr_plan_tree(job, plan);
+    of->end = plan->problem_count;
+    of->fatal = plan->totals.fatal - fatal;
+    return status;
+}
+
+/* Grows the tree again after pieces got other keys. Problems of the tree before are not true any more. */
+static int32_t grow_again(rec_job *job, rec_plan *plan, grown *of)
+{
+    memmove(&plan->problems[of->first], &plan->problems[of->end],
+            (size_t)(plan->problem_count - of->end) * sizeof *plan->problems);
+    plan->problem_count -= of->end - of->first;
+    plan->totals.fatal -= of->fatal;
+    lr_arena_free(&plan->tree);
+    lr_arena_init(&plan->tree, job->allocator);
+    return grow_tree(job, plan, of);
+}
+
+/* Whether PyTorch's modules may be in the tree. */
+static bool adapts(const rec_plan *plan)
+{
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        if (plan->sources[s].adapter == LR_ADAPTER_PYTORCH && !plan->sources[s].reverse) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The tree of the pieces' keys, with PyTorch's modules in Burn's names and layouts. */
+static int32_t make_tree(rec_job *job, rec_plan *plan, const rec_layout *layout)
+{
+    typedef int32_t (*step)(rec_job *job, rec_plan *plan, const rec_layout *layout, bool *changed);
+    static const step steps[] = {lr_torch_weights, lr_torch_modules};
+    grown of;
+    int32_t status = grow_tree(job, plan, &of);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == REC_OK && adapts(plan); i++) {
+        bool changed = false;
+        status = steps[i](job, plan, layout, &changed);
+        status = status == REC_OK && changed ? grow_again(job, plan, &of) : status;
+    }
+    return status;
 }
 
 /* What a rule that matched nothing was probably meant for: many rules have the same first word. */
@@ -344,8 +399,8 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
         status = add_base(job, plan);
         job->burn.minor = LR_BURN_NOW;
     }
-    status = status == REC_OK ? lr_plan_tree(job, plan) : status;
     status = status == REC_OK && !plan->backward ? destination(job, plan, &layout) : status;
+    status = status == REC_OK ? make_tree(job, plan, layout) : status;
     typed = layout != NULL;
     if (status == REC_OK) {
         f.matcher = lr_matcher_new(job);

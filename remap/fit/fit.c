@@ -62,21 +62,19 @@ bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
 }
 
 /* What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
-const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *by_rule)
+const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node)
 {
     const lr_piece *piece = lr_node_piece(node);
     const lr_rule *rule = NULL;
     const char *type = NULL, *path;
     uint64_t length;
     bool failed;
-    *by_rule = false;
     if (!lr_fit_adapts(t, piece)) {
         return NULL;
     }
     path = lr_place_rule_path(t->f, &t->f->plan->sources[piece->source], &length);
     type = lr_module_rule(t->f->job, &t->f->plan->sources[piece->source], t->f->matcher, path, length, &rule, &failed);
     if (type || failed) {
-        *by_rule = true;
         return type;
     }
     if (!layout->from_c || !layout->module) {
@@ -91,14 +89,13 @@ const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *no
 }
 
 /* The node of a field: under PyTorch's name where the adapter acts, else under its own. */
-lr_node *lr_fit_field(const lr_fit *t, const char *type, bool by_rule, const lr_node *node, const char *field,
-                      bool *transpose)
+lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose)
 {
-    const char *torch, *burn;
+    const char *torch;
     uint64_t length = strlen(field);
     int change = type ? lr_adapt_back(type, field, length, &torch) : LR_ADAPT_NONE;
     *transpose = false;
-    if (change != LR_ADAPT_NONE && lr_adapt_field(type, torch, strlen(torch), !by_rule, &burn) != LR_ADAPT_NONE) {
+    if (change != LR_ADAPT_NONE) {
         lr_node *foreign = lr_node_child(node, torch, strlen(torch));
         if (foreign && lr_fit_adapts(t, foreign->piece)) {
             *transpose = change == LR_ADAPT_TRANSPOSE;
@@ -232,16 +229,15 @@ static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node
 
 static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
 {
-    bool by_rule, transpose;
+    bool transpose;
     const char *type;
     if (!node) {
         return lr_fit_holds_nothing(layout) || why_not(t, "%s is missing", lr_fit_here(t));
     }
-    type = lr_fit_module(t, layout, node, &by_rule);
+    type = lr_fit_module(t, layout, node);
     for (uint64_t i = 0; i < layout->count && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];
-        if (!fits_below(t, layout->children[i], lr_fit_field(t, type, by_rule, node, name, &transpose), name,
-                        strlen(name))) {
+        if (!fits_below(t, layout->children[i], lr_fit_field(t, type, node, name, &transpose), name, strlen(name))) {
             return false;
         }
     }

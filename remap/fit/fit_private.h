@@ -59,10 +59,9 @@ bool lr_fit_holds_nothing(const rec_layout *layout);
 /** Whether the adapter acts on a piece. */
 bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
 /** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
-const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *by_rule);
+const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node);
 /** The node of a field: under PyTorch's name where the adapter acts, else under its own. */
-lr_node *lr_fit_field(const lr_fit *t, const char *type, bool by_rule, const lr_node *node, const char *field,
-                      bool *transpose);
+lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose);
 /** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
 lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
 /** Which child is which element of a tuple or array. @param slots (out) for each element, NULL where there is none; to

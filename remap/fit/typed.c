@@ -62,7 +62,7 @@ static int32_t build_below(lr_fit *t, const rec_layout *layout, lr_node *node, c
 }
 
 /* What the adapter says about a module's other keys. */
-static int32_t left_behind(lr_fit *t, const char *type, bool by_rule, const lr_node *node)
+static int32_t left_behind(lr_fit *t, const char *type, const lr_node *node)
 {
     const char *burn;
     int32_t status = REC_OK;
@@ -71,19 +71,13 @@ static int32_t left_behind(lr_fit *t, const char *type, bool by_rule, const lr_n
         if (!piece || piece->taken || c->first || !lr_fit_adapts(t, piece)) {
             continue;
         }
-        if (lr_adapt_field(type, c->name, c->length, false, &burn) == LR_ADAPT_DROP) {
+        if (lr_adapt_field(type, c->name, c->length, &burn) == LR_ADAPT_DROP) {
             const char *reason = lr_plan_text(t->f->job, t->f->plan, "%s has no such field", type);
             piece->taken = true;
             for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
                 status = lr_plan_lost(t->f->job, t->f->plan, REC_PLAN_DROPPED, lr_piece_inputs(piece)[i], reason);
             }
             status = reason ? status : t->f->job->error.status;
-        } else if (!by_rule && lr_adapt_field(type, c->name, c->length, false, &burn) == LR_ADAPT_RENAME &&
-                   lr_adapt_field(type, c->name, c->length, true, &burn) == LR_ADAPT_NONE) {
-            status =
-                lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_UNEXPECTED, false, piece->key,
-                                "Let a rule rename it (weight to gamma, bias to beta), or a module rule name the type.",
-                                "%.300s is left out: as in Burn, the adapter does not know %s", piece->key, type);
         }
     }
     return status;
@@ -93,7 +87,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
 {
     lr_arena *arena = &t->f->record->arena;
     lr_map *map = lr_map_new(arena, layout->count);
-    bool by_rule, transpose, transposed = false;
+    bool transpose, transposed = false;
     const char *type, *why;
     int32_t status = REC_OK;
     char what[160];
@@ -102,13 +96,13 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
                        layout->module ? layout->module : "");
         return lr_fit_miss(t, layout, what, how);
     }
-    type = lr_fit_module(t, layout, node, &by_rule);
+    type = lr_fit_module(t, layout, node);
     why = type && lr_adapt_known(type) ? type : "";
     t->states += layout->state;
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];
         const lr_field_note *note = layout->notes ? &layout->notes[i] : NULL;
-        lr_node *child = lr_fit_field(t, type, by_rule, node, name, &transpose);
+        lr_node *child = lr_fit_field(t, type, node, name, &transpose);
         transposed = transposed || transpose;
         rec_value key, value = lr_nil(REC_FORM_UNKNOWN);
         int filled = LR_FIT_FILLED;
@@ -138,7 +132,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         return lr_fail_memory(t->f->job, sizeof *map);
     }
     if (node && status == REC_OK && !lr_job_failed(t->f->job)) {
-        status = left_behind(t, type, by_rule, node);
+        status = left_behind(t, type, node);
     }
     *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_STRUCT, .v.map = map};
     if (status == REC_OK && node && type && !lr_job_failed(t->f->job)) {

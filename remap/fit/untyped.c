@@ -22,10 +22,7 @@ typedef struct shaper {
     doubt *doubts;
     uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
     uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
-    uint64_t unnamed;                  /* weights of rank 2 that no module rule speaks of */
-    const char *first_unnamed;
-    uint64_t named; /* those that one speaks of */
-    bool whole;     /* some rules are for a family, whose modules they know (require) */
+    bool ruled;                        /* a module rule names others */
 } shaper;
 
 static bool adapts(const shaper *s, const lr_piece *piece)
@@ -120,6 +117,10 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
     if (lr_piece_rank(w) != 2) {
         return NULL; /* convolutions are the same on both sides */
     }
+    if (w->linear) {
+        *by = "by its module";
+        return "Linear";
+    }
     if (b) {
         if (bias == shape[0] && bias == shape[1] && s->conv1d) {
             *doubtful =
@@ -197,21 +198,11 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
     return REC_OK;
 }
 
-static bool has_rules(const lr_plan_source *source, int32_t kind)
-{
-    for (uint64_t i = 0; i < source->rules->count; i++) {
-        if (source->rules->rules[i].kind == kind) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether a weight may be stored as others of the source plainly are: [in, out]. */
 static bool may_be_conv1d(const shaper *s, const lr_node *node)
 {
     const lr_piece *w = field(node, "weight");
-    return s->conv1d && w && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
+    return s->conv1d && w && !w->linear && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
 }
 
 /* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
@@ -239,6 +230,7 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
         return NULL;
     }
     if (type) {
+        s->ruled = true;
         *why = type;
         return type;
     }
@@ -248,9 +240,6 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
         *why = lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by);
         *status = *why ? REC_OK : s->f->job->error.status;
         return type;
-    }
-    if (has_rules(source, LR_RULE_MODULE)) {
-        return NULL; /* the rules say what there is: what they do not name is a plain parameter */
     }
     type = recognise(s, node, &by, &doubtful, &what_to_do);
     if (doubtful) {
@@ -293,7 +282,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     lr_piece *piece = leaf->piece;
     const char *name = leaf->name, *burn = NULL;
     uint64_t length = leaf->length;
-    int change = type && adapts(s, piece) ? lr_adapt_field(type, name, length, false, &burn) : LR_ADAPT_NONE;
+    int change = type && adapts(s, piece) ? lr_adapt_field(type, name, length, &burn) : LR_ADAPT_NONE;
     rec_value value;
     size_t before;
     int32_t status = REC_OK;
@@ -318,13 +307,6 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     }
     if (s->f->plan->base && !s->open && !piece->kept && !lr_fit_in_base(node, name, length)) {
         return REC_OK; /* reported among what is left out */
-    }
-    if (adapts(s, piece) && lr_piece_rank(piece) == 2 && length == 6 && memcmp(name, "weight", 6) == 0 &&
-        has_rules(&plan->sources[piece->source], LR_RULE_MODULE)) {
-        s->whole = s->whole ||
-                   (has_rules(&plan->sources[piece->source], LR_RULE_REQUIRE) && !plan->sources[piece->source].partial);
-        s->named += type != NULL;
-        s->first_unnamed = !type && s->unnamed++ == 0 ? piece->key : s->first_unnamed;
     }
     if (!lr_place_enter(s->f->job, &s->f->path, name, length, &before)) {
         return s->f->job->error.status;
@@ -626,24 +608,13 @@ int32_t lr_plan_untyped(lr_fitter *f)
     status = status == REC_OK && flat ? make_flat(&s) : status;
     /* Nothing of Burn's is in it: its names are still the paths of a foreign file. */
     f->record->root.form = flat || plain ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
-    if (status == REC_OK && s.unnamed) {
-        /* Of a family's model a profile knows most: a head or two may be others. */
-        bool other = s.whole && s.unnamed > s.named;
-        status =
-            lr_plan_problem(f->job, f->plan, REC_PROBLEM_AMBIGUOUS, other, "",
-                            other ? "Is it another family's model? Else say what they are: module = PATTERN => Linear."
-                                  : "If they are Linear, say so: module = PATTERN => Linear.",
-                            "no module rule speaks of %" PRIu64 " weight%s of rank 2, which %s as %s: %.200s%s",
-                            s.unnamed, s.unnamed == 1 ? "" : "s", s.unnamed == 1 ? "stays" : "stay",
-                            s.unnamed == 1 ? "it is" : "they are", s.first_unnamed, s.unnamed > 1 ? ", …" : "");
-    }
     if (status == REC_OK && (s.taken[0] || s.taken[1] || s.taken[2])) {
         f->plan->guessed =
             lr_plan_text(f->job, f->plan,
-                         "no type and no module rule names the modules; by their shapes and names these were "
-                         "taken for: Linear (transposed) %" PRIu64 ", norms (renamed) %" PRIu64
+                         "no type and no module rule names %s modules; by their shapes and names these were taken "
+                         "for: Linear (transposed) %" PRIu64 ", norms (renamed) %" PRIu64
                          ", embeddings and the like (unchanged) %" PRIu64,
-                         s.taken[0], s.taken[1], s.taken[2]);
+                         s.ruled ? "some" : "the", s.taken[0], s.taken[1], s.taken[2]);
         status = f->plan->guessed ? REC_OK : f->job->error.status;
     }
     return status;

@@ -39,7 +39,7 @@ static int32_t adapt(lr_rules_run *r, lr_piece *piece, lr_op **op, const char **
         if (failed) {
             return r->job->error.status;
         }
-        change = type ? lr_adapt_field(type, field, length - (uint64_t)(field - text), false, &burn) : LR_ADAPT_NONE;
+        change = type ? lr_adapt_field(type, field, length - (uint64_t)(field - text), &burn) : LR_ADAPT_NONE;
         transpose = change == LR_ADAPT_TRANSPOSE;
     }
     *key = change == LR_ADAPT_RENAME ? lr_plan_text(r->job, r->plan, "%.*s%s", (int)(field - text), text, burn)

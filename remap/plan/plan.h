@@ -37,7 +37,8 @@ typedef struct lr_piece {
     const char *why;        /**< "rules 2, 4"; "" none */
     uint64_t length;
     uint32_t input_count;
-    uint32_t source : 26; /**< whose rules and numbers count */
+    uint32_t source : 25; /**< whose rules and numbers count */
+    uint32_t linear : 1;  /**< it is a Linear's weight, as the module around it shows */
     uint32_t taken : 1;   /**< some place at the destination has it */
     uint32_t adapted : 1; /**< in Burn's layout already: no adapter and no operation acts on it any more */
     uint32_t dead : 1;    /**< a stack or a join has it */
@@ -52,7 +53,7 @@ static inline lr_key *const *lr_piece_inputs(const lr_piece *piece)
 }
 
 /** The most sources that a plan may have, for their numbers are kept short; all bits of one. */
-enum { LR_SOURCES_MOST = (1 << 26) - 1 };
+enum { LR_SOURCES_MOST = (1 << 25) - 1 };
 
 /** A source with its load arguments. */
 typedef struct lr_plan_source {

@@ -4,9 +4,6 @@
 
 #include "remap/rules/rules.h"
 
-/* `import`: Burn's own safetensors import adapts it where the destination's type names it; so it does in librecord, and
- * RmsNorm and PRelu too, which Burn fails to load. InstanceNorm is left to rules: Burn loads it, without its weights.
- */
 typedef struct change {
     const char *torch; /* PyTorch's field */
     const char *burn;  /* Burn's; NULL: it has none */
@@ -15,19 +12,18 @@ typedef struct change {
 
 typedef struct module {
     const char *name;
-    bool import;
     change changes[6];
 } module;
 
+/* Burn's own safetensors import leaves RmsNorm, PRelu and InstanceNorm alone, and no Burn can use the result. */
 static const module modules[] = {
-    {"Linear", true, {{"weight", "weight", true}}},
-    {"BatchNorm", true, {{"weight", "gamma", false}, {"bias", "beta", false}, {"num_batches_tracked", NULL, false}}},
-    {"LayerNorm", true, {{"weight", "gamma", false}, {"bias", "beta", false}}},
-    {"GroupNorm", true, {{"weight", "gamma", false}, {"bias", "beta", false}}},
-    {"RmsNorm", true, {{"weight", "gamma", false}}},
-    {"PRelu", true, {{"weight", "alpha", false}}},
+    {"Linear", {{"weight", "weight", true}}},
+    {"BatchNorm", {{"weight", "gamma", false}, {"bias", "beta", false}, {"num_batches_tracked", NULL, false}}},
+    {"LayerNorm", {{"weight", "gamma", false}, {"bias", "beta", false}}},
+    {"GroupNorm", {{"weight", "gamma", false}, {"bias", "beta", false}}},
+    {"RmsNorm", {{"weight", "gamma", false}}},
+    {"PRelu", {{"weight", "alpha", false}}},
     {"InstanceNorm",
-     false,
      {{"weight", "gamma", false},
       {"bias", "beta", false},
       {"running_mean", NULL, false},
@@ -66,11 +62,11 @@ static bool same(const char *name, const char *text, uint64_t length)
     return strlen(name) == length && memcmp(name, text, (size_t)length) == 0;
 }
 
-int lr_adapt_field(const char *type, const char *field, uint64_t length, bool import, const char **burn)
+int lr_adapt_field(const char *type, const char *field, uint64_t length, const char **burn)
 {
     const module *m = find(type);
     *burn = NULL;
-    for (size_t i = 0; m && (m->import || !import) && i < sizeof m->changes / sizeof *m->changes; i++) {
+    for (size_t i = 0; m && i < sizeof m->changes / sizeof *m->changes; i++) {
         const change *c = &m->changes[i];
         if (c->torch && same(c->torch, field, length)) {
             *burn = c->burn;

@@ -15,13 +15,8 @@ static void add_tensor(rec_record *record, const char *path, rec_dtype dtype, co
                        uint64_t rows, uint64_t columns)
 {
     const uint64_t shape[] = {rows, columns};
-    rec_tensor_spec spec = {.size = sizeof spec,
-                            .dtype = dtype,
-                            .rank = 2,
-                            .shape = shape,
-                            .data = data,
-                            .data_size = bytes,
-                            .id = id};
+    rec_tensor_spec spec = {
+        .size = sizeof spec, .dtype = dtype, .rank = 2, .shape = shape, .data = data, .data_size = bytes, .id = id};
     assert_int_equal(rec_set_tensor(record, path, &spec), REC_OK);
 }
 

@@ -76,7 +76,6 @@ static const refusal refusals[] = {
     {"gn-absent", "full", REC_E_MISMATCH,
      "input.safetensors: gn is missing: a module of type GroupNorm\n"
      "  Is it the right type? A partial load (partial) leaves out what is missing."},
-    {"inst-silent", "full", REC_E_MISMATCH, NONE_MAPPED("2")},
     {"int-over-i32", "full", REC_E_RANGE,
      "out.mpk: x: element 1 is 2147483648, which does not fit i32 (-2147483648 to 2147483647)\n"
      "  Choose a larger precision, or allow clamping (option clamp)."},
@@ -215,7 +214,12 @@ static const sound sounds[] = {
      "ln.beta f32 [2] 1.62446296 1.34817505\n"
      "gn.gamma f32 [4] 1.68023908 1.08598006 0.0899499878 -0.939358056\n"
      "gn.beta f32 [4] 1.55558658 0.661285639 -0.477665633 -1.43989897\n"},
+    {"inst-silent", "full",
+     "inst.gamma f32 [3] 0.724292457 1.18062449 1.20017076\n"
+     "inst.beta f32 [3] 1.09979844 1.37454557 1.14076352\n"},
     {"other-norms", "full",
+     "inst.gamma f32 [3] 0.724292457 1.18062449 1.20017076\n"
+     "inst.beta f32 [3] 1.09979844 1.37454557 1.14076352\n"
      "rms.gamma f32 [3] 1.41674936 1.44020498 0.930840015\n"
      "act.alpha f32 [1] 1.68023908\n"},
     {"tuple", "full",
@@ -722,10 +726,10 @@ static bool check_case(const import *c, const char *precision)
     bool right;
     if (refused) { /* also what Burn takes, where that is nonsense: docs/import.md */
         right = is_refused(&o, refused);
-    } else if (has_file(c, "expected-%s.mpk", precision)) {
-        right = o.record ? equals_burn(c, o.record, precision) : differ("", "%s", o.message);
     } else if (loaded) {
         right = is_sound(&o, loaded);
+    } else if (has_file(c, "expected-%s.mpk", precision)) {
+        right = o.record ? equals_burn(c, o.record, precision) : differ("", "%s", o.message);
     } else {
         /* a case that nobody has looked at: no guess, but a record that can be saved, or a reason */
         right = o.record || (o.status != REC_OK && strlen(o.message) > 20);
@@ -868,7 +872,8 @@ static void every_line_of_the_tables_is_about_a_case(void **state)
     }
     for (const sound *r = sounds; r->name; r++) {
         import *c = open_case(r->name);
-        assert_true(was_run(c, r->precision) && !has_file(c, "expected-%s.mpk", r->precision));
+        bool useless = strcmp(r->name, "inst-silent") == 0; /* no Burn can use the record that Burn makes */
+        assert_true(was_run(c, r->precision) && (useless || !has_file(c, "expected-%s.mpk", r->precision)));
         close_case(c);
     }
 }

@@ -358,7 +358,7 @@ static void modules_are_known_by_their_shapes(void **state)
     ok(rec_recorder_set(r, "module", "\\.w$|fc => Linear"));
     plan = plan_of(r, in);
     assert_string_equal(line_from(plan, "layers.1.w.weight")->operations, "transpose");
-    assert_string_equal(line_from(plan, "norm.weight")->to, "norm.weight"); /* rules say all there is */
+    assert_string_equal(line_from(plan, "norm.weight")->to, "norm.gamma"); /* rules add to recognition */
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);
@@ -736,6 +736,7 @@ static void rules_split_stack_join_and_tie(void **state)
     ok(rec_recorder_set(r, "join", "^attn\\.%\\.weight$ | last k v => attn.kv"));
     ok(rec_recorder_set(r, "tie", "out.weight = emb.weight"));
     ok(rec_recorder_set(r, "module", "^attn\\.|w1$|^out$ => Linear"));
+    ok(rec_recorder_set(r, "module", "^emb$ => Embedding"));
     plan = rec_plan_new(NULL, NULL);
     ok(rec_plan_add_record(plan, r, in, "model"));
     assert_int_equal(rec_plan_make(plan), REC_E_NOT_FOUND); /* no number of heads */

@@ -411,6 +411,12 @@ static void how_keys_are_fitted_without_a_type(void **state)
     scenes_of("untyped");
 }
 
+static void modules_of_pytorch_are_split_and_renamed(void **state)
+{
+    (void)state;
+    scenes_of("torch");
+}
+
 static void what_is_suggested_for_what_is_missing(void **state)
 {
     (void)state;
@@ -429,6 +435,7 @@ int main(void)
         cmocka_unit_test(what_rules_do_forwards),
         cmocka_unit_test(how_keys_are_fitted_to_a_type),
         cmocka_unit_test(how_keys_are_fitted_without_a_type),
+        cmocka_unit_test(modules_of_pytorch_are_split_and_renamed),
         cmocka_unit_test(what_is_suggested_for_what_is_missing),
         cmocka_unit_test(what_rules_do_backwards),
     };

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The table of PyTorch's modules: their names and Burn's. Burn's layers that apply their norms first number them in
+ * another order than PyTorch's. */
+#include <string.h>
+
+#include "remap/torch/torch.h"
+
+static const char *const lstm_gates[] = {"input_gate", "forget_gate", "cell_gate", "output_gate", NULL};
+static const char *const gru_gates[] = {"reset_gate", "update_gate", "new_gate", NULL};
+static const char *const rnn_gates[] = {"gate", NULL};
+static const char *const projections[] = {"query", "key", "value", NULL};
+
+static const lr_torch_field recurrent[] = {
+    {.torch = "weight_ih_l#", .burn = "%.input_transform.weight", .parts = true, .linear = true},
+    {.torch = "weight_hh_l#", .burn = "%.hidden_transform.weight", .parts = true, .linear = true},
+    {.torch = "bias_ih_l#", .burn = "%.input_transform.bias", .parts = true},
+    {.torch = "bias_hh_l#", .burn = "%.hidden_transform.bias", .parts = true},
+    {.torch = "weight_hr_l#"},
+    {.torch = NULL},
+};
+
+static const lr_torch_field attention[] = {
+    {.torch = "in_proj_weight", .burn = "%.weight", .parts = true, .linear = true},
+    {.torch = "in_proj_bias", .burn = "%.bias", .parts = true},
+    {.torch = "q_proj_weight", .burn = "query.weight", .linear = true},
+    {.torch = "k_proj_weight", .burn = "key.weight", .linear = true},
+    {.torch = "v_proj_weight", .burn = "value.weight", .linear = true},
+    {.torch = "out_proj", .burn = "output", .linear = true},
+    {.torch = "bias_k"},
+    {.torch = "bias_v"},
+    {.torch = NULL},
+};
+
+static const lr_torch_field encoder_layer[] = {
+    {.torch = "self_attn", .burn = "mha", .kind = "MultiHeadAttention"},
+    {.torch = "linear1", .burn = "pwff.linear_inner", .linear = true},
+    {.torch = "linear2", .burn = "pwff.linear_outer", .linear = true},
+    {.torch = "norm1", .burn = "norm_1", .norm_first = "norm_2"},
+    {.torch = "norm2", .burn = "norm_2", .norm_first = "norm_1"},
+    {.torch = NULL},
+};
+
+static const lr_torch_field decoder_layer[] = {
+    {.torch = "self_attn", .burn = "self_attn", .kind = "MultiHeadAttention"},
+    {.torch = "multihead_attn", .burn = "cross_attn", .kind = "MultiHeadAttention"},
+    {.torch = "linear1", .burn = "pwff.linear_inner", .linear = true},
+    {.torch = "linear2", .burn = "pwff.linear_outer", .linear = true},
+    {.torch = "norm1", .burn = "norm_1", .norm_first = "norm_3"},
+    {.torch = "norm2", .burn = "norm_2", .norm_first = "norm_1"},
+    {.torch = "norm3", .burn = "norm_3", .norm_first = "norm_2"},
+    {.torch = NULL},
+};
+
+static const lr_torch_field encoder[] = {
+    {.torch = "layers", .burn = "layers", .kind = "TransformerEncoderLayer", .each = true},
+    {.torch = "norm"},
+    {.torch = NULL},
+};
+
+static const lr_torch_field decoder[] = {
+    {.torch = "layers", .burn = "layers", .kind = "TransformerDecoderLayer", .each = true},
+    {.torch = "norm"},
+    {.torch = NULL},
+};
+
+static const lr_torch_kind kinds[] = {
+    {"Lstm", "input_gate", lstm_gates, recurrent, true, false},
+    {"BiLstm", "forward", lstm_gates, recurrent, true, true},
+    {"Gru", "update_gate", gru_gates, recurrent, true, false},
+    {"BiGru", "forward", gru_gates, recurrent, true, true},
+    {"Rnn", "gate", rnn_gates, recurrent, true, false},
+    {"BiRnn", "forward", rnn_gates, recurrent, true, true},
+    {"MultiHeadAttention", "query", projections, attention, false, false},
+    {"TransformerEncoderLayer", "mha", NULL, encoder_layer, false, false},
+    {"TransformerDecoderLayer", "cross_attn", NULL, decoder_layer, false, false},
+    {"TransformerEncoder", "layers", NULL, encoder, false, false},
+    {"TransformerDecoder", "layers", NULL, decoder, false, false},
+};
+
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+const lr_torch_kind *lr_torch_kind_find(const char *name)
+{
+    for (size_t i = 0; name && i < KIND_COUNT; i++) {
+        if (strcmp(kinds[i].name, name) == 0) {
+            return &kinds[i];
+        }
+    }
+    return NULL;
+}
+
+uint64_t lr_torch_part_count(const lr_torch_kind *kind)
+{
+    uint64_t count = 0;
+    while (kind->parts && kind->parts[count]) {
+        count++;
+    }
+    return count;
+}
+
+const lr_torch_kind *lr_torch_kind_of_gates(uint64_t gates, bool both)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        if (kinds[i].recurrent && kinds[i].both == both && lr_torch_part_count(&kinds[i]) == gates) {
+            return &kinds[i];
+        }
+    }
+    return NULL;
+}
+
+/* Reads the number of a layer as PyTorch writes it. */
+static bool read_layer(const char *text, uint64_t length, uint64_t *layer)
+{
+    enum { DIGITS_MOST = 6 };
+    *layer = 0;
+    if (length == 0 || length > DIGITS_MOST || (text[0] == '0' && length > 1)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if (!lr_is_digit(text[i])) {
+            return false;
+        }
+        *layer = *layer * 10 + (uint64_t)(text[i] - '0');
+    }
+    return true;
+}
+
+static bool matches(const char *pattern, const char *name, uint64_t length, uint64_t *layer)
+{
+    const char *number = strchr(pattern, '#');
+    size_t head = number ? (size_t)(number - pattern) : strlen(pattern);
+    *layer = 0;
+    if (length < head || memcmp(name, pattern, head) != 0) {
+        return false;
+    }
+    return number ? read_layer(name + head, length - head, layer) : length == head;
+}
+
+const lr_torch_field *lr_torch_field_find(const lr_torch_kind *kind, const char *name, uint64_t length, uint64_t *layer,
+                                          bool *reversed)
+{
+    static const char end[] = "_reverse";
+    enum { END = sizeof end - 1 };
+    *reversed = kind->recurrent && length > END && memcmp(name + length - END, end, END) == 0;
+    length -= *reversed ? END : 0;
+    for (const lr_torch_field *f = kind->fields; f->torch; f++) {
+        if (matches(f->torch, name, length, layer)) {
+            return f;
+        }
+    }
+    return NULL;
+}
+
+const lr_torch_field *lr_torch_holder_find(const lr_torch_kind *kind, const char *name, uint64_t length)
+{
+    for (const lr_torch_field *f = kind->fields; f->torch; f++) {
+        if (f->kind && strlen(f->burn) == length && memcmp(f->burn, name, (size_t)length) == 0) {
+            return f;
+        }
+    }
+    return NULL;
+}

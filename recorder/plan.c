@@ -14,6 +14,7 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
                                 to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
                   : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
         if (plan) {
+            plan->burns = to && to->plugin && lr_plugin_is_burns(to->plugin);
             plan->advises = true;
         }
         if (plan && to && lr_recorder_lend(&job, (rec_recorder *)(uintptr_t)to, plan) != REC_OK) {
@@ -118,7 +119,26 @@ rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, co
     return lr_job_end(&job);
 }
 
+bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out)
+{
+    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
+    return plugin && lr_plugin_is_burns(plugin);
+}
+
+static bool goes_back(const rec_plan *plan)
+{
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        if (plan->sources[s].reverse) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out)
 {
+    if (goes_back(plan) && lr_recorder_is_burns(job, to, out)) { /* the plan was made without it */
+        return lr_fail_burns(job);
+    }
     return lr_plan_carry_out(job, plan, NULL) == REC_OK ? lr_save_file(job, to, plan->result, out) : job->error.status;
 }

@@ -66,6 +66,8 @@ int32_t lr_check_replaced(rec_job *job, const rec_record *record, const char *na
 
 /** A record that was just loaded, as a source: the plan is to have it. @param path the name it was asked for by. */
 lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path);
+/** Whether the recorder will write `out` in a format of Burn. */
+bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out);
 /** Carries a plan out into a file. */
 int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
 

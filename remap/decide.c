@@ -300,7 +300,8 @@ int32_t lr_plan_work(rec_job *job, rec_plan *plan)
 {
     if (!plan->made) {
         plan->made = true;
-        plan->failed = decide(job, plan);
+        plan->failed = lr_plan_check_types(job, plan);
+        plan->failed = plan->failed == REC_OK ? decide(job, plan) : plan->failed;
         plan->failed = plan->failed == REC_OK ? lr_plan_make(job, plan) : plan->failed;
         plan->failed = plan->failed == REC_OK ? doubt_presumed(job, plan) : plan->failed;
     } else if (plan->failed != REC_OK) {

@@ -253,6 +253,25 @@ static const char *near_part(nearest *last, const lr_plan_source *source, const 
     return last->hint;
 }
 
+/* Whether a rule of that kind can act in a direction. */
+static bool may_act(int32_t kind, bool reverse)
+{
+    switch (kind) {
+    case LR_RULE_REQUIRE:
+        return false;
+    case LR_RULE_BACK:
+    case LR_RULE_EXPORT:
+        return reverse;
+    case LR_RULE_DROP:
+    case LR_RULE_VARIANT:
+    case LR_RULE_MERGE:
+    case LR_RULE_WEIGHT_NORM:
+        return !reverse;
+    default:
+        return true;
+    }
+}
+
 /* Rules that acted on nothing. Those of a profile speak of a whole family, of which this file may lack a part. */
 static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
 {
@@ -260,10 +279,10 @@ static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
     nearest last = {0};
     for (uint64_t s = 0; s < plan->source_count; s++) {
         const lr_plan_source *source = &plan->sources[s];
-        for (uint64_t i = 0; source->hits && !source->reverse && i < source->rules->count && status == REC_OK; i++) {
+        bool undecided = source->reverse && plan->totals.fatal; /* which rules act is not settled */
+        for (uint64_t i = 0; source->hits && !undecided && i < source->rules->count && status == REC_OK; i++) {
             const lr_rule *rule = &source->rules->rules[i];
-            bool backwards = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT;
-            if (source->hits[i] || backwards || rule->profile || rule->kind == LR_RULE_REQUIRE) {
+            if (source->hits[i] || rule->profile || !may_act(rule->kind, source->reverse)) {
                 continue;
             }
             status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "",

@@ -60,11 +60,15 @@ typedef struct lr_plan_input {
 
 /** Adds a source (source.c). What is owned is taken, also on failure. */
 int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input);
+/** Fails: nothing goes backwards into a format of Burn. */
+int32_t lr_fail_burns(rec_job *job);
 /** Works it out, once: rec_plan_make() within a job. First it decides (decide.c) whether the adapter acts on what is
  * doubted, by what goes together with it and without. */
 int32_t lr_plan_work(rec_job *job, rec_plan *plan);
 /** The same with the adapters as they are (make.c). */
 int32_t lr_plan_make(rec_job *job, rec_plan *plan);
+/** Checks each record that goes backwards against its type, if it has one (own_type.c): a mismatch is a problem. */
+int32_t lr_plan_check_types(rec_job *job, rec_plan *plan);
 /** Carries it out (carry_out.c): its warnings are noted, its fatal problems fail the job. After REC_OK plan->result is
  *  what it leads to. @param file that a failure is about, or NULL. */
 int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);

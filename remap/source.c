@@ -82,6 +82,30 @@ static void take_numbers(rec_value *root)
     }
 }
 
+int32_t lr_fail_burns(rec_job *job)
+{
+    (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
+                   "reverse makes a file of another framework, and the output is a format of Burn");
+    rec_fail_hint(job, "Choose another format for the output, or leave reverse out.");
+    return job->error.status;
+}
+
+/* Fails if a source is to go backwards that cannot: it is a foreign file already, or the destination is Burn's. */
+static int32_t check_direction(rec_job *job, const rec_plan *plan, const lr_plan_source *source)
+{
+    if (!source->reverse) {
+        return REC_OK;
+    }
+    if (source->record->root.form == REC_FORM_PATHS && source->record->adapter != REC_ADAPTER_EITHER) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                       "not a record of Burn: reverse goes from a record to the file of another framework");
+        rec_fail_hint(job, "Leave reverse out.");
+    } else if (plan->burns) {
+        (void)lr_fail_burns(job);
+    }
+    return job->error.status;
+}
+
 int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
 {
     lr_plan_source *source = NULL;
@@ -119,7 +143,7 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     if (input->owned && lr_precision_changes(plan->written)) {
         take_numbers(&input->owned->root);
     }
-    if (lr_job_failed(job)) {
+    if (lr_job_failed(job) || check_direction(job, plan, source) != REC_OK) {
         lr_plan_source_drop(plan);
         goto done;
     }

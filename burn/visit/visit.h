@@ -41,6 +41,10 @@ void lr_builder_free(lr_builder *builder);
 int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target);
 void lr_walk_free(rec_job *job);
 
+/** Checks a value of a record against the job's type, of that layout, at job->burn: fields that are missing or that the
+ *  type lacks, ranks, kinds, variants, counts. Reads no element. Fails with the path below the value. */
+int32_t lr_check_type(rec_job *job, const rec_record *record, const rec_value *value, const rec_layout *layout);
+
 /* The check: what a walk gives the writer, held against what the reader finds in the result. Of each value its place,
  * its kind and itself; of bytes that stay during the save all of them, of those that were made on the way a hash. */
 

@@ -207,7 +207,7 @@ static int32_t walk_metadata(lr_walk *w)
 
 /* ---------------------------------------------------------------------------------------------- the whole walk -- */
 
-static uint64_t where(void *user, char *path, size_t room)
+uint64_t lr_walk_where(void *user, char *path, size_t room)
 {
     const lr_walk *w = user;
     size_t size = w->used < room ? w->used : room - (room > 0);
@@ -352,7 +352,7 @@ int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
         return lr_breach(job, REC_UNKNOWN, "lacks an event that every writer needs");
     }
     w->walking = true;
-    job->where = where;
+    job->where = lr_walk_where;
     job->where_user = w;
     if (w->tensors) {
         lr_paths *paths = NULL;

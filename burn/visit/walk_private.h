@@ -119,6 +119,8 @@ int32_t lr_walk_check_ids(lr_walk *walk, const lr_map *map);
 
 /* walk.c */
 
+/** The path where a walk is: for lr_job.where. */
+uint64_t lr_walk_where(void *user, char *path, size_t room);
 /** A walk of core's own: rec_job_walk() without the rules for plugins. */
 int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self);
 /** What a function of the plugin returned, where its report counts for more. @return the job's status. */

@@ -96,6 +96,12 @@ static int32_t magic_bits(const rec_magic *magic, const rec_head *head)
     return bits;
 }
 
+bool lr_plugin_is_burns(const lr_plugin *plugin)
+{
+    const rec_plugin *d = plugin->format ? &plugin->format->d : &plugin->d;
+    return d->burn_name || d->burn_first || plugin->d.burn_name;
+}
+
 int32_t lr_plugin_magic(const rec_plugin *d, const rec_head *head)
 {
     int32_t best = d->magic && d->magic[0] ? -1 : 0;

@@ -29,6 +29,8 @@ int32_t lr_kind_of_name(int32_t kind);
 /** @return whether the plugin has that name or alias. */
 bool lr_plugin_has_name(const rec_plugin *plugin, const char *name);
 bool lr_plugin_can(const rec_plugin *plugin, lr_direction direction);
+/** @return whether some Burn has this format: its descriptor names a recorder of Burn or the versions that load it. */
+bool lr_plugin_is_burns(const lr_plugin *plugin);
 /** @return the bits of the longest of its magic bytes that stand in a file; 0: it has none, or stands on none that can
  * be seen; -1: the file is none of its own. */
 int32_t lr_plugin_magic(const rec_plugin *plugin, const rec_head *head);

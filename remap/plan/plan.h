@@ -146,6 +146,7 @@ struct rec_plan {
     rec_precision precision; /**< the first source's: what tensors have when loaded */
     rec_precision written;   /**< what they are written at, KEEP if that is not known */
     bool backward;           /**< a source's profile goes backwards: the destination is its foreign file */
+    bool burns;              /**< the destination is a format of Burn, which nothing goes backwards into */
     bool foreign;            /**< the destination is a foreign file: no parameter ids are made, a flat map of paths */
     bool clamp;
     lr_piece *pieces, *last_piece;

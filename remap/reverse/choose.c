@@ -71,19 +71,17 @@ static int32_t by_exports(lr_trace *r, const lr_candidates *c, bool *left, bool 
         }
         for (int pass = 0; pass < 2 && (pass == 0 || any); pass++) {
             for (uint64_t k = 0; k < c->count; k++) {
-                int found = left[k] ? lr_regex_match(r->job, rule->regex, r->matcher, c->list[k].text,
-                                                     (size_t)c->list[k].length)
-                                    : 0;
+                int found = lr_regex_match(r->job, rule->regex, r->matcher, c->list[k].text, (size_t)c->list[k].length);
                 if (found < 0) {
                     return r->job->error.status;
                 }
-                any = any || found;
+                r->source->hits[i] += found && pass == 0; /* though an earlier one decides */
+                any = any || (found && left[k]);
                 left[k] = left[k] && (pass == 0 || found);
             }
         }
         if (any) {
             *decided = true;
-            r->source->hits[i]++;
         }
     }
     return REC_OK;

@@ -89,20 +89,44 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
     }
 }
 
-/* The module type that a tensor's key belongs to; NULL: none, or the job has failed. */
-static const char *module_of(lr_reverse *b, lr_back_item *one, uint64_t path)
+/* What makes up the module of a tensor, where no rule and no type names it: all norms agree in gamma and beta. */
+static const char *recognised(const lr_back_item *one, const char *field)
+{
+    const char *module = one->input_count == 1 ? one->inputs[0]->module : NULL;
+    if (module && lr_adapt_known(module)) {
+        return module;
+    }
+    return strcmp(field, "gamma") == 0 || strcmp(field, "beta") == 0 ? "LayerNorm" : NULL;
+}
+
+/* The module that a tensor is a field of: by a module rule, else by the type, else by what the record shows; as on the
+ * way there, and of each key by itself. @param type (out) NULL: none that is laid out otherwise. */
+static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, const char **type)
 {
     const lr_rule *rule;
     bool failed;
-    const char *type;
+    char text[400];
+    *type = NULL;
     if (!b->torch) {
-        return NULL;
+        return REC_OK;
     }
-    if (one->module && lr_adapt_known(one->module)) {
-        return one->module;
+    *type = lr_module_rule(b->job, b->source, b->matcher, one->text,
+                           field > one->text ? (uint64_t)(field - one->text) - 1 : 0, &rule, &failed);
+    if (failed || *type) {
+        return failed ? b->job->error.status : REC_OK;
     }
-    type = lr_module_rule(b->job, b->source, b->matcher, one->text, path, &rule, &failed);
-    return failed ? NULL : type;
+    if (one->module) { /* a module of one's own has its fields as they are */
+        *type = lr_adapt_known(one->module) ? one->module : NULL;
+        return REC_OK;
+    }
+    *type = recognised(one, field);
+    if (*type || strcmp(field, "weight") != 0 || lr_op_rank(one->op) != 2) {
+        return REC_OK;
+    }
+    (void)snprintf(text, sizeof text,
+                   "%.300s: nothing says whether it is a Linear's, which is transposed, or an Embedding's", one->text);
+    return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, 0, one->text, "module", text,
+                         "Give the record's type, module rules (module = PATTERN => Linear) or --adapter none.");
 }
 
 /* A tensor in Burn's layout becomes PyTorch's. */
@@ -110,27 +134,10 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
 {
     const lr_rules *rules = b->source->rules;
     uint64_t length = strlen(one->text);
-    const char *field = lr_path_last(one->text, length), *torch = NULL;
-    const char *type = module_of(b, one, field > one->text ? (uint64_t)(field - one->text) - 1 : 0);
+    const char *field = lr_path_last(one->text, length), *torch = NULL, *type;
     int change;
-    if (lr_job_failed(b->job)) {
+    if (module_of(b, one, field, &type) != REC_OK) {
         return b->job->error.status;
-    }
-    if (!type && b->torch && !b->told) {
-        /* All norms agree in these; without a bias nothing tells a Linear's weight from an Embedding's. */
-        type = one->input_count == 1 && one->inputs[0]->module && lr_adapt_known(one->inputs[0]->module)
-                   ? one->inputs[0]->module
-               : strcmp(field, "gamma") == 0 || strcmp(field, "beta") == 0 ? "LayerNorm"
-                                                                           : NULL;
-        if (!type && strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2) {
-            char text[400];
-            (void)snprintf(text, sizeof text,
-                           "%.300s: nothing says whether it is a Linear's, which is transposed, or an Embedding's",
-                           one->text);
-            return lr_back_issue(
-                b, REC_PROBLEM_AMBIGUOUS, 0, one->text, "module", text,
-                "Give the record's type, module rules (module = PATTERN => Linear) or --adapter none.");
-        }
     }
     change = type ? lr_adapt_back(type, field, length - (uint64_t)(field - one->text), &torch) : LR_ADAPT_NONE;
     one->why = type ? type : "";
@@ -216,6 +223,7 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
     if (!tied || !to || tied == to) {
         return REC_OK;
     }
+    b->source->hits[rule]++;
     same = same_data(b->job, tied->op, to->op);
     if (same < 0) {
         return b->job->error.status;
@@ -223,7 +231,6 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
     if (!same) {
         return REC_OK;
     }
-    b->source->hits[rule]++;
     tied->gone = true;
     why = lr_plan_text(b->job, b->plan, "tied to %s, rule %u", r->replacement, (unsigned)r->number);
     for (uint64_t i = 0; why && i < tied->input_count; i++) {

@@ -20,6 +20,25 @@ static int32_t set_inputs(lr_reverse *b, lr_back_item *one, lr_key *const *input
     return REC_OK;
 }
 
+/* Numbers are data; a text may be the name of a variant, which the model's source has. */
+static bool is_number(const rec_value *value)
+{
+    return value->kind == REC_KIND_INT || value->kind == REC_KIND_UINT || value->kind == REC_KIND_FLOAT ||
+           value->kind == REC_KIND_BOOL || value->kind == REC_KIND_NUMBERS;
+}
+
+/* A key that goes nowhere. @param data it holds some, and strict rejects that. */
+static int32_t left_out(lr_reverse *b, lr_key *key, int32_t action, const char *why, bool data)
+{
+    int32_t status = lr_plan_lost(b->job, b->plan, action, key, why);
+    char text[500];
+    if (status != REC_OK || !data || !b->source->strict) {
+        return status;
+    }
+    (void)snprintf(text, sizeof text, "%.300s: left out, %s", key->text, why);
+    return lr_back_issue(b, REC_PROBLEM_UNEXPECTED, 0, key->text, why, text, "");
+}
+
 /* A key of the record, through the `back` rules. */
 static int32_t take_key(lr_reverse *b, lr_key *key)
 {
@@ -32,7 +51,7 @@ static int32_t take_key(lr_reverse *b, lr_key *key)
     if (prefix && *prefix) {
         size_t head = strlen(prefix);
         if (length <= head || memcmp(text, prefix, head) != 0 || text[head] != '.') {
-            return lr_plan_lost(b->job, b->plan, REC_PLAN_UNEXPECTED, key, "not below the prefix");
+            return left_out(b, key, REC_PLAN_UNEXPECTED, "not below the prefix", tensor != NULL);
         }
         text += head + 1;
         length -= head + 1;
@@ -40,9 +59,10 @@ static int32_t take_key(lr_reverse *b, lr_key *key)
     if (!tensor) {
         /* A constant holds nothing: not worth a line. */
         key->used = true;
-        return key->value->kind == REC_KIND_NIL ? REC_OK
-                                                : lr_plan_lost(b->job, b->plan, REC_PLAN_DROPPED, key,
-                                                               "not a tensor: PyTorch's files have no place for it");
+        return key->value->kind == REC_KIND_NIL
+                   ? REC_OK
+                   : left_out(b, key, REC_PLAN_DROPPED, "not a tensor: PyTorch's files have no place for it",
+                              is_number(key->value));
     }
     if (b->type.item) {
         clean = lr_alloc(b->job->allocator, length + 1);
@@ -164,10 +184,6 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     /* The file's own default, not the record's: a profile's modules are PyTorch's unless something says otherwise. */
     b.torch = b.source->rules->adapter != LR_ADAPTER_NONE;
     status = lr_back_type_begin(job, b.source, &b.type);
-    b.told = b.type.item != NULL;
-    for (uint64_t i = 0; i < b.source->rules->count; i++) {
-        b.told = b.told || b.source->rules->rules[i].kind == LR_RULE_MODULE;
-    }
     if (status == REC_OK) {
         b.matcher = lr_matcher_new(job);
         b.retracer = b.matcher ? lr_trace_new(job, plan, source, b.matcher) : NULL;

@@ -192,7 +192,6 @@ typedef struct lr_reverse {
     uint64_t slot_count;
     lr_issue *troubles, *last_trouble;
     bool torch; /**< the file is PyTorch's: modules are put back */
-    bool told;  /**< module rules or a type say what modules there are */
 } lr_reverse;
 
 /* trouble.c. Statuses are those of the job: a problem of the plan is no failure. */

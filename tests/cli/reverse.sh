@@ -1,0 +1,118 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# A record goes back to the file of another framework: the type is checked, modules are recognised key by key, options
+# mean what they mean on the way there, and nothing goes in the wrong direction.
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
+mkdir "$scratch/work"
+cd "$scratch/work" || exit 99
+
+# An Embedding and a square Linear: no shape shows that the Linear was left as Burn has it.
+{
+    st_begin
+    st_tensor words.weight "4, 2" 8
+    st_tensor mix.weight "2, 2" 4 20
+    st_tensor mix.bias 2 2 30
+    st_end
+} >in.safetensors
+cat >net.rs <<'END'
+#[derive(Module, Debug)]
+pub struct Net<B: Backend> { words: Embedding<B>, mix: Linear<B> }
+#[derive(Module, Debug)]
+pub struct Misspelt<B: Backend> { words: Embedding<B>, mixx: Linear<B> }
+#[derive(Module, Debug)]
+pub struct Less<B: Backend> { words: Embedding<B> }
+#[derive(Module, Debug)]
+pub struct Ranks<B: Backend> { words: Conv1d<B>, mix: Linear<B> }
+END
+cat >net22.rs <<'END'
+#[derive(Module, Debug)]
+pub struct Net { words: Embedding, mix: Linear }
+END
+
+# back NAME ARGUMENT...: what goes back is the file that came
+back() {
+    name=$1
+    shift
+    rm -f back.safetensors
+    run convert --reverse "$@" back.safetensors
+    if [ "$status" != 0 ] || [ -s "$scratch/err" ]; then
+        echo "status $status" >>"$scratch/err"
+        not_ok "$name" "$scratch/err"
+    else
+        check "$name" "$record" diff in.safetensors back.safetensors
+    fi
+}
+
+# refused NAME WORDS ARGUMENT...: it ends with status 2 and those words, and writes nothing
+refused() {
+    name=$1
+    words=$2
+    shift 2
+    rm -f back.safetensors
+    run convert --reverse "$@" back.safetensors
+    if [ "$status" = 2 ] && [ ! -e back.safetensors ] && grep -qF "$words" "$scratch/err"; then
+        ok "$name"
+    else
+        echo "status $status, expected 2 and: $words" >>"$scratch/err"
+        not_ok "$name" "$scratch/err"
+    fi
+}
+
+for format in mpk bpk json; do
+    run convert -q --type net.rs:Net in.safetensors "net.$format"
+    status_is "$format: a record is made" 0
+    back "$format: by its type" --strict --type net.rs:Net "net.$format"
+    back "$format: by the type as Burn 0.22 writes it" --strict --type net22.rs:Net "net.$format"
+    back "$format: one rule leaves the others recognised" --strict --module '^words$ => Embedding' "net.$format"
+    refused "$format: a rule for another module settles nothing" "words.weight: nothing says" \
+        --module '^mix$ => Linear' "net.$format"
+    refused "$format: a misspelt field" "mixx" --type net.rs:Misspelt "net.$format"
+    refused "$format: a module that the type lacks" "mix" --type net.rs:Less "net.$format"
+    refused "$format: another rank" "words" --type net.rs:Ranks "net.$format"
+    refused "$format: another type" "gamma" --type BatchNorm "net.$format"
+    refused "$format: a rule that matches nothing is an error under strict" 'rule 1 (`^zzz`) matched nothing' \
+        --strict --type net.rs:Net --remap '^zzz => y' "net.$format"
+    refused "$format: and a module rule" 'rule 1 (`^zzz`) matched nothing' \
+        --strict --type net.rs:Net --module '^zzz => Conv1D' "net.$format"
+    refused "$format: and one that only goes back" 'rule 1 (`^zzz`) matched nothing' \
+        --strict --type net.rs:Net --rule 'back = ^zzz => y' "net.$format"
+    refused "$format: what is not below the prefix" "net.$format: " --type net.rs:Net --prefix deep "net.$format"
+done
+back "the record itself is a type" --strict --type-of net.mpk net.mpk
+
+run convert --reverse --type net.rs:Net --remap '^zzz => y' net.mpk back.safetensors
+status_is "a rule that matches nothing is no error without strict" 0
+# shellcheck disable=SC2016
+check "but a note" grep -qF 'record: note: rule 1 (`^zzz`) matched nothing' "$scratch/err"
+
+# A rule comes before the type in both directions: transformers' Conv1D is a Linear of Burn that is not transposed.
+for format in mpk bpk; do
+    run convert -q --type net.rs:Net --module '^mix$ => Conv1D' in.safetensors "conv.$format"
+    status_is "$format: a rule comes before the type" 0
+    back "$format: and so it does backwards" --strict --type net.rs:Net --module '^mix$ => Conv1D' "conv.$format"
+done
+
+# ------------------------------------------------------------------------------------------------- the wrong direction
+"$record" convert -q in.safetensors in.pt
+for file in in.safetensors in.pt; do
+    refused "$file is no record" "$file: not a record of Burn: reverse goes from a record to the file of another framework" \
+        --type net.rs:Net "$file"
+done
+for output in back.mpk back.mpk.gz back.bpk back.bin back.json back.mpk.zst; do
+    run convert --reverse --type net.rs:Net net.mpk "$output"
+    if [ "$status" = 2 ] && [ ! -e "$output" ] && grep -q 'the output is a format of Burn' "$scratch/err"; then
+        ok "nothing goes backwards into $output"
+    elif grep -q 'no recorder' "$scratch/err"; then
+        skip "nothing goes backwards into $output" "this build lacks the format"
+    else
+        not_ok "nothing goes backwards into $output" "$scratch/err"
+    fi
+done
+run convert -q --reverse --type net.rs:Net net.mpk back.npz
+status_is "NumPy's files are of nobody" 0
+
+finish

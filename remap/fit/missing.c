@@ -317,7 +317,7 @@ int32_t lr_fit_report_left(lr_fitter *f, const char *where)
     uint64_t left = 0;
     char names[300] = "";
     size_t used = 0;
-    bool strict = false;
+    bool strict = false, reverse = false;
     int32_t status = REC_OK;
     for (lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
         if (piece->taken || piece->dead || piece->kept || (piece->value && piece->value->kind == REC_KIND_NIL)) {
@@ -334,10 +334,13 @@ int32_t lr_fit_report_left(lr_fitter *f, const char *where)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%.80s", left > 1 ? ", " : "", piece->key);
         }
         strict = strict || plan->sources[piece->source].strict;
+        reverse = reverse || (plan->sources[piece->source].reverse && !plan->sources[piece->source].partial);
     }
     if (left && status == REC_OK) {
-        status = lr_plan_problem(f->job, plan, REC_PROBLEM_UNEXPECTED, strict, "",
-                                 strict ? "Drop them by rules, or do not ask for a strict load." : "",
+        status = lr_plan_problem(f->job, plan, REC_PROBLEM_UNEXPECTED, strict || reverse, "",
+                                 reverse  ? "The record's values would be lost. Which profile or rules made its names?"
+                                 : strict ? "Drop them by rules, or do not ask for a strict load."
+                                          : "",
                                  "%" PRIu64 " key%s not in %s, and left out: %.300s%s", left,
                                  left == 1 ? " is" : "s are", where, names, left > 3 ? ", …" : "");
     }

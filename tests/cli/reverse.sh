@@ -74,11 +74,11 @@ for format in mpk bpk json; do
     refused "$format: a module that the type lacks" "mix" --type net.rs:Less "net.$format"
     refused "$format: another rank" "words" --type net.rs:Ranks "net.$format"
     refused "$format: another type" "gamma" --type BatchNorm "net.$format"
-    refused "$format: a rule that matches nothing is an error under strict" 'rule 1 (`^zzz`) matched nothing' \
+    refused "$format: a rule that matches nothing is an error under strict" "rule 1 (\`^zzz\`) matched nothing" \
         --strict --type net.rs:Net --remap '^zzz => y' "net.$format"
-    refused "$format: and a module rule" 'rule 1 (`^zzz`) matched nothing' \
+    refused "$format: and a module rule" "rule 1 (\`^zzz\`) matched nothing" \
         --strict --type net.rs:Net --module '^zzz => Conv1D' "net.$format"
-    refused "$format: and one that only goes back" 'rule 1 (`^zzz`) matched nothing' \
+    refused "$format: and one that only goes back" "rule 1 (\`^zzz\`) matched nothing" \
         --strict --type net.rs:Net --rule 'back = ^zzz => y' "net.$format"
     refused "$format: what is not below the prefix" "net.$format: " --type net.rs:Net --prefix deep "net.$format"
 done
@@ -114,5 +114,37 @@ for output in back.mpk back.mpk.gz back.bpk back.bin back.json back.mpk.zst; do
 done
 run convert -q --reverse --type net.rs:Net net.mpk back.npz
 status_is "NumPy's files are of nobody" 0
+
+# --------------------------------------------------------------------------------------------------------- a base
+# The original is the base: what no record has comes from it, and nothing that the record has is left out.
+{
+    st_begin
+    st_tensor enc.fc.weight "2, 3" 6
+    st_tensor enc.fc.bias 2 2 20
+    st_tensor enc.bn.weight 2 2 30
+    st_tensor enc.bn.bias 2 2 40
+    st_tensor enc.bn.running_mean 2 2 50
+    st_tensor enc.bn.running_var 2 2 60
+    st_counter enc.bn.num_batches_tracked
+    st_metadata '{"license":"mit"}'
+    st_end
+} >in.safetensors
+cat >base.rs <<'END'
+#[derive(Module, Debug)]
+pub struct Net<B: Backend> { dense: Linear<B>, bn: BatchNorm<B> }
+END
+set -- --remap '^enc\. => ' --remap '^fc\. => dense.'
+run convert -q --type base.rs:Net "$@" in.safetensors base.mpk
+status_is "a record for a base" 0
+back "everything comes back with a base and a type" --strict --type base.rs:Net "$@" --rule 'export = ^enc\.' \
+    --base in.safetensors base.mpk
+"$record" edit -q base.mpk set 'dense.weight[0,0]' 99 -o trained.mpk
+refused "what was trained is never left out" "are not in the base, and left out: " --type base.rs:Net \
+    --base in.safetensors trained.mpk
+check "and the hint says why" grep -q "The record's values would be lost" "$scratch/err"
+run convert --partial --reverse --type base.rs:Net --remap '^enc\. => ' --rule 'export = ^enc\.' \
+    --base in.safetensors trained.mpk partial.safetensors
+status_is "but for a partial load" 0
+check "which says so" grep -q 'are not in the base, and left out: ' "$scratch/err"
 
 finish

@@ -68,16 +68,18 @@ static int add_input(session *s, planned *p, size_t index, const char *path)
 static int add_base(session *s, const rec_recorder *to, planned *p)
 {
     rec_recorder *reader = rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP);
+    bool back = tool_goes_back(s);
     int status = EXIT_ERROR;
 
     if (!reader) {
         return tool_fail_library();
     }
-    /* Between files of other frameworks nothing is adapted: the base neither. */
-    if (to && tool_is_foreign(s, rec_recorder_name(to)) &&
+    /* Between files of other frameworks nothing is adapted: the base neither. Backwards it is such a file, and the type
+     * is the record's. */
+    if (((to && tool_is_foreign(s, rec_recorder_name(to))) || back) &&
         (rec_recorder_set(reader, "adapter", "none") != REC_OK || rec_recorder_set(reader, "gaps", "keep") != REC_OK)) {
         status = tool_fail_library();
-    } else if (tool_session_set_type(s, reader) == EXIT_OK &&
+    } else if ((back || tool_session_set_type(s, reader) == EXIT_OK) &&
                (p->base = tool_session_load_typed(s, reader, s->o->base))) {
         status = rec_plan_set_base(p->plan, p->base) == REC_OK ? EXIT_OK : tool_fail_library();
     }

@@ -133,9 +133,14 @@ static bool is_given(const session *s, const char *key)
     return false;
 }
 
+bool tool_goes_back(const session *s)
+{
+    return is_given(s, "reverse");
+}
+
 bool tool_writes_type(const session *s, const char *recorder)
 {
-    return !is_given(s, "reverse") && (!is_given(s, "partial") || tool_needs_type(s, recorder));
+    return !tool_goes_back(s) && (!is_given(s, "partial") || tool_needs_type(s, recorder));
 }
 
 static rec_recorder *output(session *s, const char *name, rec_precision precision)

@@ -129,6 +129,8 @@ const char *tool_given_reading(const options *o, int kind);
 bool tool_is_configured(const session *s, const char *name);
 /* @return whether the files of a recorder (by its own name) hold modules as another framework lays them out. */
 bool tool_is_foreign(const session *s, const char *recorder);
+/* Whether --reverse is given. */
+bool tool_goes_back(const session *s);
 /* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework,
  * and not where fields may be missing and names say which. */
 bool tool_writes_type(const session *s, const char *recorder);

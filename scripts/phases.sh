@@ -149,7 +149,8 @@ phase_clang() {
 
 phase_burn() {
     gcc_tree || return 0
-    interop "real Burn and Python packages" --quick
+    real_burn "real Burn and Python packages" interop --quick
+    real_burn "models of PyTorch in real Burn" forward --quick
 }
 
 # ----------------------------------------------------------------------------------------------------------------- full
@@ -254,19 +255,21 @@ phase_distcheck() {
         TESTS="tests/core/test_registry tests/recorder/test_recorders tests/fuzz/test_seeds tests/cli/convert.sh tests/cli/types.sh tests/man.sh tests/installed.sh"
 }
 
-# interop NAME ARGUMENT...: tests/interop/run with the command of the tarball's build
-interop() {
-    interop_name=$1
-    shift
-    mkdir -p "$work/interop"
+# real_burn NAME DIRECTORY ARGUMENT...: tests/DIRECTORY/run with the command of the tarball's build
+real_burn() {
+    burn_name=$1
+    burn_tests=$2
+    shift 2
+    mkdir -p "$work/$burn_tests"
     result=PASS
     RECORD=$work/gcc/tools/record LIBRECORD_PLUGIN_PATH=$work/gcc/plugins/.libs \
-        tests/interop/run "$@" >"$work/interop/run.log" 2>&1 || result=FAIL
-    echo ":test-result: $result" >"$work/interop/run.trs"
-    summary "$interop_name" "$work/interop"
+        "tests/$burn_tests/run" "$@" >"$work/$burn_tests/run.log" 2>&1 || result=FAIL
+    echo ":test-result: $result" >"$work/$burn_tests/run.trs"
+    summary "$burn_name" "$work/$burn_tests"
 }
 
 phase_interop() {
     gcc_tree || return 0
-    interop "all versions of Burn"
+    real_burn "all versions of Burn" interop
+    real_burn "models of PyTorch in all versions of Burn" forward
 }

@@ -16,6 +16,7 @@ import torch
 import blocks  # noqa: F401 (registers models)
 import families  # noqa: F401
 import layers  # noqa: F401
+import structures  # noqa: F401
 from registry import MODELS, build
 
 SAFETENSORS = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64", torch.bool: "BOOL"}
@@ -58,8 +59,11 @@ def make(name, directory):
     with torch.no_grad():
         output = module(*inputs)
     os.makedirs(directory, exist_ok=True)
-    write_safetensors(module.state_dict(), f"{directory}/model.safetensors")
-    torch.save(module.state_dict(), f"{directory}/model.pt")
+    state = module.state_dict()
+    for key in getattr(module, "unsaved", ()):
+        del state[key]
+    write_safetensors(state, f"{directory}/model.safetensors")
+    torch.save(state, f"{directory}/model.pt")
     for number, tensor in enumerate(inputs):
         numpy.save(f"{directory}/in{number}.npy", tensor.numpy())
     numpy.save(f"{directory}/out.npy", output.numpy())

@@ -120,13 +120,18 @@ class Model:
         return wrong(said) if word == "WRONG" else word
 
     def judge(self, file):
+        state = make.read_safetensors(file) if file.endswith("safetensors") else torch.load(file)
         module, inputs = build(self.name)
+        if hasattr(module, "settled") and not set(module.state_dict()) <= set(state):
+            module = module.settled()
         before = {key: tensor.clone() for key, tensor in module.state_dict().items()}
         with torch.no_grad():
             expected = module(*inputs)
-            for tensor in module.state_dict().values():
-                tensor.zero_()
-            state = make.read_safetensors(file) if file.endswith("safetensors") else torch.load(file)
+            for key, tensor in module.state_dict().items():
+                if key in self.case.lost:
+                    state.setdefault(key, tensor)
+                else:
+                    tensor.zero_()
             module.load_state_dict(state)
             found = module(*inputs)
         if not bool(((found - expected).abs().max() / expected.abs().max() < 1e-4).item()):
@@ -152,7 +157,7 @@ class Model:
 
     def cells(self):
         full = [*self.type, *self.case.all_options]
-        row = {"plain": self.forth("plain", [])[0], "type": self.typed(), "follow": self.follow(),
+        row = {"plain": self.forth("plain", [])[0] if self.case.plain else "-", "type": self.typed(), "follow": self.follow(),
                "works": self.forth("works", full)[0], "pt": self.forth("pt", full, "model.pt")[0],
                "half": self.forth("half", [*full, "--precision", "half"], within=("--within", HALF_LIMIT))[0]}
         if row["works"] == "right":
@@ -247,7 +252,7 @@ def table(version, rows):
     lines = [["Burn " + version, *COLUMNS]] + [[name, *(row.get(column, "-") for column in COLUMNS)] for name, row in rows.items()]
     print("#")
     for line in lines:
-        print("# " + "".join(f"{cell:<15}" if i == 0 else f"{cell:<11}" for i, cell in enumerate(line)).rstrip())
+        print("# " + "".join(f"{cell:<18}" if i == 0 else f"{cell:<11}" for i, cell in enumerate(line)).rstrip())
 
 
 def run(options, programs, names):

@@ -10,6 +10,7 @@ mod blocks;
 mod families;
 mod inputs;
 mod layers;
+mod structures;
 
 use burn::module::{Module, ModuleMapper, Param};
 use burn::tensor::{FloatDType, Int, Tensor, TensorData};
@@ -84,8 +85,8 @@ fn difference(found: TensorData, expected: TensorData) -> f32 {
 }
 
 fn compute(name: &str, run: &Run) -> TensorData {
-    let output = blocks::compute(name, run).or_else(|| layers::compute(name, run)).or_else(|| families::compute(name, run));
-    output.unwrap_or_else(|| panic!("no model {name}"))
+    let files = [blocks::compute, layers::compute, structures::compute, families::compute];
+    files.iter().find_map(|compute| compute(name, run)).unwrap_or_else(|| panic!("no model {name}"))
 }
 
 fn main() {

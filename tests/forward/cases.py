@@ -65,8 +65,9 @@ CASES = {
     "T5": Case(["--profile=t5"], plain="", source="families"),
     "Unet": Case(source="families"),
     **{name: Case(source="layers") for name in (
-        "Wave", "Volume", "Stretch", "Enlarge", "Inflate", "Grouped", "Warp", "Painter", "Forecast", "Dialogue", "Counter",
-        "Mirror", "Tower", "Cascade", "Ladder", "Recall", "Onlooker", "Wide", "Gatehouse")},
+        "Wave", "Volume", "Stretch", "Enlarge", "Inflate", "Grouped", "Warp", "Painter", "Forecast", "Dialogue",
+        "Counter", "Mirror", "Tower", "Cascade", "Ladder", "Recall", "Onlooker", "Wide", "Gatehouse")},
+    "Bare": Case(source="layers", plain=""),  # only the type shows that there is a norm
     "Slope": Case(source="layers", plain="refused"),  # a vector alone may be a PRelu or a norm
     "Block": Case(source="layers", facts={"norm_first": 0}, plain="refused"),
     "PreBlock": Case(source="layers", facts={"norm_first": 1}, plain="refused", type="Block"),

@@ -119,6 +119,21 @@ class Painter(nn.Module):
         return self.inorm(self.brush(x))
 
 
+@model(floats(2, 4, 4, 4))
+class Bare(nn.Module):
+    """Norms without parameters: the file has no key of theirs."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(4, 4, 1)
+        self.norm1 = nn.InstanceNorm2d(4)
+        self.conv2 = nn.Conv2d(4, 4, 1)
+        self.norm2 = nn.GroupNorm(2, 4, affine=False)
+
+    def forward(self, x):
+        return self.norm2(self.conv2(self.norm1(self.conv1(x))))
+
+
 @model(floats(3, 6))
 class Slope(nn.Module):
     def __init__(self):
@@ -196,7 +211,8 @@ class CrossAttention(nn.Module):
         self.output = nn.Linear(8, 8)
 
     def forward(self, x, context):
-        query, key, value = (t.unflatten(-1, (-1, 2)).transpose(1, 2) for t in (self.query(x), self.key(context), self.value(context)))
+        layers = (self.query(x), self.key(context), self.value(context))
+        query, key, value = (t.unflatten(-1, (-1, 2)).transpose(1, 2) for t in layers)
         key, value = key.repeat_interleave(2, 1), value.repeat_interleave(2, 1)
         scores = (query @ key.transpose(2, 3) / 2 ** 0.5).softmax(-1)
         return self.output((scores @ value).transpose(1, 2).flatten(2))

@@ -92,6 +92,21 @@ def through_burn(options, family, net, profile, program, version, ext, folder):
     differences(expected, {named(key): same_dtype(value) for key, value in mpk.read(f"{out}-again.mpk").items()})
 
 
+def in_both_dialects(options, family, net, profile, folder):
+    """The type is the same in Rust source for Burn up to 0.21 and for later versions."""
+    new, outputs = f"{folder}/new-nets.rs", []
+    run("sh", "-c", 'sed -f "$1" "$2" >"$3"', "sed", f"{HERE}/without-backend.sed", f"{HERE}/foreign/src/nets.rs", new)
+    for burn, ext in (("0.21", "mpk"), ("0.22", "bpk")):
+        for number, path in enumerate((f"{HERE}/foreign/src/nets.rs", new)):
+            out = f"{folder}/dialect-{number}.{ext}"
+            run(options.record, "convert", "--quiet", "-y", "--profile", profile, "--type", f"{path}:{net}", "--burn", burn,
+                model(options.families, family), out)
+            with open(out, "rb") as file:
+                outputs.append(file.read())
+        if outputs[-1] != outputs[-2]:
+            raise Failure(f"the {ext} files differ")
+
+
 def model(source, family):
     folder, name = os.path.split(f"{source}/{family}")
     for file in (f"{name.split('.')[0]}.safetensors", "model.safetensors", "model.safetensors.index.json"):
@@ -169,7 +184,10 @@ def main():
                 readers.append((name, lambda path, r=reader, p=package: r(p, path)))
             except ImportError:
                 tests.append((f"Python's {name} reads the way back", f"{name} is not installed", None))
-        for family, profile, _, _ in FAMILIES:
+        for family, profile, net, _ in FAMILIES:
+            if net:
+                tests.append((f"{family} as {net}: its Rust source in both dialects", in_both_dialects,
+                              (options, family, net, profile, folder)))
             if family in NO_INVERSE:
                 tests.append((f"{family} has no way back and says so", no_way_back, (options, family, profile, folder)))
                 continue

@@ -19,8 +19,10 @@ import records
 
 NEAREST = {"noam": "NoamLrScheduler", "cosine": "CosineAnnealingLrScheduler", "linear": "LinearLrScheduler",
            "exponential": "ExponentialLrScheduler", "step": "StepLrScheduler"}
-TYPES_FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "types.rs")
+HERE = os.path.dirname(os.path.abspath(__file__))
+TYPES_FILE = os.path.join(HERE, "types.rs")
 MODULES = ("tiny", "zoo", "mnist", "layers", "recent")
+BARE = ("layers", "recent") # have a module without tensors
 # optimizers of the oracle: how the driver calls them
 OPTIMIZERS = {"adam": "adam", "adamw": "adamw", "sgd": "sgd-momentum", "adagrad": "adagrad", "rmsprop": "rmsprop"}
 # element types as Burn's Debug has them
@@ -144,6 +146,44 @@ def half_becomes_full(run, case, stores):
         run.check(f"{case}: half precision for Burn {version} is full", f"{case.version} module", version, act)
 
 
+# ----------------------------------------------------------------------------------------------------------- dialects
+
+def dialects(run, source):
+    """The paths of Rust source for Burn up to 0.21, and of what without-backend.sed makes of it for later versions."""
+    new = run.path("new-" + os.path.basename(source))
+    if not os.path.exists(new):
+        script = os.path.join(HERE, "without-backend.sed")
+        with open(new, "wb") as file:
+            subprocess.run(["sed", "-f", script, source], stdout=file, check=True)
+    return {"with a backend": source, "without a backend": new}
+
+
+def read_types(run, file, name, source, what, row, column):
+    """A record is of the type that either dialect of its source describes, and becomes the same record with both."""
+    made = []
+    for dialect, path in dialects(run, source).items():
+        def act():
+            run.record("types", "--check", "--type", f"{path}:{name}", file)
+            out = run.path(f"typed-{len(made)}.json")
+            run.record("convert", "-q", "-y", "--type", f"{path}:{name}", file, out)
+            with open(out, encoding="utf-8") as text:
+                made.append(json.load(text)["item"])
+            if made[0] != made[-1]:
+                raise cases.Failure("the types of the two dialects do not give the same record")
+        run.check(f"{what}: its Rust type {dialect}", row, column, act)
+
+
+def lacks_modules(run, file, name, source, what, row, column):
+    """A Burnpack has tensors alone: a module without any, whose type is given, is taken for missing."""
+    for dialect, path in dialects(run, source).items():
+        def act():
+            done = subprocess.run([run.args.record, "types", "--check", "--type", f"{path}:{name}", file],
+                                  check=False, capture_output=True, text=True)
+            if done.returncode != 1 or "is missing: a module of type" not in done.stderr:
+                raise cases.Failure(f"status {done.returncode}: {done.stderr}")
+        run.check(f"{what}: a module without tensors, with its Rust type {dialect}", row, column, act)
+
+
 # ---------------------------------------------------------------------------------------------- optimizers, schedulers
 
 def states_come_back(run, case, stores):
@@ -182,6 +222,10 @@ def cross(run, stores):
         folder = run.path(f"from-{origin}")
         expected = {n["kind"]: n for n in map(json.loads, call(program, "write", folder).splitlines())}
         ext = "bpk" if minor(origin) >= 22 else "mpk"
+        for case in MODULES + ("words",):
+            read = lacks_modules if ext == "bpk" and case in BARE else read_types
+            read(run, f"{folder}/{case}.{ext}", case.capitalize(), os.path.join(HERE, "store/src/models.rs"),
+                 f"{case} of Burn {origin}", f"{origin} type", origin)
         for target, other in stores.items():
             if target == origin:
                 continue
@@ -245,6 +289,8 @@ def main():
             if case.name in MODULES and (case.version, case.name, case.pattern) not in seen:
                 seen.add((case.version, case.name, case.pattern))
                 load_modules(run, case, stores)
+                read_types(run, case.file("mpk", "full"), case.name.capitalize(), TYPES_FILE, str(case),
+                           f"{case.version} type", next(iter(stores)))
                 if minor(case.version) >= 14:
                     half_becomes_full(run, case, stores)
             elif case.name in OPTIMIZERS and (case.version, case.name, case.pattern) not in seen:

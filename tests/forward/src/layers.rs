@@ -151,6 +151,28 @@ impl<B: Backend> Painter<B> {
 }
 
 #[derive(Module, Debug)]
+pub struct Bare<B: Backend> {
+    conv1: Conv2d<B>,
+    norm1: InstanceNorm<B>,
+    conv2: Conv2d<B>,
+    norm2: GroupNorm<B>,
+}
+
+impl<B: Backend> Bare<B> {
+    fn new(d: &B::Device) -> Self {
+        Self {
+            conv1: Conv2dConfig::new([4, 4], [1, 1]).init(d),
+            norm1: InstanceNormConfig::new(4).with_affine(false).init(d),
+            conv2: Conv2dConfig::new([4, 4], [1, 1]).init(d),
+            norm2: GroupNormConfig::new(2, 4).with_affine(false).init(d),
+        }
+    }
+    fn forward(&self, x: Tensor<B, 4>) -> Tensor<B, 4> {
+        self.norm2.forward(self.conv2.forward(self.norm1.forward(self.conv1.forward(x))))
+    }
+}
+
+#[derive(Module, Debug)]
 pub struct Slope<B: Backend> {
     fc: Linear<B>,
     act: PRelu<B>,
@@ -401,6 +423,7 @@ pub fn compute(name: &str, run: &Run) -> Option<TensorData> {
         "Grouped" => run.loaded(Grouped::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Warp" => run.loaded(Warp::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Painter" => run.loaded(Painter::<B>::new(d)).forward(run.floats(0)).into_data(),
+        "Bare" => run.loaded(Bare::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Slope" => run.loaded(Slope::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Forecast" => run.loaded(Forecast::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Dialogue" => run.loaded(Dialogue::<B>::new(d)).forward(run.floats(0)).into_data(),

@@ -127,7 +127,8 @@ class PreTranslator(Translator):
 class Gaps(nn.Module):
     def __init__(self):
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Dropout(0.1), nn.Linear(6, 6))
+        self.layers = nn.Sequential(nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 6), nn.ReLU(), nn.Dropout(0.1),
+                                    nn.Linear(6, 6))
 
     def forward(self, x):
         return self.layers(x)

@@ -2,7 +2,7 @@
 """What is expected of each model, and how record is told what no tensor shows.
 
 CASES[model] = Case(...):
-  options   what the model needs beside its type; with them the conversion must be right ("works" and the columns after it)
+  options   what the model needs in addition to its type: with them the conversion must be right
   facts     the numbers and choices that no tensor shows: --set NAME=VALUE. A conversion that lacks one must be rejected
             with a message that names each of them
   plain     "right", "refused" where the file alone cannot show what its tensors are, or "" to leave the column out
@@ -73,10 +73,11 @@ CASES = {
     "PreBlock": Case(source="layers", facts={"norm_first": 1}, plain="refused", type="Block"),
     "Step": Case(source="layers", facts={"norm_first": 0}, plain="refused"),
     "Chosen": Case(source="layers", plain="refused"),
-    **{name: Case(source="structures") for name in ("Vgg", "Siamese", "Learned", "Autoencoder", "Ensemble", "Twin", "Tied")},
+    **{name: Case(source="structures") for name in (
+        "Vgg", "Siamese", "Learned", "Autoencoder", "Ensemble", "Twin", "Tied")},
     "Melody": Case(source="structures", plain="refused", lost=["position.pe"]),
     "Tabular": Case(source="structures", plain="refused"),
-    "Mixture": Case([*rules(r"module = ^experts\.[0-9]+$ => Linear", r"stack = ^experts\.([0-9]+)\.weight$ => experts")],
+    "Mixture": Case(rules(r"module = ^experts\.[0-9]+$ => Linear", r"stack = ^experts\.([0-9]+)\.weight$ => experts"),
                     source="structures", plain="refused", typed="refused"),
     # A prefix that the type does not have; the file alone cannot show that the destination lacks it.
     "Parallel": Case(["--select=module"], source="structures", plain="", typed="refused", type="Inner"),
@@ -86,7 +87,8 @@ CASES = {
     "Feed": Case(["--module=^(mix|expand|shrink)$ => Conv1D"], source="structures", plain="refused", typed="refused"),
 }
 
-# Conversions that are wrong on purpose: the comparison must see each of them. The rules exchange tensors of the right record.
+# Conversions that are wrong on purpose: the comparison must see each. Here two names of the right record are
+# exchanged.
 EXCHANGED = {
     "Cnn": ("running_mean", "running_var"),
     "Tagger": ("input_gate", "forget_gate"),

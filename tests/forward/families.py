@@ -24,7 +24,8 @@ class LlamaAttention(nn.Module):
         length, width = x.shape[-2:]
         angles = torch.arange(length)[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)
         first, second = x.chunk(2, -1)
-        return torch.cat((first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin()), -1)
+        sine, cosine = angles.sin(), angles.cos()
+        return torch.cat((first * cosine - second * sine, second * cosine + first * sine), -1)
 
     def forward(self, x):
         def heads(layer):
@@ -134,7 +135,8 @@ class BertLayer(nn.Module):
 
 @model(tokens(11, 2, 5))
 class Bert(nn.Module):
-    config = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 2, "layer_norm_eps": 1e-5}
+    config = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 2,
+              "layer_norm_eps": 1e-5}
 
     def __init__(self):
         super().__init__()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each module of burn::nn that has parameters, in a small model of its own. blocks.py has Linear, Embedding, LayerNorm, RmsNorm,
-Conv2d, BatchNorm, Lstm, BiLstm, MultiHeadAttention, TransformerEncoder and TransformerDecoder."""
+"""Each module of burn::nn that has parameters, in a small model. blocks.py has Linear, Embedding, LayerNorm, RmsNorm, Conv2d,
+BatchNorm, Lstm, BiLstm, MultiHeadAttention, TransformerEncoder and TransformerDecoder."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -94,7 +94,8 @@ class DeformConv(nn.Module):
             x_at = columns + place % 3 + offset[:, 2 * place + 1]
             grid = torch.stack((2 * x_at / (x.shape[3] - 1) - 1, 2 * y / (x.shape[2] - 1) - 1), -1)
             samples.append(F.grid_sample(x, grid, align_corners=True))
-        return torch.einsum("nckhw,ock->nohw", torch.stack(samples, 2), self.weight.flatten(2)) + self.bias[:, None, None]
+        sums = torch.einsum("nckhw,ock->nohw", torch.stack(samples, 2), self.weight.flatten(2))
+        return sums + self.bias[:, None, None]
 
 
 @model(floats(2, 4, 5, 5))
@@ -235,7 +236,8 @@ class Block(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.block = nn.TransformerEncoderLayer(8, 2, 8, batch_first=True, norm_first=self.norm_first, activation="gelu")
+        self.block = nn.TransformerEncoderLayer(8, 2, 8, batch_first=True, norm_first=self.norm_first,
+                                                activation="gelu")
         self.norm = nn.LayerNorm(8)
 
     def forward(self, x):

@@ -27,7 +27,8 @@ def write_safetensors(state, path):
     header, chunks, end = {}, [], 0
     for key, tensor in state.items():
         chunk = tensor.detach().contiguous().numpy().tobytes()
-        header[key] = {"dtype": SAFETENSORS[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [end, end + len(chunk)]}
+        header[key] = {"dtype": SAFETENSORS[tensor.dtype], "shape": list(tensor.shape),
+                       "data_offsets": [end, end + len(chunk)]}
         chunks.append(chunk)
         end += len(chunk)
     text = json.dumps(header).encode()

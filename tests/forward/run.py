@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """run.py --record COMMAND --burn VERSION=PROGRAM... [--update] [-v] [--keep DIRECTORY] [MODEL...]
 
-Converts each model of PyTorch, loads the record with real Burn, and compares the outputs; and back. Prints TAP and a table.
-Exit status 1 if a cell is not what cases.py expects and is not listed in `expected` with the word it has, or is listed
-there and does what it should. README.md explains columns and words. --update writes `expected` again (all models, all
+Converts each model of PyTorch, loads the record with real Burn and compares the outputs; then converts the record back.
+Prints TAP and a table. Exit status 1 if a cell is not what cases.py expects and is not listed in `expected` with its word,
+or is listed there and does what it should. README.md explains columns and words. --update writes `expected` again (all models, all
 versions). -v prints each command and its messages; --keep leaves the files there.
 """
 import argparse
@@ -147,7 +147,8 @@ class Model:
         words = []
         if self.name in EXCHANGED:
             one, other = EXCHANGED[self.name]
-            swap = [f"--remap={a} => {b}" for a, b in ((rf"\b{one}\b", "exchanged"), (rf"\b{other}\b", one), ("exchanged", other))]
+            steps = (rf"\b{one}\b", "exchanged"), (rf"\b{other}\b", one), ("exchanged", other)
+            swap = [f"--remap={old} => {new}" for old, new in steps]
             mutant = f"{self.out}/mutant.{self.ext}"
             word, said = self.convert("mutants", ["--burn", self.burn, *swap], f"{self.out}/works.{self.ext}", mutant)
             words.append(word or self.compute("mutants", mutant, said))
@@ -160,8 +161,8 @@ class Model:
     def cells(self):
         full = [*self.type, *self.case.all_options]
         other = [*self.other, *self.case.all_options]
-        row = {"plain": self.forth("plain", [])[0] if self.case.plain else "-", "type": self.typed(), "follow": self.follow(),
-               "works": self.forth("works", full)[0]}
+        row = {"plain": self.forth("plain", [])[0] if self.case.plain else "-", "type": self.typed(),
+               "follow": self.follow(), "works": self.forth("works", full)[0]}
         if row["works"] == "right":
             row["dialect"] = self.forth("dialect", other)[0]
             row["pt"] = self.forth("pt", full, "model.pt")[0]
@@ -190,7 +191,7 @@ def wrong(said):
 
 
 def read_expected():
-    """Returns {(version, model, column): word}. A line is VERSION MODEL COLUMN WORD; the version `all` stands for each."""
+    """Returns {(version, model, column): word}, from lines of these four words."""
     lines = {}
     with open(EXPECTED, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -254,7 +255,8 @@ class Report:
 
 
 def table(version, rows):
-    lines = [["Burn " + version, *COLUMNS]] + [[name, *(row.get(column, "-") for column in COLUMNS)] for name, row in rows.items()]
+    lines = [["Burn " + version, *COLUMNS]]
+    lines += [[name, *(row.get(column, "-") for column in COLUMNS)] for name, row in rows.items()]
     print("#")
     for line in lines:
         print("# " + "".join(f"{cell:<18}" if i == 0 else f"{cell:<11}" for i, cell in enumerate(line)).rstrip())
@@ -265,9 +267,8 @@ def write_dialect(folder):
     os.makedirs(folder, exist_ok=True)
     for name in os.listdir(SOURCES):
         script = os.path.join(HERE, "../interop/without-backend.sed")
-        text = subprocess.run(["sed", "-f", script, os.path.join(SOURCES, name)], capture_output=True, check=True).stdout
         with open(os.path.join(folder, name), "wb") as file:
-            file.write(text)
+            subprocess.run(["sed", "-f", script, os.path.join(SOURCES, name)], stdout=file, check=True)
 
 
 def run(options, programs, names):
@@ -284,7 +285,8 @@ def run(options, programs, names):
     for version, rows in tables.items():
         table(version, rows)
     right = sum(row["works"] == row.get("pt") == "right" for rows in tables.values() for row in rows.values())
-    print(f"# {right} of {sum(map(len, tables.values()))} compute the same; {len(report.failing)} cells are to be mended")
+    count = sum(map(len, tables.values()))
+    print(f"# {right} of {count} compute the same; {len(report.failing)} cells are to be mended")
     if options.update:
         write_expected(report.failing, list(programs))
         return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How people put layers together: lists with gaps, options, parameters without a layer, weights that are computed or shared."""
+"""How people put layers together: lists with gaps, options, parameters without a layer, weights computed or shared."""
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The models of blocks.py, as a user of Burn writes them. cargo compiles this file, and record takes the types from it.
+//! The models of blocks.py, as a user of Burn writes them. cargo compiles this file; record takes the types from it.
 use crate::names::*;
 use crate::Run;
 use burn::module::Module;
@@ -7,8 +7,8 @@ use burn::nn::activation::ActivationConfig;
 use burn::nn::attention::{MhaInput, MultiHeadAttention, MultiHeadAttentionConfig};
 use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::nn::transformer::{
-    TransformerDecoder, TransformerDecoderConfig, TransformerDecoderInput, TransformerEncoder, TransformerEncoderConfig,
-    TransformerEncoderInput,
+    TransformerDecoder, TransformerDecoderConfig, TransformerDecoderInput, TransformerEncoder,
+    TransformerEncoderConfig, TransformerEncoderInput,
 };
 use burn::nn::*;
 use burn::tensor::activation::{relu, silu};
@@ -85,7 +85,11 @@ pub struct Tagger<B: Backend> {
 
 impl<B: Backend> Tagger<B> {
     fn new(d: &B::Device) -> Self {
-        Self { words: EmbeddingConfig::new(12, 5).init(d), encoder: LstmConfig::new(5, 5, true).init(d), head: linear(5, d) }
+        Self {
+            words: EmbeddingConfig::new(12, 5).init(d),
+            encoder: LstmConfig::new(5, 5, true).init(d),
+            head: linear(5, d),
+        }
     }
     fn forward(&self, x: Tensor<B, 2, Int>) -> Tensor<B, 3> {
         self.head.forward(self.encoder.forward(self.words.forward(x), None).0)

@@ -44,7 +44,13 @@ fn causal<B: Backend>(length: usize, d: &B::Device) -> Tensor<B, 4> {
 }
 
 /// Attention of two heads of four. BIAS is added to the scores.
-fn attend<B: Backend>(q: Tensor<B, 3>, k: Tensor<B, 3>, v: Tensor<B, 3>, scale: f64, bias: Option<Tensor<B, 4>>) -> Tensor<B, 3> {
+fn attend<B: Backend>(
+    q: Tensor<B, 3>,
+    k: Tensor<B, 3>,
+    v: Tensor<B, 3>,
+    scale: f64,
+    bias: Option<Tensor<B, 4>>,
+) -> Tensor<B, 3> {
     let [batch, length, _] = q.dims();
     let heads = |t: Tensor<B, 3>| {
         let length = t.dims()[1];
@@ -69,7 +75,8 @@ pub struct Attention<B: Backend> {
 impl<B: Backend> Attention<B> {
     fn forward(&self, x: Tensor<B, 3>) -> Tensor<B, 3> {
         let ([batch, length, _], d) = (x.dims(), x.device());
-        let heads = |layer: &Linear<B>, count| layer.forward(x.clone()).reshape([batch, length, count, 4]).swap_dims(1, 2);
+        let heads =
+            |layer: &Linear<B>, count| layer.forward(x.clone()).reshape([batch, length, count, 4]).swap_dims(1, 2);
         let shared = |t: Tensor<B, 4>| t.unsqueeze_dim::<5>(2).repeat_dim(2, 2).reshape([batch, 4, length, 4]);
         let rotary = RotaryEncodingConfig::new(16, 4).init(&d);
         let query = rotary.forward(heads(&self.wq, 4));
@@ -211,7 +218,8 @@ impl<B: Backend> Gpt2<B> {
             ln_2: norm(d),
             mlp: Gpt2Mlp { c_fc: linear(8, 32, d), c_proj: linear(32, 8, d) },
         };
-        let transformer = Gpt2Model { wte: table(11, d), wpe: table(6, d), h: (0..2).map(block).collect(), ln_f: norm(d) };
+        let transformer =
+            Gpt2Model { wte: table(11, d), wpe: table(6, d), h: (0..2).map(block).collect(), ln_f: norm(d) };
         Self { transformer, lm_head: plain(8, 11, d) }
     }
     fn forward(&self, x: Tensor<B, 2, Int>) -> Tensor<B, 3> {
@@ -407,7 +415,8 @@ impl<B: Backend> BasicBlock<B> {
             bn1: batch_norm(to, d),
             conv2: conv([to, to], 3, 1, d),
             bn2: batch_norm(to, d),
-            downsample: (stride > 1).then(|| Downsample { conv: conv([from, to], 1, stride, d), bn: batch_norm(to, d) }),
+            downsample: (stride > 1)
+                .then(|| Downsample { conv: conv([from, to], 1, stride, d), bn: batch_norm(to, d) }),
         }
     }
     fn forward(&self, x: Tensor<B, 4>) -> Tensor<B, 4> {
@@ -448,7 +457,8 @@ impl<B: Backend> ResNet<B> {
     }
     fn forward(&self, x: Tensor<B, 4>) -> Tensor<B, 2> {
         let x = relu(self.bn1.forward(self.conv1.forward(x)));
-        let pool = MaxPool2dConfig::new([3, 3]).with_strides([2, 2]).with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1));
+        let pool =
+            MaxPool2dConfig::new([3, 3]).with_strides([2, 2]).with_padding(PaddingConfig2d::Explicit(1, 1, 1, 1));
         let stages = [&self.layer1, &self.layer2, &self.layer3, &self.layer4];
         let blocks = stages.into_iter().flat_map(|stage| &stage.blocks);
         let x = blocks.fold(pool.init().forward(x), |x, block| block.forward(x));
@@ -549,12 +559,25 @@ impl<B: Backend> T5SelfAttention<B> {
     fn bias(&self, length: usize, decoder: bool, d: &B::Device) -> Tensor<B, 4> {
         let bucket = |at: usize| {
             let apart = (at % length) as i64 - (at / length) as i64;
-            if decoder { (-apart).max(0) } else { apart.abs() + if apart > 0 { 16 } else { 0 } }
+            if decoder {
+                (-apart).max(0)
+            } else {
+                apart.abs() + if apart > 0 { 16 } else { 0 }
+            }
         };
         let buckets = TensorData::new((0..length * length).map(bucket).collect::<Vec<i64>>(), [1, length * length]);
-        let rows = self.SelfAttention.relative_attention_bias.as_ref().unwrap().forward(Tensor::<B, 2, Int>::from_data(buckets, d));
+        let rows = self
+            .SelfAttention
+            .relative_attention_bias
+            .as_ref()
+            .unwrap()
+            .forward(Tensor::<B, 2, Int>::from_data(buckets, d));
         let bias = rows.swap_dims(1, 2).reshape([1, 2, length, length]);
-        if decoder { bias + causal(length, d) } else { bias }
+        if decoder {
+            bias + causal(length, d)
+        } else {
+            bias
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //!     forward MODEL RECORD OUT.npy [--within LIMIT] IN.npy...
 //!
-//! Loads RECORD into MODEL and computes the output for the inputs. Prints the largest difference to OUT.npy, as a part of the
-//! largest number there. Exit status: 0 if that is below LIMIT (default: 1e-4), 1 if it is not, 3 if Burn rejects the
+//! Loads RECORD into MODEL and computes the output for the inputs. Prints the largest difference to OUT.npy, as a part of
+//! the largest number there. Exit status: 0 if that is below LIMIT (default: 1e-4), 1 if it is not, 3 if Burn rejects the
 //! record (its message is on standard output).
 mod blocks;
 mod families;
@@ -58,10 +58,12 @@ pub struct Run {
 
 impl Run {
     fn loaded<M: Module<B>>(&self, module: M) -> M {
-        load(module, &self.record).unwrap_or_else(|error| {
-            println!("{error}");
-            exit(3)
-        }).map(&mut Full)
+        load(module, &self.record)
+            .unwrap_or_else(|error| {
+                println!("{error}");
+                exit(3)
+            })
+            .map(&mut Full)
     }
     fn floats<const D: usize>(&self, number: usize) -> Tensor<B, D> {
         Tensor::from_data(self.inputs.at(number), &Device::default())
@@ -80,7 +82,11 @@ fn difference(found: TensorData, expected: TensorData) -> f32 {
     let scale = expected.iter().fold(0f32, |most, number| most.max(number.abs()));
     found.iter().zip(&expected).fold(0f32, |most, (found, expected)| {
         let apart = (found - expected).abs() / scale;
-        if apart.is_finite() { most.max(apart) } else { f32::INFINITY }
+        if apart.is_finite() {
+            most.max(apart)
+        } else {
+            f32::INFINITY
+        }
     })
 }
 

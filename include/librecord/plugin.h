@@ -540,8 +540,9 @@ typedef struct rec_plugin {
     /** SOURCE: opens "https://host/name", made with rec_source_make(). @param out counted. */
     int32_t (*open)(rec_job *job, const char *location, rec_source **out);
     /* FORMAT: versions of Burn are numbers, 0.N as N; 1.0 would be 1000. */
-    int32_t burn_first;    /**< the first one that has this format; 0, and the others too: a format of the
-                                versions that have recorders, 0.7 to 0.21 */
+    int32_t burn_first;    /**< the first one that has this format; 0, and the others too: with `burn_name` a format
+                                of the versions that have recorders, 0.7 to 0.21, without it nobody's of Burn, which
+                                is written for every version */
     int32_t burn_last;     /**< the last one that has it; 0: every later one */
     int32_t burn_default;  /**< the one it is written for unless the caller names another; 0: the newest of them
                                 that the library knows */

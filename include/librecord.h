@@ -733,25 +733,6 @@ typedef struct rec_input {
  * copied. */
 REC_API rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user);
 
-/**
- * Looks at a model as a load of it does, and gives what it saw of its files, so that other processes need not look:
- * paths, sizes, times of change and the headers. What has no header that can be read by itself (text, what is
- * compressed) is left out, as is what cannot be loaded: whoever loads it is told.
- * @param path as of rec_load(). @param files (out) bytes for rec_files_show(), to be freed with rec_free().
- * @return REC_OK, REC_E_MEMORY, REC_E_CANCELLED.
- */
-REC_API rec_status rec_files_look(rec_recorder *recorder, const char *path, void **files, uint64_t *size);
-/**
- * Shows what another process saw to the recorders of this one's context: where they load from these paths (which are
- * the same texts), files are not opened before bytes are asked for that are in no header, and each has to be as large
- * and as old as it was seen, else it is REC_E_MISMATCH. Not while operations of the context run. What is shown later
- * comes first; records that were loaded stay what they are.
- * @param files of rec_files_look() of the same version of librecord; copied. NULL with `size` 0: nothing that was shown
- * counts any more.
- * @return REC_E_ARGUMENT if they are something else.
- */
-REC_API rec_status rec_files_show(rec_recorder *recorder, const void *files, uint64_t size);
-
 /** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
  *  @param name what errors call it. */
 REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);
@@ -783,90 +764,6 @@ typedef struct rec_output {
 /** Saves to the program's own functions, in pieces of at most 4 MiB. What was saved is not read back (option `check`).
  *  @param output copied. */
 REC_API rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user);
-/** What a tensor lost in a conversion, as numbers. */
-typedef struct rec_loss {
-    uint32_t size;    /**< sizeof(rec_loss) of the library */
-    int32_t kind;     /**< REC_NOTE_OVERFLOW or REC_NOTE_CLAMPED */
-    rec_dtype dtype;  /**< the element type that it was converted to */
-    int32_t whole;    /**< 1: counted in all of the tensor; 0: in what of it lies in the window */
-    uint64_t count;   /**< values */
-    const char *path; /**< of the tensor; lives as long as the call */
-} rec_loss;
-/** Words a loss as a report does: "1,234 values were too large for f16 and became infinite". @param text `room` bytes,
- * NUL-terminated.
- *  @return REC_E_ARGUMENT of what is no loss. */
-REC_API rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room);
-/** One of the files that a save makes. Most make one; models in several files those of its parts, and last of all the
- * index, whose name counts. */
-typedef struct rec_file {
-    const char *name;      /**< without its folder; of a part with a stem: as it would be without letters */
-    const char *stem;      /**< of a part that never takes the place of another file: it is called STEM-TAIL, or
-                              STEM-LETTERS-TAIL where      an older model is in the way; else NULL */
-    const char *tail;      /**< see `stem` */
-    const char *temporary; /**< for rec_fill_fn: the path of the file that is to be written; else NULL */
-    uint64_t size;         /**< bytes */
-    uint64_t reserved;     /**< 0 */
-} rec_file;
-/** A part of what a save writes, for several processes that write it together. Zero the struct, set `size`, fill in.
- * Where a save makes several files, their bytes are those of all of them, one after the other. */
-typedef struct rec_window {
-    uint32_t size;     /**< sizeof(rec_window) */
-    uint32_t reserved; /**< 0 */
-    uint64_t from, to; /**< the bytes of the file from `from` to before `to`; beyond its end there are none */
-    uint64_t total;    /**< (out) bytes of the whole file, or of all */
-    uint64_t sum;      /**< (out) of all but tensors' data: saves of the same `total` and `sum` have the same layout */
-    /** Takes what tensors lost, instead of the report. Of those of which only what is in the window was converted, the
-     * counts of all windows add up to that of the whole; of a tensor that was converted as a `whole`, every window that
-     * has anything of it has the same. NULL: the report has them, those of parts too. */
-    void (*lost)(void *user, const rec_loss *loss);
-    void *user;          /**< for `lost` and `file` */
-    const char *letters; /**< what stands in the names of parts that have a stem, as rec_filling says; NULL: nothing */
-    /** Called with each file when the save is done, in the order of their bytes. NULL: it is not called. */
-    void (*file)(void *user, const rec_file *file);
-} rec_window;
-/**
- * Does what rec_save() does to a file, and gives the bytes of a window of it: all windows, one after the other, are the
- * file. Tensors outside the window are neither read nor converted. Nothing is read back (option `check`). The format
- * must store tensors as plain bytes (REC_TRAIT_PLAIN of plugin.h, and Burn 0.14 or later); others and compressed files
- * are REC_E_UNSUPPORTED. Of several files each must be written before the next, and the index last; others are
- * REC_E_UNSUPPORTED.
- * @param path what the file will be called: its extension may choose the format, its name may be in the file.
- * @param window what is wanted; `total` and `sum` are filled in.
- * @param output gets the window's bytes, copied; `patch` counts from the window's first byte, and with it what is
- * written is as for a file, else as for a stream. NULL: none are wanted, only `total` and `sum`.
- */
-REC_API rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, const char *path,
-                                   rec_window *window, const rec_output *output, void *user);
-/** What is to be filled with bytes, and what became of it. Zero the struct, set `size`, fill in. */
-typedef struct rec_filling {
-    uint32_t size;     /**< sizeof(rec_filling) */
-    uint32_t reserved; /**< 0 */
-    const rec_file
-        *files;     /**< as rec_window.file told of them. The last is that of the path, whose name may be NULL then */
-    uint64_t count; /**< how many, at least one */
-    const char *letters; /**< for rec_fill_fn: what is in the names of the parts that have a stem; "": nothing */
-    /** Set by rec_fill_fn: bytes of the last file, if they are not those that were said; with letters an index is
-     * longer. */
-    uint64_t last_size;
-    /** 1: of one file, the temporary one may be what a save of the same path that was to be gone on with left behind:
-     * with its bytes, and perhaps more of them behind `size`, which rec_fill_fn cuts off when all is done. It has one
-     * name for each path, so that only one save can be under way. A save without this removes what is left. */
-    int32_t resume;
-    int32_t keep; /**< for rec_fill_fn, and set by it, if that is 1: should the save fail, it stays for one that goes on
-                     with it. 1 if something was left, else 0 */
-} rec_filling;
-/** Sees to it that the `temporary` of each file, which is there, has all its bytes. @return 0 or an errno, as
- * rec_output's functions do. */
-typedef int32_t (*rec_fill_fn)(void *user, rec_filling *filling);
-/**
- * Saves files whose bytes the program writes by itself, by as many processes as it has: whole or not at all, as
- * rec_save(). The set that an older index names is replaced by the new one, as rec_save() does.
- * @param path as of rec_save(); a regular file, or none yet.
- * @param filling the files. Space for them is reserved, but for an index.
- * @param fill called once. After it the files are synced and take the targets' place; after a failure they are removed.
- */
-REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling,
-                                   rec_fill_fn fill, void *user);
 /** Frees what rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families()
  *  gave. NULL is ignored. */
 REC_API void rec_free(void *memory);
@@ -993,11 +890,6 @@ REC_API rec_record *rec_plan_load(rec_plan *plan);
  *  @param plan what to do; then `from` and `in` are not used and may be NULL, the plan has its sources. NULL: the one
  *         that `from`'s load arguments make. */
 REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan);
-
-/** Loads what rec_convert() would save of `in` as `out` with `to`, without a plan: for programs that save it in their
- * own way.
- *  @return the record, whose tensors are made when they are asked for, to be freed; NULL with an error. */
-REC_API rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_recorder *to, const char *out);
 
 /** A profile that can be named in a load argument. Strings live as long as the context. */
 typedef struct rec_profile_info {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <librecord/mpi.h>
+#include <librecord/parallel.h>
 
 #include "tools/tool.h"
 

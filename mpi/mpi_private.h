@@ -7,6 +7,7 @@
 
 #define REC_NO_SHORT_NAMES
 #include <librecord/mpi.h>
+#include <librecord/parallel.h>
 
 /** Bytes of a message as it travels, and of the words that ranks compare. */
 enum { LR_MPI_MESSAGE = 4096, LR_MPI_WORDS = 1024 };

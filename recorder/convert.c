@@ -38,19 +38,6 @@ static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, co
                                                                                                       : NULL;
 }
 
-static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
-{
-    rec_plan *plan;
-    rec_record *record = load_one(job, from, in, to, out, &plan);
-    if (record) {
-        (void)lr_save_file(job, to, record, out);
-    }
-    if (!plan) {
-        rec_record_free(record);
-    }
-    rec_plan_free(plan);
-}
-
 /* What both can be said of. */
 static bool can_convert(rec_job *job, const rec_recorder *from, const char *in, const rec_recorder *to, const char *out)
 {
@@ -62,27 +49,24 @@ static bool can_convert(rec_job *job, const rec_recorder *from, const char *in, 
     return !lr_job_failed(job);
 }
 
-rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_recorder *to, const char *out)
+rec_record *lr_load_for(rec_job *job, rec_recorder *from, const char *in, const rec_recorder *to, const char *out,
+                        rec_plan **plan)
 {
-    rec_job job;
-    rec_record *record = NULL;
-    rec_plan *plan = NULL;
-    if (LR_NULL(from) || LR_NULL(in) || LR_NULL(to) || LR_NULL(out)) {
-        return NULL;
+    *plan = NULL;
+    return can_convert(job, from, in, to, out) ? load_one(job, from, in, to, out, plan) : NULL;
+}
+
+static void convert_one(rec_job *job, rec_recorder *from, const char *in, rec_recorder *to, const char *out)
+{
+    rec_plan *plan;
+    rec_record *record = lr_load_for(job, from, in, to, out, &plan);
+    if (record) {
+        (void)lr_save_file(job, to, record, out);
     }
-    lr_job_begin(&job, from->context, "load", in);
-    if (can_convert(&job, from, in, to, out)) {
-        record = load_one(&job, from, in, to, out, &plan);
-    }
-    if (record && plan) { /* what it is made of lives on with it */
-        record = lr_watch_judge(&job, false) == REC_OK ? rec_record_copy(record) : NULL;
-        if (!record && !lr_job_failed(&job)) {
-            (void)lr_fail_memory(&job, sizeof plan);
-        }
+    if (!plan) {
+        rec_record_free(record);
     }
     rec_plan_free(plan);
-    (void)lr_job_end(&job);
-    return record;
 }
 
 rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan)
@@ -99,7 +83,7 @@ rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, con
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else if (plan) {
         (void)lr_save_plan(&job, plan, to, out);
-    } else if (can_convert(&job, from, in, to, out)) {
+    } else {
         convert_one(&job, from, in, to, out);
     }
     return lr_job_end(&job);

@@ -476,7 +476,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
 static bool exists(rec_job *job, const char *path)
 {
     struct stat about;
-    return lr_seen_has(job, path) || stat(path, &about) == 0;
+    return lr_parallel_has(job, path) || stat(path, &about) == 0;
 }
 
 /* The record and all messages have the address without its secrets. */
@@ -503,7 +503,7 @@ rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
     char *name = NULL;
     rec_record *record = NULL;
     rec_source *source = NULL;
-    job->skip = r->skip || job->noting;
+    job->skip = r->skip || (job->parallel && job->parallel->headers);
     if (lr_path_scheme(path)) {
         return load_address(job, r, path);
     }

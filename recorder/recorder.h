@@ -62,6 +62,12 @@ int32_t lr_save_file(rec_job *job, rec_recorder *recorder, const rec_record *rec
 /** Fails where a record to which no tensor was mapped would replace an existing file. */
 int32_t lr_check_replaced(rec_job *job, const rec_record *record, const char *name);
 
+/* convert.c */
+
+/** Loads what a conversion without a plan saves. @param plan (out) which holds it; NULL: it is the caller's. */
+rec_record *lr_load_for(rec_job *job, rec_recorder *from, const char *in, const rec_recorder *to, const char *out,
+                        rec_plan **plan);
+
 /* plan.c */
 
 /** A record that was just loaded, as a source: the plan is to have it. @param path the name it was asked for by. */

@@ -38,13 +38,19 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
     return set;
 }
 
+/* Only a part of the file is wanted. */
+static bool is_window(const rec_job *job)
+{
+    return job->parallel && job->parallel->window;
+}
+
 /* Whether what is saved is read back before it gets its name. By itself where that costs next to nothing: bytes that
  * are compared as they lie, while the system writes them to the disk, which has to be waited for anyway. Of what is
  * compressed or a text, reading takes a part of the time that is felt, and so it does of V1's numbers. */
 static bool is_checked(const rec_job *job, const rec_recorder *r, const rec_plugin *plugin, const rec_sink *sink)
 {
     bool file = *rec_sink_name(sink) != '\0';
-    if (!plugin->load || r->check == LR_CHECK_NO || lr_sink_is_window(sink)) {
+    if (!plugin->load || r->check == LR_CHECK_NO || is_window(job)) {
         return false;
     }
     return r->check == LR_CHECK_YES ||
@@ -52,9 +58,9 @@ static bool is_checked(const rec_job *job, const rec_recorder *r, const rec_plug
 }
 
 /* Parts of a file can be written by several where no byte of it follows from a tensor's but that one. */
-static void check_parts(rec_job *job, const rec_plugin *plugin, const rec_sink *sink)
+static void check_parts(rec_job *job, const rec_plugin *plugin)
 {
-    if (lr_sink_is_window(sink) && (!(plugin->traits & REC_TRAIT_PLAIN) || job->burn.minor < LR_BURN_V2)) {
+    if (is_window(job) && (!(plugin->traits & REC_TRAIT_PLAIN) || job->burn.minor < LR_BURN_V2)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "%s does not store tensors as plain bytes: several processes cannot write one file",
                        plugin->name);
@@ -137,10 +143,10 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->progress.total = REC_UNKNOWN;
     if (record && lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
         lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
-        check_parts(job, &plugin->d, sink);
+        check_parts(job, &plugin->d);
         if (is_checked(job, r, &plugin->d, sink)) {
             check = lr_check_new(job);
-        } else if (r->check == LR_CHECK_YES && !lr_sink_is_window(sink)) {
+        } else if (r->check == LR_CHECK_YES && !is_window(job)) {
             note_unchecked(job, "its recorder can only save");
         }
     }

@@ -10,7 +10,7 @@ set -u
 
 # Each may use those before it; types and remap stand side by side.
 rooms='core/base core/config core/io core/record core/registry burn/layout burn/visit types remap/regex remap/ops remap/rules remap/plan
-remap/forward remap/torch remap/fit remap/reverse remap recorder'
+remap/forward remap/torch remap/fit remap/reverse remap recorder parallel'
 # These see the public headers alone, and each other in this order.
 outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools mpi'
 
@@ -62,7 +62,7 @@ check "plugins see librecord/plugin.h and codecs alone" no_private plugins $code
 
 only_in_remap() { # nobody else speaks PCRE2, libltdl is the registry's, inih the configuration's
     ! (cd "$srcdir" && grep -lE '# *include <(pcre2|ltdl|ini)\.h>' core/*/*.[ch] types/*.[ch] remap/*.[ch] remap/*/*.[ch] \
-        recorder/*.[ch] plugins/*.c plugins/codec/*/*.[ch] tools/*.[ch] tools/*/*.[ch]) |
+        recorder/*.[ch] parallel/*.[ch] plugins/*.c plugins/codec/*/*.[ch] tools/*.[ch] tools/*/*.[ch]) |
         grep -vE '^(remap/regex|core/registry|core/config)/'
 }
 check "PCRE2, libltdl and inih are each called from one room" only_in_remap

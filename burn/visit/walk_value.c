@@ -18,18 +18,14 @@ struct stream {
     uint64_t next;    /* element, or byte of what is not converted */
     uint8_t carry[8]; /* the rest of an element that was read in part */
     uint32_t carried;
-    bool in_part; /* elements may be stepped over */
     lr_losses losses;
 };
 
 /* At the end of the tensor. */
 static void tell_losses(const struct stream *s)
 {
-    rec_job *job = s->walk->job;
     if (s->next == s->tensor->count) {
-        job->in_part = s->in_part;
-        lr_note_losses(job, s->walk->path, s->dtype, &s->losses);
-        job->in_part = false;
+        lr_note_losses(s->walk->job, s->walk->path, s->dtype, &s->losses);
     }
 }
 
@@ -98,7 +94,7 @@ static int32_t stream_step(void *user, uint64_t size)
     lr_losses others = {0};
     uint64_t n = size < s->carried ? size : s->carried;
     int32_t status = REC_OK;
-    s->in_part = true;
+    s->losses.part = true;
     s->carried -= (uint32_t)n;
     size -= n;
     n = size / s->width;
@@ -202,7 +198,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
     const uint8_t *bytes = lr_data_at_hand(data);
     *blob = (rec_blob){.struct_size = sizeof *blob, .size = data->size, .offset = data->offset};
     w->job->converting = false;
-    w->job->step = (lr_stepping){0};
+    lr_parallel_step(w->job, (lr_stepping){0});
     if (tensor->packed == dtype && tensor->dtype == dtype) {
         blob->kind = bytes ? REC_BLOB_VIEW : REC_BLOB_RANGE;
         blob->data = bytes;
@@ -215,7 +211,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
                                .offset = REC_UNKNOWN,
                                .read = raw_read,
                                .user = stream};
-            w->job->step = (lr_stepping){.read = raw_read, .user = stream, .over = raw_step};
+            lr_parallel_step(w->job, (lr_stepping){.read = raw_read, .user = stream, .over = raw_step});
         }
         return;
     }
@@ -226,7 +222,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
     blob->offset = REC_UNKNOWN;
     blob->read = stream_read;
     blob->user = stream;
-    w->job->step = (lr_stepping){.read = stream_read, .user = stream, .over = stream_step};
+    lr_parallel_step(w->job, (lr_stepping){.read = stream_read, .user = stream, .over = stream_step});
 }
 
 static int32_t walk_shape(lr_walk *w, const rec_tensor *tensor)

@@ -254,6 +254,7 @@ struct rec_context {
     _Atomic(const struct lr_modules *) modules; /**< burn.h: what is known of Burn's own modules; NULL until a recorder
                                                      is opened */
     _Atomic(lr_attached *) attached;            /**< the last one first */
+    _Atomic(struct lr_parallel *) parallel;     /**< core/io/io.h: of files that another process read; NULL: none */
     pthread_mutex_t lock;                       /**< of what is attached, and of typed tensor access */
 };
 
@@ -299,13 +300,6 @@ typedef struct lr_pieces {
     uint64_t room, count;
 } lr_pieces;
 
-/** A stream of core's own (a blob's `read` and `user`) whose next bytes can be passed without being made. */
-typedef struct lr_stepping {
-    int32_t (*read)(void *user, void *target, uint64_t size);
-    void *user;
-    int32_t (*over)(void *user, uint64_t size);
-} lr_stepping;
-
 /** A job in parts of one concern each. */
 struct rec_job {
     /* What it is. */
@@ -324,17 +318,14 @@ struct rec_job {
     bool partly;        /**< of such a load: what was read is not the whole */
     rec_source *absent; /**< core/io/source_absent.c: in their place, or NULL */
     uint32_t cuts;      /**< maps of files that had been cut when it began (watch.c) */
-    bool resumes;  /**< of a save: its temporary file is the one that a save before it left, and stays if this one fails
-                    */
-    bool placed;   /**< of a save: what was written has its name, and nothing that fails later undoes that */
-    bool passing;  /**< what is loaded or saved is only handed on: files that are not mapped are read when
-                        needed, pages of those that are need not stay */
-    lr_walk *walk; /**< of a save, or NULL */
+    bool placed;        /**< of a save: what was written has its name, and nothing that fails later undoes that */
+    bool passing;       /**< what is loaded or saved is only handed on: files that are not mapped are read when
+                             needed, pages of those that are need not stay */
+    lr_walk *walk;      /**< of a save, or NULL */
+    struct lr_parallel *parallel; /**< core/io/io.h: of one of several processes that work together; else NULL */
     rec_source *stepped;          /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
-    lr_stepping step;             /**< of a save: the stream that can be stepped over, if there is one */
     bool converting;              /**< of a save: what is streamed are numbers in memory that only change their type */
     void (*at_end)(rec_job *job); /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
-    struct lr_seen *noting;       /**< of a load: core/io/source_seen.c: who writes down what it looks at, or NULL */
     void *kept;                   /**< core/io/source_siblings.c: the files that were opened beside it */
 
     /* What it may take, and what it gave. */
@@ -359,10 +350,6 @@ struct rec_job {
     /* What it has to say. Last: lr_job_begin() does not clear the texts. */
     bool quiet;        /**< no notes: a walk that only measures */
     lr_report *report; /**< NULL until the first note */
-    void (*aside)(void *user,
-                  const rec_loss *loss); /**< of a save of a part: takes what tensors lost; NULL: the report does */
-    void *aside_user;
-    bool in_part; /**< what is lost now is that of a part of a tensor */
     uint64_t notes;
     bool hinting; /**< the last failure reported was the first: hints are about it */
     bool named;   /**< it says by itself which file it is about */
@@ -479,8 +466,8 @@ int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *for
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);
 /** As rec_job_note, for `count` values. */
 void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, ...) REC_PRINTF(5, 6);
-/** Tells of a loss whoever takes them aside (`whole` is filled in). @return false: nobody does, it is to be noted. */
-bool lr_tell_aside(rec_job *job, rec_loss loss);
+/** A path in a record as errors and reports show it. @return place. */
+const char *lr_place_text(char *place, size_t room, const char *path);
 
 /** An error of a function that needs no job, published at once. @return status. */
 rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);

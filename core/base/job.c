@@ -493,23 +493,11 @@ void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const
     va_end(args);
 }
 
-bool lr_tell_aside(rec_job *job, rec_loss loss)
+const char *lr_place_text(char *place, size_t room, const char *path)
 {
-    char place[512];
-    if (!job->aside) {
-        return false;
-    }
-    if (!job->quiet) {
-        lr_call call;
-        lr_error_copy(place, sizeof place, loss.path);
-        lr_error_clean(place);
-        loss.path = place;
-        loss.whole = !job->in_part;
-        lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
-        job->aside(job->aside_user, &loss);
-        lr_call_end(&call);
-    }
-    return true;
+    lr_error_copy(place, room, path);
+    lr_error_clean(place);
+    return place;
 }
 
 void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *format, ...)

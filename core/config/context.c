@@ -48,6 +48,7 @@ static rec_context *context_new(const rec_allocator *allocator)
     }
     context->config = lr_config_new(&context->allocator);
     atomic_init(&context->attached, NULL);
+    atomic_init(&context->parallel, NULL);
     if (!context->config) {
         rec_context_free(context);
         return NULL;

@@ -27,7 +27,7 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
 /** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL:
  * not. */
 int32_t lr_source_check_whole(rec_job *job, const rec_source *source, bool sizes_too);
-/** Its bytes are needed as they lie: maps one that was left unmapped until then (source_seen.c). Others stay as they
+/** Its bytes are needed as they lie: maps one that was left unmapped until then (parallel/seen.c). Others stay as they
  * are. */
 int32_t lr_source_map_late(rec_job *job, rec_source *source);
 /** The program is given bytes of it: lr_watch_lend(). NULL is ignored. */
@@ -141,26 +141,32 @@ typedef struct lr_source_ops {
     void (*release)(rec_source *source);
 } lr_source_ops;
 
-/** Files that one process looks at for others (source_seen.c). Begins to write down what a job looks at… NULL: the job
- * has failed. */
-typedef struct lr_seen lr_seen;
-lr_seen *lr_seen_begin(rec_job *job);
-/** …and ends that, also of a job that has failed, once nobody has its sources any more. @param data (out) from malloc.
- */
-int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size);
-/** Shows that to the job's context: REC_E_ARGUMENT if these are no such bytes. Without any: what was shown counts no
- * more. */
-int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size);
-/** Makes a source, which has its path as name, that of a file that is looked at or was shown. @param missing (out)
- * true: there is none. NULL: that is not to be. @param map it may be mapped. @param done (out) false: neither; it is to
- * be opened. */
-int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done);
-/** Whether a file was shown by that path. */
-bool lr_seen_has(const rec_job *job, const char *path);
-
 /** A source of a kind of its own. @param self what its functions find by lr_source_self(); taken unless it fails. */
 rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self);
 void *lr_source_self(const rec_source *source);
+/** A new source, which has its path as name, becomes one of such a kind: its bytes are fetched when they are asked for,
+ * and other files can be opened beside it. */
+void lr_source_become(rec_source *source, const lr_source_ops *ops, void *self);
+
+/* What kinds of sources are made of. */
+
+/** Makes it ready. `data` may be NULL if `size` is 0. */
+void lr_source_ready(rec_source *source, const void *data, uint64_t size);
+
+/** Reads all of it by `read_at` into page memory and makes it ready. */
+int32_t lr_source_read_whole(rec_job *job, rec_source *source);
+/** Opens a path to be read; of a FIFO: waits for a writer. @param fd (out) -1 if it failed. @param error (out) the
+ * errno if the system refused, which is for lr_path_refused() to report; else 0. @return REC_E_CANCELLED or REC_OK. */
+int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error);
+int32_t lr_path_refused(rec_job *job, const char *path, int error);
+/** Reads bytes of a place that is within the size of a file. */
+int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,
+                      uint64_t size);
+
+/** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
+int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
+/** Maps [begin, end) of the caller's own regular file. @return false: it is on a server, or the system cannot. */
+bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end);
 
 /** Copies a blob that a reader lends, as far as the other side knows its members, and checks that it has what its kind
  *  needs and lies where it says. */
@@ -190,27 +196,6 @@ void lr_sink_lend(rec_sink *sink, bool lent);
 rec_sink *lr_sink_fd(rec_job *job, int fd);
 /** The program's own functions. They are told of the end and given back once, also if that fails. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
-/** A range of what is written, and what the whole came to. Files beside the first count as if they were one with it,
- * which is last. */
-typedef struct lr_window {
-    uint64_t from, to; /**< bytes of the file */
-    uint64_t total;    /**< (out) bytes of all of it… */
-    uint64_t
-        sum; /**< …and a sum of all that is no blob: who has the same would write the same, but for tensors' data */
-    const char *letters; /**< what is put into the names of a set's files; NULL: nothing */
-    rec_file *files;     /**< (out) in the order of their bytes, to be freed by lr_window_end() */
-    uint64_t count, room;
-} lr_window;
-void lr_window_end(rec_job *job, lr_window *window);
-/** One that hands on a window of what it is given, whose other bytes are neither read nor made where they can be
- * stepped over (lr_stepping). @param name the file's, of which this is a part; "": it is none, and can have none beside
- * it. @param target taken, also if that fails; NULL: all that is wanted is what `window` then says. @param window
- * filled in when it is finished. */
-rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_window *window);
-bool lr_sink_is_window(const rec_sink *sink);
-/** Saves files that others write: rec_save_filled(). */
-int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill,
-                       void *user);
 /** Memory that grows. */
 rec_sink *lr_sink_memory(rec_job *job);
 /** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,
@@ -236,5 +221,140 @@ rec_source *lr_sink_reopen(rec_sink *sink);
 int32_t lr_sink_commit(rec_sink *sink);
 /** Takes the bytes of a memory sink before lr_sink_commit: from malloc, at least one byte. */
 int32_t lr_sink_take(rec_sink *sink, void **data, uint64_t *size);
+
+/** A kind of sink. */
+typedef struct lr_sink_ops {
+    /** At most LR_IO_PIECE bytes, which may be gone afterwards. */
+    int32_t (*write)(rec_sink *sink, const uint8_t *data, uint64_t size);
+    /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
+     *  source with them. NULL: `write` does. */
+    int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
+    /** A checked blob as it is, where it is better not taken apart into the three above and below; what it does is
+     * counted by who calls it. NULL: it is. */
+    int32_t (*put)(rec_sink *sink, const rec_blob *blob);
+    /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
+    int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
+    /** The first `size` bytes of that room were filled. */
+    int32_t (*filled)(rec_sink *sink, uint64_t size);
+    /** NULL: nothing to reserve. */
+    int32_t (*reserve)(rec_sink *sink, uint64_t size);
+    /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
+     *  nothing to do. */
+    int32_t (*finish)(rec_sink *sink);
+    /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on
+     * the way there. Called once after it. NULL: nothing to do. */
+    int32_t (*secure)(rec_sink *sink);
+    /** Gives a finished file its name, and makes that last: what fails then is REC_E_SYNC. Both or neither are NULL. */
+    int32_t (*place)(rec_sink *sink);
+    int32_t (*settle)(rec_sink *sink);
+    /** What was written, once it is finished. NULL, or returns NULL: nobody can read it, or the job has failed. */
+    rec_source *(*reopen)(rec_sink *sink);
+    /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
+    void (*release)(rec_sink *sink);
+    /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
+     *  nobody else has; a `fresh` one is that of no file that is there. Both or neither are NULL. */
+    rec_sink *(*beside)(rec_sink *sink, const char *name, bool fresh);
+    int32_t (*rename)(rec_sink *sink, const char *name);
+    /** What is put into the names of a set's files, STEM-LETTERS-TAIL; "": nothing. The answer is as long each time.
+     * NULL if `beside` is. @param index the name that the sink has or will have. @param writes they are to be written
+     * now. */
+    int32_t (*letters)(rec_sink *sink, const char *index, const char *stem, const char *tail, bool writes,
+                       const char **letters);
+    /** Writes over bytes that were given to it already. NULL: it cannot. */
+    int32_t (*patch)(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size);
+    /** Whether anything becomes of the next bytes. NULL: yes. */
+    bool (*wants)(const rec_sink *sink, uint64_t size);
+    /** Whether it can after all. NULL: if there is `patch`. */
+    bool (*patches)(const rec_sink *sink);
+} lr_sink_ops;
+
+/** A sink of a kind of its own. @param name its file's own name; "": it is no file, and can have none beside it. @param
+ * self what its functions find by lr_sink_self(); taken unless it fails. */
+rec_sink *lr_sink_of(rec_job *job, const char *name, const lr_sink_ops *ops, void *self);
+void *lr_sink_self(const rec_sink *sink);
+rec_job *lr_sink_job(const rec_sink *sink);
+/** Another sink reports the progress. */
+void lr_sink_hush(rec_sink *sink);
+
+/* A file whose bytes others write. */
+
+/** Of the path, as which its temporary files are known, the file `name` beside it. @param name that of the path, or
+ * another. */
+rec_sink *lr_sink_file_as(rec_job *job, const char *path, const char *name, bool sync);
+/** Whether it is a FIFO or a device, which has no temporary file. */
+bool lr_sink_is_straight(const rec_sink *file);
+/** The path of its temporary file, to be released. NULL: the job has failed. */
+char *lr_sink_temporary(const rec_sink *file);
+/** What is in the names of its parts (rec_sink_part()); "": nothing. */
+const char *lr_sink_letters(const rec_sink *file);
+/** Gives the descriptor of a file beside another back, and memory… */
+void lr_sink_leave(rec_sink *file);
+/** …and opens it again. Of any file: fails unless it has so many bytes. */
+int32_t lr_sink_resume(rec_sink *file, uint64_t size);
+/** Whether the temporary file stays if the save fails. */
+bool lr_sink_keeps(const rec_sink *file);
+void lr_sink_keep(rec_sink *file, bool keep);
+
+/* Names and failures of files. */
+
+/** Fails in words about `file`, which need not be the job's. @param hint what to do, or NULL. @return the status. */
+int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
+                   ...) REC_PRINTF(6, 7);
+/** The last part of a path; "" if it ends in a slash. */
+const char *lr_own_name(const char *path);
+/** Checks that a name stays in its folder. @param file what names it, for the message. @param status of the failure. */
+int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name);
+/** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
+int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
+/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. @param
+ * opens the function opens or reads an input, which may be REC_E_NOT_FOUND; with others ENOENT is REC_E_IO like the
+ * rest. */
+int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing, bool opens);
+
+/* --------------------------------------------------------------------------------------------- several processes -- */
+
+/** How many values of a tensor a conversion changed. */
+typedef struct lr_loss {
+    const char *path;
+    rec_dtype dtype; /**< converted to */
+    int32_t kind;    /**< REC_NOTE_OVERFLOW, REC_NOTE_CLAMPED */
+    uint64_t count;
+    bool part; /**< only a part of the tensor was converted */
+} lr_loss;
+/** A stream of core's own (a blob's `read` and `user`) whose next bytes can be passed without being made. */
+typedef struct lr_stepping {
+    int32_t (*read)(void *user, void *target, uint64_t size);
+    void *user;
+    int32_t (*over)(void *user, uint64_t size);
+} lr_stepping;
+/** What is different where several processes work on one model: all that core knows of parallel/, which fills it in. A
+ * job has one during a function of that room, and a context has one once it was given what another process read.
+ * Functions may be NULL. */
+typedef struct lr_parallel {
+    void *user;
+    /** Makes a source, which has its path as name, that of a file that is noted or was read by another process. @param
+     * missing (out) true: there is no such file. NULL: it must be there. @param done (out) false: it is to be opened.
+     */
+    int32_t (*open)(const struct lr_parallel *self, rec_job *job, rec_source *source, bool map, bool *missing,
+                    bool *done);
+    /** Whether another process read that file. */
+    bool (*has)(const struct lr_parallel *self, const char *path);
+    /** Takes what a tensor lost, instead of the report. */
+    void (*lost)(const struct lr_parallel *self, rec_job *job, const lr_loss *loss);
+    bool headers;     /**< of a load: tensors are to have no data */
+    bool window;      /**< of a save: only a part of the file is wanted */
+    bool resumes;     /**< of a save: its temporary file may be what an earlier save left, and may stay if this fails */
+    lr_stepping step; /**< of a save: the stream that can be passed over, if there is one */
+} lr_parallel;
+/** `open` of the job or of its context. */
+int32_t lr_parallel_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done);
+bool lr_parallel_has(const rec_job *job, const char *path);
+/** The stream of the tensor that is written next. */
+static inline void lr_parallel_step(const rec_job *job, lr_stepping step)
+{
+    if (job->parallel) {
+        job->parallel->step = step;
+    }
+}
 
 #endif

@@ -15,15 +15,6 @@
 
 /* ----------------------------------------------------------------------------------------------------- failing -- */
 
-/** Fails in words about `file`, which need not be the job's. @param hint what to do, or NULL. @return the status. */
-int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,
-                   ...) REC_PRINTF(6, 7);
-/** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
-int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
-/** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. @param
- * opens the function opens or reads an input, which may be REC_E_NOT_FOUND; with others ENOENT is REC_E_IO like the
- * rest. */
-int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error, const char *doing, bool opens);
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
 int32_t lr_io_interrupted(rec_job *job);
 /** Fails because a file of `size` bytes ended at byte `at`. */
@@ -35,10 +26,6 @@ int32_t lr_said_why(rec_job *job, int32_t status, const char *whose);
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
 
-/** The last part of a path; "" if it ends in a slash. */
-const char *lr_own_name(const char *path);
-/** Checks that a name stays in its folder. @param file what names it, for the message. @param status of the failure. */
-int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name);
 /** The path of a file in the folder of another one, or (`inside`) in a folder. From the job's allocator. NULL: the job
  *  has failed. */
 char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *name);
@@ -58,7 +45,7 @@ struct rec_source {
     bool programs;       /**< the application gives the bytes, not a plugin */
     bool far;            /**< its bytes are fetched when they are asked for */
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
-    bool may_map_late;   /**< the same, but not before somebody needs it as it lies (source_seen.c) */
+    bool may_map_late;   /**< the same, but not before somebody needs it as it lies (parallel/seen.c) */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
     rec_source *handed_next;  /**< lent.c: of the same chain… */
@@ -94,9 +81,6 @@ void lr_source_feeds(const rec_source *source);
 #define LR_STEP_FROM (UINT64_C(8) << 20)
 /** Its view was asked for: see lr_source_step_begin(). */
 void lr_source_step(const rec_job *job, rec_source *source);
-/** Makes it ready. `data` may be NULL if `size` is 0. */
-void lr_source_ready(rec_source *source, const void *data, uint64_t size);
-
 /** Says that it is made of another one's bytes. */
 void lr_source_derive(rec_source *source, const rec_source *from);
 /** The size of what it is made of in the end, REC_UNKNOWN if nobody knows it. */
@@ -117,8 +101,6 @@ uint64_t lr_inflation_left(const lr_inflation *inflation);
 /** Bytes were given that had not been given before. */
 void lr_inflation_take(lr_inflation *inflation, uint64_t size);
 
-/** Reads all of it by `read_at` into page memory and makes it ready. */
-int32_t lr_source_read_whole(rec_job *job, rec_source *source);
 /** Locks it, or one of its maker's: a thread that has it already is called by what it does there and asks for the same
  *  bytes once more, which is a failure. */
 int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t *lock);
@@ -142,25 +124,13 @@ int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, in
  * unless it fails. */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
 
-/** Maps [begin, end) of a regular file, or copies it by several threads, and makes the source ready. */
-int32_t lr_source_fill(rec_job *job, rec_source *source, int fd, uint64_t begin, uint64_t end, bool map);
 /** Whether a file system is a server's, by the number that statfs() gives as its type. */
 bool lr_source_remote(uint32_t file_system);
-/** Maps [begin, end) of the caller's own regular file. @return false: it is on a server, or the system cannot. */
-bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end);
 /** Maps [begin, end) of a file, which may begin anywhere in a page. @return false if the system cannot. */
 bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end);
 
-/** Opens a path to be read; of a FIFO: waits for a writer. @param fd (out) -1 if it failed. @param error (out) the
- * errno if the system refused, which is for lr_path_refused() to report; else 0. @return REC_E_CANCELLED or REC_OK. */
-int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error);
-int32_t lr_path_refused(rec_job *job, const char *path, int error);
 /** What a source of a path is made of. The descriptor is taken. */
 int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map);
-
-/** Reads bytes of a place that is within the size of a file. */
-int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,
-                      uint64_t size);
 
 /** Makes it a folder, whose names are listed now. The descriptor is taken, also on failure. */
 int32_t lr_source_list(rec_job *job, rec_source *source, int fd);
@@ -171,59 +141,12 @@ int32_t lr_source_defer(rec_job *job, rec_source *source, int fd, uint64_t size)
 int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy);
 /** The next bytes of a checked blob that is a stream. */
 int32_t lr_blob_next(rec_job *job, const rec_blob *blob, void *target, uint64_t size);
-/** Passes over them. @param drop memory for what must be made, NULL until it is needed; to be released. */
-int32_t lr_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size, uint8_t **drop);
 /** Whether a checked blob is better read in parts: its view would be kept, and is neither there nor for nothing. */
 bool lr_blob_in_parts(const rec_blob *blob);
 /** The bytes of a checked blob in one piece; NULL for a stream. */
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
 
 /* ------------------------------------------------------------------------------------------------------- sinks -- */
-
-typedef struct lr_sink_ops {
-    /** At most LR_IO_PIECE bytes, which may be gone afterwards. */
-    int32_t (*write)(rec_sink *sink, const uint8_t *data, uint64_t size);
-    /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
-     *  source with them. NULL: `write` does. */
-    int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
-    /** A checked blob as it is, where it is better not taken apart into the three above and below; what it does is
-     * counted by who calls it. NULL: it is. */
-    int32_t (*put)(rec_sink *sink, const rec_blob *blob);
-    /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
-    int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
-    /** The first `size` bytes of that room were filled. */
-    int32_t (*filled)(rec_sink *sink, uint64_t size);
-    /** NULL: nothing to reserve. */
-    int32_t (*reserve)(rec_sink *sink, uint64_t size);
-    /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
-     *  nothing to do. */
-    int32_t (*finish)(rec_sink *sink);
-    /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on
-     * the way there. Called once after it. NULL: nothing to do. */
-    int32_t (*secure)(rec_sink *sink);
-    /** Gives a finished file its name, and makes that last: what fails then is REC_E_SYNC. Both or neither are NULL. */
-    int32_t (*place)(rec_sink *sink);
-    int32_t (*settle)(rec_sink *sink);
-    /** What was written, once it is finished. NULL, or returns NULL: nobody can read it, or the job has failed. */
-    rec_source *(*reopen)(rec_sink *sink);
-    /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
-    void (*release)(rec_sink *sink);
-    /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
-     *  nobody else has; a `fresh` one is that of no file that is there. Both or neither are NULL. */
-    rec_sink *(*beside)(rec_sink *sink, const char *name, bool fresh);
-    int32_t (*rename)(rec_sink *sink, const char *name);
-    /** What is put into the names of a set's files, STEM-LETTERS-TAIL; "": nothing. The answer is as long each time.
-     * NULL if `beside` is. @param index the name that the sink has or will have. @param writes they are to be written
-     * now. */
-    int32_t (*letters)(rec_sink *sink, const char *index, const char *stem, const char *tail, bool writes,
-                       const char **letters);
-    /** Writes over bytes that were given to it already. NULL: it cannot. */
-    int32_t (*patch)(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size);
-    /** Whether anything becomes of the next bytes. NULL: yes. */
-    bool (*wants)(const rec_sink *sink, uint64_t size);
-    /** Whether it can after all. NULL: if there is `patch`. */
-    bool (*patches)(const rec_sink *sink);
-} lr_sink_ops;
 
 /** Those beside a sink. */
 typedef struct lr_sinks {
@@ -234,6 +157,7 @@ typedef struct lr_sinks {
 /** The beginning of every sink. */
 struct rec_sink {
     const lr_sink_ops *ops; /**< NULL: it only counts */
+    void *self;             /**< of lr_sink_of(): what its functions work on */
     rec_job *job;
     const char *name; /**< what messages call it; lives as long as the sink */
     uint64_t written; /**< bytes given to it */

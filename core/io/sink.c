@@ -104,6 +104,36 @@ void lr_sink_remember(rec_sink *sink)
     sink->job->made = sink;
 }
 
+/* ------------------------------------------------------------------------------------------------ of other rooms -- */
+
+rec_sink *lr_sink_of(rec_job *job, const char *name, const lr_sink_ops *ops, void *self)
+{
+    rec_sink *sink = lr_sink_new(job, ops, sizeof *sink);
+    if (sink && *name && lr_sink_set_own_name(sink, name) != REC_OK) {
+        lr_release(job->allocator, sink);
+        return NULL;
+    }
+    if (sink) {
+        sink->self = self;
+    }
+    return sink;
+}
+
+void *lr_sink_self(const rec_sink *sink)
+{
+    return sink->self;
+}
+
+rec_job *lr_sink_job(const rec_sink *sink)
+{
+    return sink->job;
+}
+
+void lr_sink_hush(rec_sink *sink)
+{
+    sink->quiet = true;
+}
+
 /* -------------------------------------------------------------------------------------------------- every sink -- */
 
 /* Counts what was written, and lets the caller know and cancel from time to time. */

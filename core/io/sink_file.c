@@ -242,6 +242,77 @@ static void file_release(rec_sink *sink)
     lr_release(sink->job->allocator, self->mark);
 }
 
+/* ---------------------------------------------------------------------------------------- filled by others -- */
+
+bool lr_sink_is_straight(const rec_sink *file)
+{
+    return ((const lr_file_sink *)file)->straight;
+}
+
+char *lr_sink_temporary(const rec_sink *file)
+{
+    const lr_file_sink *self = (const lr_file_sink *)file;
+    return lr_path_sibling(file->job, self->path, false, self->temporary);
+}
+
+const char *lr_sink_letters(const rec_sink *file)
+{
+    return lr_set_own_letters((const lr_file_sink *)file);
+}
+
+bool lr_sink_keeps(const rec_sink *file)
+{
+    return ((const lr_file_sink *)file)->keeps;
+}
+
+void lr_sink_keep(rec_sink *file, bool keep)
+{
+    ((lr_file_sink *)file)->keeps = keep;
+}
+
+/* The lock of what is no part is in its descriptor. */
+void lr_sink_leave(rec_sink *file)
+{
+    lr_file_sink *self = (lr_file_sink *)file;
+    lr_fd_free(&self->out);
+    if (self->lead) {
+        (void)close(self->out.fd);
+        self->out.fd = -1;
+    }
+}
+
+static int32_t take_up(lr_file_sink *self)
+{
+    int fd = self->out.fd;
+    while (fd < 0 && (fd = openat(self->folder, self->temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)) < 0) {
+        if (errno != EINTR) {
+            return lr_file_failed(self, "open the temporary file again", NULL);
+        }
+    }
+    return lr_fd_init(&self->out, fd);
+}
+
+int32_t lr_sink_resume(rec_sink *file, uint64_t size)
+{
+    lr_file_sink *self = (lr_file_sink *)file;
+    struct stat is;
+    if (!self->out.batch && take_up(self) != REC_OK) {
+        return file->job->error.status;
+    }
+    if (fstat(self->out.fd, &is) != 0) {
+        return lr_file_failed(self, "look at the temporary file", NULL);
+    }
+    if (is.st_nlink == 0 || (uint64_t)is.st_size != size) {
+        char have[32], want[32];
+        return lr_io_fail(file->job, self->name, REC_E_IO, REC_UNKNOWN, NULL, "the temporary file has %s bytes of %s%s",
+                          lr_group_digits((uint64_t)is.st_size, have, sizeof have),
+                          lr_group_digits(size, want, sizeof want), is.st_nlink ? "" : ", and was removed");
+    }
+    self->out.flushed = size;
+    file->written = file->all = size;
+    return REC_OK;
+}
+
 /* ----------------------------------------------------------------------------------------------------- opening -- */
 
 static int32_t open_straight(lr_file_sink *self, int *fd)

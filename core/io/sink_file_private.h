@@ -48,9 +48,6 @@ struct lr_file_sink {
     char parked[NAME_MAX + 1]; /**< where the old index is while an empty one is in its place; "": it is not */
 };
 
-/** Of the path, as which its temporary files are known, the file `name` beside it. @param name that of the path, or
- * another. */
-rec_sink *lr_sink_file_as(rec_job *job, const char *path, const char *name, bool sync);
 /** Fails as the system's errno says, in the name of the file. @param hint what to do, or NULL. */
 int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint);
 int32_t lr_file_is_folder(lr_file_sink *self);

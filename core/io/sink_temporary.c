@@ -222,12 +222,19 @@ static bool sweep_name(void *user, const char *name)
     return true;
 }
 
+/* What an earlier save left is to be taken up. */
+static bool resumes(const lr_file_sink *self)
+{
+    const lr_parallel *parallel = self->out.sink.job->parallel;
+    return parallel && parallel->resumes;
+}
+
 /* What cannot be swept stays for the next save: that is no reason to fail this one. */
 void lr_temporary_sweep(lr_file_sink *self)
 {
     char kept[NAME_MAX + 1];
     (void)lr_folder_names(self->folder, sweep_name, self);
-    if (!self->out.sink.job->resumes) {
+    if (!resumes(self)) {
         name_of_kept(self, kept);
         sweep_if_stale(self->folder, kept, kept, false);
     }
@@ -339,7 +346,7 @@ int32_t lr_temporary_create(lr_file_sink *self, int *fd)
 {
     /* Nobody may read what replaces a private file; a new file gets what the umask leaves. */
     mode_t mode = self->replaces ? 0600 : 0666;
-    if (self->out.sink.job->resumes && !self->lead) {
+    if (resumes(self) && !self->lead) {
         return take_up(self, fd);
     }
     for (int tries = 0; tries < NAMES_TRIED; tries++) {

@@ -7,8 +7,6 @@
 #include "core/io/io_private.h"
 
 enum { HEAD_MOST = 64 * 1024 };
-/* Where bytes are made that nobody wants. */
-#define DROPPED (UINT64_C(256) << 10)
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
 
@@ -118,6 +116,13 @@ rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *op
         source->self = self;
     }
     return source;
+}
+
+void lr_source_become(rec_source *source, const lr_source_ops *ops, void *self)
+{
+    source->ops = ops;
+    source->self = self;
+    source->located = source->far = true;
 }
 
 void *lr_source_self(const rec_source *source)
@@ -585,24 +590,6 @@ int32_t lr_blob_next(rec_job *job, const rec_blob *blob, void *target, uint64_t 
     status = blob->read(blob->user, target, size);
     lr_call_end(&call);
     return lr_said_why(job, status, "a blob's read function");
-}
-
-int32_t lr_blob_skip(rec_job *job, const rec_blob *blob, uint64_t size, uint8_t **drop)
-{
-    int32_t status = REC_OK;
-    if (job->step.over && job->step.user == blob->user && job->step.read == blob->read) {
-        return job->step.over(blob->user, size); /* of none, too: it is told that it is made for a part */
-    }
-    if (size && !*drop) {
-        *drop = lr_alloc(job->allocator, DROPPED);
-        status = *drop ? REC_OK : lr_fail_memory(job, DROPPED);
-    }
-    while (size && status == REC_OK) {
-        uint64_t some = size < DROPPED ? size : DROPPED;
-        status = lr_blob_next(job, blob, *drop, some);
-        size -= some;
-    }
-    return status;
 }
 
 int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size)

@@ -92,6 +92,23 @@ int32_t lr_path_begin(rec_job *job, rec_source *source, int fd, bool map)
     return status;
 }
 
+int32_t lr_parallel_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done)
+{
+    const lr_parallel *parallel = job->parallel;
+    if (!parallel || !parallel->open) {
+        parallel = atomic_load_explicit(&job->context->parallel, memory_order_acquire);
+    }
+    *done = false;
+    source->may_map_late = map;
+    return parallel ? parallel->open(parallel, job, source, map, missing, done) : REC_OK;
+}
+
+bool lr_parallel_has(const rec_job *job, const char *path)
+{
+    const lr_parallel *shown = atomic_load_explicit(&job->context->parallel, memory_order_acquire);
+    return shown && shown->has(shown, path);
+}
+
 rec_source *lr_source_open(rec_job *job, const char *path, bool map)
 {
     rec_source *source = lr_source_new(job, path);
@@ -101,7 +118,7 @@ rec_source *lr_source_open(rec_job *job, const char *path, bool map)
     if (!source) {
         return NULL;
     }
-    status = lr_seen_open(job, source, map, NULL, &seen);
+    status = lr_parallel_open(job, source, map, NULL, &seen);
     if (status == REC_OK && !seen) {
         status = lr_path_open(job, path, &fd, &error);
     }

@@ -158,7 +158,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
     if (!beside) {
         return NULL;
     }
-    status = lr_seen_open(job, beside, source->may_map || source->may_map_late, optional ? &missing : NULL, &seen);
+    status = lr_parallel_open(job, beside, source->may_map || source->may_map_late, optional ? &missing : NULL, &seen);
     /* Before it is opened: that of a FIFO may take for ever. */
     if (status == REC_OK && !seen) {
         status = check_regular(job, path, -1, optional ? &missing : NULL);

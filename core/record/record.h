@@ -282,12 +282,15 @@ const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dt
 /** What lr_tensor_convert counted, for the report. */
 typedef struct lr_losses {
     uint64_t overflowed, clamped;
+    bool part; /**< the tensor was converted in part */
 } lr_losses;
 /** Elements [first, first + count) at `dtype`, after the tensor's own precision, host byte order. Adds to `losses`.
  *  @param path where it is, for messages; NULL: to be found. */
 int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, bool clamp,
                           uint64_t first, uint64_t count, void *target, lr_losses *losses);
-/** Makes the notes about what was lost. */
+/** Describes `count` values that a conversion to `dtype` changed. @param kind REC_NOTE_OVERFLOW, REC_NOTE_CLAMPED. */
+void lr_loss_text(int32_t kind, rec_dtype dtype, uint64_t count, char *text, size_t room);
+/** Reports what was lost. */
 void lr_note_losses(rec_job *job, const char *path, rec_dtype dtype, const lr_losses *losses);
 /** Finds the path of a tensor in its record, for messages; "" if it is not in it. @param path room bytes. */
 void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define FAILING_ARENAS 1
+#include "librecord/parallel.h"
 #include "tests/failing.h"
 #include "tests/scratch.h"
 

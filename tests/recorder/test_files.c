@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What one process saw of a model's files, shown to another: a context of its own, as it would be there. */
+#include "librecord/parallel.h"
 #include "tests/recorder/program.h"
 
 #include <fcntl.h>

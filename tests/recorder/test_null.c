@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "librecord/parallel.h"
 #include "tests/end_child.h"
 #include "tests/scratch.h"
 
@@ -33,7 +34,7 @@ typedef struct function {
 
 static function functions[FUNCTIONS];
 static unsigned function_count;
-static char *header, *plugin_header, *symbols;
+static char *header, *parallel_header, *plugin_header, *symbols;
 static unsigned mistakes;
 
 static char *read_text(const char *name)
@@ -106,18 +107,25 @@ static function *find(const char *name)
     return NULL;
 }
 
-static int setup(void **state)
+static void add_declarations(const char *text)
 {
-    (void)state;
-    header = read_text("include/librecord.h");
-    plugin_header = read_text("include/librecord/plugin.h");
-    symbols = read_text("tests/symbols.txt");
-    for (const char *at = header; (at = strstr(at, "\nREC_API ")) != NULL;) {
+    for (const char *at = text; (at = strstr(at, "\nREC_API ")) != NULL;) {
         const char *end = strchr(at, ';');
         assert_non_null(end);
         add_declaration(at + 9, end);
         at = end;
     }
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    header = read_text("include/librecord.h");
+    parallel_header = read_text("include/librecord/parallel.h");
+    plugin_header = read_text("include/librecord/plugin.h");
+    symbols = read_text("tests/symbols.txt");
+    add_declarations(header);
+    add_declarations(parallel_header);
     assert_true(function_count > 100);
     return 0;
 }
@@ -126,6 +134,7 @@ static int teardown(void **state)
 {
     (void)state;
     free(header);
+    free(parallel_header);
     free(plugin_header);
     free(symbols);
     return 0;

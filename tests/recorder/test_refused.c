@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What the public functions refuse before they begin: recorders, plans and records of two contexts, no path, windows
  * that cannot be, options, ids and types; each in its words, with nothing kept that was lent. */
+#include "librecord/parallel.h"
 #include "tests/recorder/program.h"
 
 typedef struct scene {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Windows of a save: one after the other they are the file, wherever it is cut; what lies outside is not read; what is
  * lost in parts sums up. And files that others write. */
+#include "librecord/parallel.h"
 #include "tests/recorder/program.h"
 
 #include <dirent.h>

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Saves that several processes do together: a window of a file, and a file whose bytes others write. */
+#include <stddef.h>
 #include <string.h>
 
-#include "core/io/io.h"
+#include "core/record/record.h"
+#include "parallel/parallel.h"
 #include "recorder/recorder.h"
 
 /* What the struct is at least: its first version. */
 #define WINDOW_LEAST sizeof(rec_window)
 #define FILLING_LEAST sizeof(rec_filling)
+#define LOSS_LEAST (offsetof(rec_loss, path) + sizeof(const char *))
 
 /* They are put into names. */
 static bool are_sane(const char *letters)
@@ -19,6 +22,35 @@ static bool are_sane(const char *letters)
 static bool is_sane(const rec_window *w)
 {
     return w->size >= WINDOW_LEAST && w->size <= LR_STRUCT_MOST && are_sane(w->letters) && w->from <= w->to;
+}
+
+rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room)
+{
+    if (LR_NULL(loss) || LR_NULL(text)) {
+        return REC_E_ARGUMENT;
+    }
+    if (loss->size < LOSS_LEAST || !room || (loss->kind != REC_NOTE_OVERFLOW && loss->kind != REC_NOTE_CLAMPED)) {
+        return lr_publish(REC_E_ARGUMENT, "rec_loss_text: it is no loss, or there is no room for its words");
+    }
+    lr_loss_text(loss->kind, loss->dtype, loss->count, text, (size_t)room);
+    return REC_OK;
+}
+
+/* For lr_parallel: calls the program. */
+static void tell_lost(const lr_parallel *self, rec_job *job, const lr_loss *loss)
+{
+    const rec_window *window = self->user;
+    char place[512];
+    const rec_loss told = {.size = sizeof told,
+                           .kind = loss->kind,
+                           .dtype = loss->dtype,
+                           .whole = !loss->part,
+                           .count = loss->count,
+                           .path = lr_place_text(place, sizeof place, loss->path)};
+    lr_call call;
+    lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
+    window->lost(window->user, &told);
+    lr_call_end(&call);
 }
 
 static void tell_files(rec_job *job, const rec_window *window, const lr_window *made)
@@ -35,6 +67,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
                               rec_window *window, const rec_output *output, void *user)
 {
     lr_window bounds = {0};
+    lr_parallel parallel = {.user = window, .window = true};
     rec_sink *target = output ? lr_sink_output(job, output, user) : NULL, *sink;
     const lr_plugin *plugin = NULL;
     char *name = NULL;
@@ -57,8 +90,8 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     bounds.from = window->from;
     bounds.to = window->to;
     bounds.letters = window->letters;
-    job->aside = window->lost;
-    job->aside_user = window->user;
+    parallel.lost = window->lost ? tell_lost : NULL;
+    job->parallel = &parallel;
     sink = lr_sink_window(job, name, target, &bounds);
     (void)lr_save_sink(job, r, plugin, record, sink, NULL, NULL);
     window->total = bounds.total;
@@ -67,6 +100,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
         tell_files(job, window, &bounds);
     }
     lr_window_end(job, &bounds);
+    job->parallel = NULL;
     job->file = NULL;
     lr_release(job->allocator, name);
     return job->error.status;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "core/config/config.h"
-#include "core/io/io_private.h"
+#include "parallel/parallel.h"
 
 /* Of a file a header is written down, or all of a small one; what is more of it each process reads by itself. */
 #define NOTED_FREE (UINT64_C(1) << 20)
@@ -43,6 +43,7 @@ typedef struct seen_file {
 typedef struct seen seen_source;
 
 struct lr_seen {
+    lr_parallel parallel; /* of the job that notes it */
     const lr_allocator *allocator;
     atomic_uint_fast64_t holders; /* its sources, and the context that it is shown to, or the job that writes it */
     lr_arena text;                /* paths and bytes */
@@ -57,6 +58,7 @@ struct lr_seen {
 /* What was shown to a context. */
 typedef struct shown {
     lr_attached attached; /* the first member */
+    lr_parallel parallel; /* the context's */
     const lr_allocator *allocator;
     lr_seen **tables;
     uint64_t count, room;
@@ -67,6 +69,7 @@ struct seen {
     lr_seen *table;
     const seen_file *file;
     seen_file *noted; /* the same while it is written down, else NULL */
+    bool map;         /* it may be mapped */
     int fd;           /* -1: it is not open */
     uint32_t busy;    /* who reads it */
     uint64_t used;    /* when it was last */
@@ -175,11 +178,11 @@ static seen_file *find_file(lr_seen *table, const char *path)
 }
 
 /* In what was shown last. */
-static seen_file *find_shown(const rec_job *job, const char *path, lr_seen **table)
+static seen_file *find_shown(const lr_parallel *self, const char *path, lr_seen **table)
 {
-    const shown *s = shown_to(job);
+    const shown *s = self->user;
     seen_file *found = NULL;
-    for (uint64_t i = s ? s->count : 0; i-- > 0 && !found;) {
+    for (uint64_t i = s->count; i-- > 0 && !found;) {
         *table = s->tables[i];
         found = find_file(*table, path);
     }
@@ -225,13 +228,14 @@ static int32_t check_same(rec_job *job, const rec_source *source, const seen_fil
     struct stat info;
     char is[32], was[32], is_time[32], was_time[32];
     if (fstat(fd, &info) != 0) {
-        return lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "look at the file");
+        return lr_io_errno(job, rec_source_name(source), REC_UNKNOWN, NULL, errno, "look at the file");
     }
     if (is_same(file, &info)) {
         return REC_OK;
     }
     return lr_io_fail(
-        job, source->name, REC_E_MISMATCH, REC_UNKNOWN, "Another one is here, or it was written to meanwhile.",
+        job, rec_source_name(source), REC_E_MISMATCH, REC_UNKNOWN,
+        "Another one is here, or it was written to meanwhile.",
         "this is not the file whose header was read: it has %s bytes and is of %s, that had %s and was of %s",
         lr_group_digits((uint64_t)info.st_size, is, sizeof is), time_text(seconds_of(&info), is_time, sizeof is_time),
         lr_group_digits(file->size, was, sizeof was), time_text(file->seconds, was_time, sizeof was_time));
@@ -261,16 +265,16 @@ static seen_source **find_place(lr_seen *table)
 /* The file, to be given back with done(). Its descriptor is this reader's own if too many read at once. */
 static int32_t begin(rec_job *job, const rec_source *source, int *fd)
 {
-    seen_source *self = source->self;
+    seen_source *self = lr_source_self(source);
     lr_seen *table = self->table;
     seen_source **place;
     int32_t status = REC_OK;
     int error = 0;
     (void)pthread_mutex_lock(&table->lock);
     if (self->fd < 0) {
-        status = lr_path_open(job, source->name, fd, &error);
+        status = lr_path_open(job, rec_source_name(source), fd, &error);
         if (error) {
-            status = lr_path_refused(job, source->name, error);
+            status = lr_path_refused(job, rec_source_name(source), error);
         }
         status = status == REC_OK ? check_same(job, source, self->file, *fd) : status;
         place = status == REC_OK ? find_place(table) : NULL;
@@ -293,7 +297,7 @@ static int32_t begin(rec_job *job, const rec_source *source, int *fd)
 
 static void done(const rec_source *source, int fd)
 {
-    seen_source *self = source->self;
+    seen_source *self = lr_source_self(source);
     (void)pthread_mutex_lock(&self->table->lock);
     if (fd == self->fd) {
         self->busy--;
@@ -307,22 +311,22 @@ static void done(const rec_source *source, int fd)
 
 static uint64_t seen_size(const rec_source *source)
 {
-    return ((const seen_source *)source->self)->file->size;
+    return ((const seen_source *)lr_source_self(source))->file->size;
 }
 
 /* Each has to read so much of it that it is no header: the looking ends here. */
 static int32_t leave_to_each(rec_job *job, const rec_source *source)
 {
-    seen_source *self = source->self;
+    seen_source *self = lr_source_self(source);
     self->noted->kind = SEEN_ITSELF;
     self->noted->count = self->noted->noted = 0;
-    return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, NULL,
+    return lr_io_fail(job, rec_source_name(source), REC_E_LIMIT, REC_UNKNOWN, NULL,
                       "this has no header that can be read by itself");
 }
 
 static int32_t note(rec_job *job, const rec_source *source, uint64_t at, const void *bytes, uint64_t size)
 {
-    seen_source *self = source->self;
+    seen_source *self = lr_source_self(source);
     const seen_file *file = self->file;
     uint64_t most = file->size / 4 > NOTED_FREE ? file->size / 4 : NOTED_FREE;
     if (!self->noted || find_range(file, at, size)) {
@@ -337,7 +341,7 @@ static int32_t note(rec_job *job, const rec_source *source, uint64_t at, const v
 
 static int32_t seen_read_at(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)
 {
-    const seen_source *self = source->self;
+    const seen_source *self = lr_source_self(source);
     const uint8_t *known = find_range(self->file, at, size);
     int32_t status = REC_OK;
     int fd = -1;
@@ -347,7 +351,7 @@ static int32_t seen_read_at(rec_job *job, rec_source *source, uint64_t at, void 
     }
     status = begin(job, source, &fd);
     if (status == REC_OK) {
-        status = lr_io_read_at(job, source->name, fd, self->file->size, at, target, size);
+        status = lr_io_read_at(job, rec_source_name(source), fd, self->file->size, at, target, size);
         done(source, fd);
     }
     return status == REC_OK ? note(job, source, at, target, size) : status;
@@ -356,7 +360,7 @@ static int32_t seen_read_at(rec_job *job, rec_source *source, uint64_t at, void 
 /* All of it: what was written down, else mapped, or copied where it cannot be. */
 static int32_t seen_view(rec_job *job, rec_source *source)
 {
-    const seen_source *self = source->self;
+    const seen_source *self = lr_source_self(source);
     const uint8_t *known = find_range(self->file, 0, self->file->size);
     int32_t status;
     int fd = -1;
@@ -369,7 +373,7 @@ static int32_t seen_view(rec_job *job, rec_source *source)
     }
     status = begin(job, source, &fd);
     if (status == REC_OK) {
-        status = lr_source_fill(job, source, fd, 0, self->file->size, source->may_map_late);
+        status = lr_source_fill(job, source, fd, 0, self->file->size, self->map);
         done(source, fd);
     }
     return status;
@@ -377,10 +381,10 @@ static int32_t seen_view(rec_job *job, rec_source *source)
 
 static int32_t seen_map_late(rec_job *job, rec_source *source)
 {
-    const seen_source *self = source->self;
+    const seen_source *self = lr_source_self(source);
     int fd = -1;
     int32_t status;
-    if (!source->may_map_late) {
+    if (!self->map) {
         return REC_OK;
     }
     status = begin(job, source, &fd);
@@ -393,7 +397,7 @@ static int32_t seen_map_late(rec_job *job, rec_source *source)
 
 static void seen_release(rec_source *source)
 {
-    seen_source *self = source->self;
+    seen_source *self = lr_source_self(source);
     lr_seen *table = self->table;
     (void)pthread_mutex_lock(&table->lock);
     for (uint32_t i = 0; i < OPEN_MOST; i++) {
@@ -403,8 +407,8 @@ static void seen_release(rec_source *source)
         }
     }
     (void)pthread_mutex_unlock(&table->lock);
+    lr_release(table->allocator, self);
     table_release(table);
-    lr_release(source->allocator, self);
 }
 
 static const lr_source_ops seen_ops = {
@@ -418,34 +422,37 @@ static const lr_source_ops seen_ops = {
 };
 
 /* The source becomes that of a file. */
-static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const seen_file *file, seen_file *noted)
+static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const seen_file *file, seen_file *noted,
+                      bool map)
 {
-    seen_source *self = lr_zalloc(source->allocator, sizeof *self);
+    seen_source *self = lr_zalloc(table->allocator, sizeof *self);
     if (!self) {
         return lr_fail_memory(job, sizeof *self);
     }
     (void)atomic_fetch_add_explicit(&table->holders, 1, memory_order_relaxed);
-    *self = (seen_source){.table = table, .file = file, .noted = noted, .fd = -1};
-    source->ops = &seen_ops;
-    source->self = self;
-    source->located = source->far = true;
+    *self = (seen_source){.table = table, .file = file, .noted = noted, .map = map, .fd = -1};
+    lr_source_become(source, &seen_ops, self);
     return REC_OK;
 }
 
 /* Looks at it for others. What is no regular file that has bytes is left to each. */
-static int32_t look(rec_job *job, rec_source *source, bool *missing, bool *done_here)
+static int32_t look(const lr_parallel *parallel, rec_job *job, rec_source *source, bool map, bool *missing,
+                    bool *done_here)
 {
-    lr_seen *table = job->noting;
+    lr_seen *table = parallel->user;
     struct stat info;
-    int error = stat(source->name, &info) == 0 ? 0 : errno;
+    int error = stat(rec_source_name(source), &info) == 0 ? 0 : errno;
     bool gone = missing && (error == ENOENT || error == ENOTDIR);
     bool good = !error && S_ISREG(info.st_mode) && info.st_size > 0;
-    seen_file *file = find_file(table, source->name);
+    seen_file *file = find_file(table, rec_source_name(source));
     if (file && good && file->kind == SEEN_FILE && is_same(file, &info)) {
         *done_here = true;
-        return become(job, source, table, file, file);
+        return become(job, source, table, file, file, map);
     }
-    file = add_file(table, source->name, strlen(source->name), gone ? SEEN_MISSING : good ? SEEN_FILE : SEEN_ITSELF);
+    file = add_file(table, rec_source_name(source), strlen(rec_source_name(source)),
+                    gone   ? SEEN_MISSING
+                    : good ? SEEN_FILE
+                           : SEEN_ITSELF);
     if (!file) {
         return lr_fail_memory(job, sizeof *file);
     }
@@ -459,26 +466,21 @@ static int32_t look(rec_job *job, rec_source *source, bool *missing, bool *done_
     file->size = (uint64_t)info.st_size;
     file->seconds = seconds_of(&info);
     file->nanoseconds = (uint64_t)info.st_mtim.tv_nsec;
-    return become(job, source, table, file, file);
+    return become(job, source, table, file, file, map);
 }
 
-bool lr_seen_has(const rec_job *job, const char *path)
+static bool was_shown(const lr_parallel *parallel, const char *path)
 {
     lr_seen *table;
-    const seen_file *file = find_shown(job, path, &table);
+    const seen_file *file = find_shown(parallel, path, &table);
     return file && file->kind == SEEN_FILE;
 }
 
-int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, bool *done_here)
+static int32_t open_shown(const lr_parallel *parallel, rec_job *job, rec_source *source, bool map, bool *missing,
+                          bool *done_here)
 {
     lr_seen *table;
-    const seen_file *file;
-    *done_here = false;
-    source->may_map_late = map;
-    if (job->noting) {
-        return look(job, source, missing, done_here);
-    }
-    file = find_shown(job, source->name, &table);
+    const seen_file *file = find_shown(parallel, rec_source_name(source), &table);
     if (!file || file->kind == SEEN_ITSELF || (file->kind == SEEN_MISSING && !missing)) {
         return REC_OK;
     }
@@ -487,7 +489,7 @@ int32_t lr_seen_open(rec_job *job, rec_source *source, bool map, bool *missing, 
         *missing = true;
         return REC_OK;
     }
-    return become(job, source, table, file, NULL);
+    return become(job, source, table, file, NULL, map);
 }
 
 /* ------------------------------------------------------------------------------------------ from one to others -- */
@@ -499,8 +501,12 @@ enum { FILE_NUMBERS = 6, RANGE_NUMBERS = 2 };
 
 lr_seen *lr_seen_begin(rec_job *job)
 {
-    job->noting = table_new(job);
-    return job->noting;
+    lr_seen *table = table_new(job);
+    if (table) {
+        table->parallel = (lr_parallel){.user = table, .open = look, .headers = true};
+        job->parallel = &table->parallel;
+    }
+    return table;
 }
 
 static uint8_t *put_number(uint8_t *at, uint64_t number)
@@ -527,16 +533,13 @@ static uint64_t bytes_of(const lr_seen *table)
     return size;
 }
 
-int32_t lr_seen_end(rec_job *job, void **data, uint64_t *size)
+int32_t lr_seen_end(rec_job *job, lr_seen *table, void **data, uint64_t *size)
 {
-    lr_seen *table = job->noting;
-    uint64_t all = table ? bytes_of(table) : 0;
-    uint8_t *bytes = table ? malloc((size_t)all) : NULL, *at = bytes;
-    job->noting = NULL;
-    if (!table || !bytes) {
-        if (table) {
-            table_release(table);
-        }
+    uint64_t all = bytes_of(table);
+    uint8_t *bytes = malloc((size_t)all), *at = bytes;
+    job->parallel = NULL;
+    if (!bytes) {
+        table_release(table);
         return lr_fail_memory(job, all);
     }
     at = put(at, magic, sizeof magic);
@@ -640,6 +643,8 @@ static shown *attach(rec_job *job)
         s->allocator = job->allocator;
         s->attached.release = release_attached;
         s = (shown *)lr_context_attach(job->context, &s->attached);
+        s->parallel = (lr_parallel){.user = s, .open = open_shown, .has = was_shown};
+        atomic_store_explicit(&job->context->parallel, &s->parallel, memory_order_release);
     }
     return s;
 }

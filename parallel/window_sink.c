@@ -5,25 +5,36 @@
  * ends, and the first is the last of them. */
 #include <string.h>
 
-#include "core/io/io_private.h"
+#include "parallel/parallel.h"
+
+/* Bytes of a stream that is not wanted, made to pass it. */
+enum { DROPPED = 256 << 10 };
 
 /* What those of one save share. */
 typedef struct shared {
+    rec_job *job;
     rec_sink *target; /* NULL: nothing is wanted */
     lr_window *window;
     uint64_t sum, run; /* of what was written; bytes of blobs since */
     uint8_t *drop;
-    rec_sink *now;     /* the file that is being written */
+    struct part *now;  /* the file that is being written */
     uint64_t ended;    /* bytes of those before */
     char *stem, *tail; /* of the next part of a set */
 } shared;
 
-struct window_sink {
-    rec_sink sink;
+typedef struct part part;
+struct part {
+    rec_sink *sink;
     shared *all;
     uint64_t base; /* bytes of the files before, once it is written to */
+    bool first;    /* the file that is saved: those beside it are its parts */
     shared own;    /* of the first */
 };
+
+static part *part_of(const rec_sink *sink)
+{
+    return lr_sink_self(sink);
+}
 
 /* FNV-1a by words: a sum against mistakes, the same in every process. */
 static uint64_t add_word(uint64_t sum, uint64_t word)
@@ -49,9 +60,9 @@ static void end_run(shared *all)
 }
 
 /* What of `size` bytes, which come now, is in the window. @param before (out) bytes in front of it. */
-static uint64_t inside(const struct window_sink *self, uint64_t size, uint64_t *before)
+static uint64_t inside(const part *self, uint64_t size, uint64_t *before)
 {
-    uint64_t from = self->all->window->from, to = self->all->window->to, at = self->base + self->sink.written;
+    uint64_t from = self->all->window->from, to = self->all->window->to, at = self->base + rec_sink_tell(self->sink);
     uint64_t skip = from > at ? from - at : 0, end = to > at ? to - at : 0;
     *before = skip < size ? skip : size;
     end = end < size ? end : size;
@@ -91,81 +102,95 @@ void lr_window_end(rec_job *job, lr_window *window)
 }
 
 /* Its bytes come next, and those of the file before it are complete. */
-static int32_t enter(struct window_sink *self, const char *name, bool fresh)
+static int32_t enter(part *self, const char *name, bool fresh)
 {
     shared *all = self->all;
     lr_window *w = all->window;
-    if (all->now == &self->sink) {
+    rec_job *job = all->job;
+    if (all->now == self) {
         return REC_OK;
     }
-    if (self->base != REC_UNKNOWN || (all->now && !all->now->first)) {
-        return lr_io_fail(self->sink.job, self->sink.name, REC_E_UNSUPPORTED, REC_UNKNOWN, NULL,
-                          "a format that does not write its files one after the other cannot be saved in parts");
+    if (self->base != REC_UNKNOWN || (all->now && all->now->first)) {
+        return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                        "a format that does not write its files one after the other cannot be saved in parts");
     }
     if (all->now) {
-        w->files[w->count - 1].size = all->now->written;
-        all->ended += all->now->written;
+        w->files[w->count - 1].size = rec_sink_tell(all->now->sink);
+        all->ended += w->files[w->count - 1].size;
     }
     if (w->count) {
         end_run(all);
         all->sum = add_bytes(add_word(all->sum, 0x2ff), (const uint8_t *)name, strlen(name));
     }
     self->base = all->ended;
-    all->now = &self->sink;
-    return add_file(self->sink.job, w, name, fresh, all);
+    all->now = self;
+    return add_file(job, w, name, fresh, all);
+}
+
+static const lr_sink_ops window_ops;
+
+/* @return NULL: the job has failed. */
+static part *part_new(rec_job *job, const char *name, shared *all)
+{
+    part *self = lr_zalloc(job->allocator, sizeof *self);
+    if (!self) {
+        (void)lr_fail_memory(job, sizeof *self);
+        return NULL;
+    }
+    self->first = !all;
+    self->all = all ? all : &self->own;
+    self->base = REC_UNKNOWN;
+    self->sink = lr_sink_of(job, name, &window_ops, self);
+    if (!self->sink) {
+        lr_release(job->allocator, self);
+        return NULL;
+    }
+    return self;
 }
 
 static rec_sink *window_beside(rec_sink *sink, const char *name, bool fresh)
 {
-    struct window_sink *first = (struct window_sink *)sink, *self = lr_sink_new(sink->job, sink->ops, sizeof *self);
-    if (!self) {
-        return NULL;
+    shared *all = part_of(sink)->all;
+    part *self = part_new(all->job, name, all);
+    if (self && enter(self, name, fresh) != REC_OK) {
+        all->now = all->now == self ? NULL : all->now;
+        (void)lr_sink_commit(self->sink); /* of a job that has failed: it is freed */
+        self = NULL;
     }
-    self->all = first->all;
-    self->base = REC_UNKNOWN;
-    self->sink.first = sink;
-    self->sink.name = sink->name;
-    if (lr_sink_set_own_name(&self->sink, name) != REC_OK || enter(self, name, fresh) != REC_OK) {
-        if (self->all->now == &self->sink) {
-            self->all->now = NULL;
-        }
-        lr_sink_free(&self->sink);
-        return NULL;
-    }
-    return &self->sink;
+    return self ? self->sink : NULL;
 }
 
 static int32_t window_rename(rec_sink *sink, const char *name)
 {
     (void)name; /* it is nobody's yet */
-    return sink->job->error.status;
+    return lr_sink_job(sink)->error.status;
 }
 
 static int32_t window_letters(rec_sink *sink, const char *index, const char *stem, const char *tail, bool writes,
                               const char **letters)
 {
-    shared *all = ((struct window_sink *)sink)->all;
-    const lr_allocator *allocator = sink->job->allocator;
+    shared *all = part_of(sink)->all;
+    const lr_allocator *allocator = all->job->allocator;
     (void)index, (void)writes;
     lr_release(allocator, all->stem);
     lr_release(allocator, all->tail);
     all->stem = lr_strdup(allocator, stem);
     all->tail = lr_strdup(allocator, tail);
     *letters = all->window->letters ? all->window->letters : "";
-    return all->stem && all->tail ? REC_OK : lr_fail_memory(sink->job, strlen(stem) + strlen(tail));
+    return all->stem && all->tail ? REC_OK : lr_fail_memory(all->job, strlen(stem) + strlen(tail));
 }
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
 /* What is beside it was entered when it was made. */
-static int32_t enter_first(struct window_sink *self)
+static int32_t enter_first(part *self)
 {
-    return enter(self, rec_sink_name(&self->sink), false);
+    return enter(self, rec_sink_name(self->sink), false);
 }
 
 static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 {
-    struct window_sink *self = (struct window_sink *)sink;
+    part *self = part_of(sink);
     int32_t status = enter_first(self);
     uint64_t before, kept = status == REC_OK ? inside(self, size, &before) : 0;
     end_run(self->all);
@@ -173,44 +198,59 @@ static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     return kept && self->all->target ? rec_sink_write(self->all->target, data + before, kept) : status;
 }
 
-/* The next bytes of a stream, which are not wanted. */
-static int32_t pass(const struct window_sink *self, const rec_blob *blob, uint64_t size)
+/* The next bytes of a stream, which are not wanted: passed over, or made and dropped. */
+static int32_t pass(const part *self, const rec_blob *blob, uint64_t size)
 {
-    return lr_blob_skip(self->sink.job, blob, size, &self->all->drop);
+    shared *all = self->all;
+    const lr_stepping *step = &all->job->parallel->step;
+    int32_t status = REC_OK;
+    if (step->over && step->user == blob->user && step->read == blob->read) {
+        return step->over(blob->user, size); /* also of none: it learns that only a part is made */
+    }
+    if (size && !all->drop) {
+        all->drop = lr_alloc(all->job->allocator, DROPPED);
+        status = all->drop ? REC_OK : lr_fail_memory(all->job, DROPPED);
+    }
+    while (size && status == REC_OK) {
+        uint64_t some = size < DROPPED ? size : DROPPED;
+        status = rec_blob_read(all->job, blob, 0, all->drop, some);
+        size -= some;
+    }
+    return status;
 }
 
 static int32_t window_put(rec_sink *sink, const rec_blob *blob)
 {
-    struct window_sink *self = (struct window_sink *)sink;
+    part *self = part_of(sink);
     int32_t status = enter_first(self);
     uint64_t before, kept;
-    rec_blob part = *blob;
+    rec_blob inner = *blob;
     if (status != REC_OK) {
         return status;
     }
     kept = inside(self, blob->size, &before);
     self->all->run += blob->size;
-    part.struct_size = sizeof part;
-    part.size = kept;
+    inner.struct_size = sizeof inner;
+    inner.size = kept;
     if (blob->kind == REC_BLOB_STREAM) {
         status = pass(self, blob, before);
         if (status == REC_OK && kept) {
-            status = self->all->target ? rec_sink_put(self->all->target, &part) : pass(self, blob, kept);
+            status = self->all->target ? rec_sink_put(self->all->target, &inner) : pass(self, blob, kept);
         }
         return status == REC_OK ? pass(self, blob, blob->size - before - kept) : status;
     }
     if (blob->kind != REC_BLOB_RANGE) {
-        part.data = blob->data ? (const uint8_t *)blob->data + before : NULL;
+        inner.data = blob->data ? (const uint8_t *)blob->data + before : NULL;
     }
-    part.offset += blob->offset == REC_UNKNOWN ? 0 : before;
-    return kept && self->all->target ? rec_sink_put(self->all->target, &part) : REC_OK;
+    inner.offset += blob->offset == REC_UNKNOWN ? 0 : before;
+    return kept && self->all->target ? rec_sink_put(self->all->target, &inner) : REC_OK;
 }
 
 /* A size or an offset that shows afterwards, of which the window may have a part. Something was written there before.
  */
 static int32_t window_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size)
 {
-    struct window_sink *self = (struct window_sink *)sink;
+    part *self = part_of(sink);
     shared *all = self->all;
     uint64_t from = all->window->from, to = all->window->to, at = self->base + offset;
     uint64_t begin = at > from ? at : from, end = at + size < to ? at + size : to;
@@ -223,48 +263,51 @@ static int32_t window_patch(rec_sink *sink, uint64_t offset, const uint8_t *data
 /* As the file would, or what is made is another file. */
 static bool window_patches(const rec_sink *sink)
 {
-    const shared *all = ((const struct window_sink *)sink)->all;
+    const shared *all = part_of(sink)->all;
     return !all->target || rec_sink_can_patch(all->target);
 }
 
 /* Of a file that nothing was written to nobody knows where it will be: the first, behind all others. */
 static bool window_wants(const rec_sink *sink, uint64_t size)
 {
-    const struct window_sink *self = (const struct window_sink *)sink;
+    const part *self = part_of(sink);
     uint64_t before;
     return self->all->target && (self->base == REC_UNKNOWN || inside(self, size, &before) > 0);
 }
 
 static int32_t window_finish(rec_sink *sink)
 {
-    struct window_sink *self = (struct window_sink *)sink;
+    part *self = part_of(sink);
     shared *all = self->all;
-    if (!sink->first && enter_first(self) == REC_OK) {
+    if (self->first && enter_first(self) == REC_OK) {
         lr_window *w = all->window;
         end_run(all);
-        w->files[w->count - 1].size = sink->written;
-        w->total = all->ended + sink->written;
+        w->files[w->count - 1].size = rec_sink_tell(sink);
+        w->total = all->ended + rec_sink_tell(sink);
         w->sum = all->sum;
     }
-    return sink->job->error.status;
+    return all->job->error.status;
 }
 
 static int32_t window_secure(rec_sink *sink)
 {
-    const struct window_sink *self = (const struct window_sink *)sink;
-    return !sink->first && self->all->target ? lr_sink_finish(self->all->target) : REC_OK;
+    part *self = part_of(sink);
+    rec_sink *target = self->own.target;
+    self->own.target = NULL;
+    return target ? lr_sink_commit(target) : REC_OK;
 }
 
 static void window_release(rec_sink *sink)
 {
-    struct window_sink *self = (struct window_sink *)sink;
-    const lr_allocator *allocator = sink->job->allocator;
+    part *self = part_of(sink);
+    const lr_allocator *allocator = lr_sink_job(sink)->allocator;
     if (self->own.target) {
-        lr_sink_free(self->own.target);
+        (void)lr_sink_commit(self->own.target); /* of a job that has failed: it is told so */
     }
     lr_release(allocator, self->own.drop);
     lr_release(allocator, self->own.stem);
     lr_release(allocator, self->own.tail);
+    lr_release(allocator, self);
 }
 
 static const lr_sink_ops window_ops = {
@@ -283,24 +326,16 @@ static const lr_sink_ops window_ops = {
 
 rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_window *window)
 {
-    struct window_sink *self = lr_sink_new(job, &window_ops, sizeof *self);
-    if (!self || (*name && lr_sink_set_own_name(&self->sink, lr_own_name(name)) != REC_OK)) {
+    part *self = part_new(job, lr_own_name(name), NULL);
+    if (!self) {
         if (target) {
-            lr_sink_free(target);
+            (void)lr_sink_commit(target); /* of a job that has failed: it is told so */
         }
-        lr_release(job->allocator, self);
         return NULL;
     }
-    self->all = &self->own;
-    self->base = REC_UNKNOWN;
-    self->own = (shared){.target = target, .window = window, .sum = UINT64_C(0xcbf29ce484222325)};
+    self->own = (shared){.job = job, .target = target, .window = window, .sum = UINT64_C(0xcbf29ce484222325)};
     if (target) {
-        target->quiet = true; /* progress is told of the whole */
+        lr_sink_hush(target); /* progress is that of the whole */
     }
-    return &self->sink;
-}
-
-bool lr_sink_is_window(const rec_sink *sink)
-{
-    return sink->ops == &window_ops;
+    return self->sink;
 }

@@ -383,11 +383,6 @@ REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t ind
  * codec or source of that name. Opens no more files than it needs to, and leaves `hidden` empty. @return NULL with the
  * error if there is none. */
 REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
-/** Writes the index of a folder of plugins, `plugins.index` in it: what its files hold, so that a look-up need not open
- * all of them. Files count in it as long as their size and time are what they were: write it anew after a change. Opens
- * all of the folder's plugins, and so fails with REC_E_PLUGIN if another user owns the folder or may write to it, and
- * in a set-user-ID program unless it is the installed folder. @param context NULL: the default one. */
-REC_API rec_status rec_index_plugins(rec_context *context, const char *folder);
 /** The plugin that saves under a name, by its extension; in all else as rec_plugin_find(). */
 REC_API const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path);
 

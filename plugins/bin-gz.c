@@ -11,8 +11,8 @@ static const rec_plugin bin_gz = {
     .extension = "bin.gz",
     .description = "bincode, compressed with gzip",
     .burn_name = "burn_core::record::file::BinGzFileRecorder",
-    .format = "BinFile",
-    .codec = "gzip",
+    .format = "bin",
+    .codec = "gz",
 };
 
 REC_PLUGINS(bin_gz, &bin_gz);

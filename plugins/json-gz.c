@@ -11,8 +11,8 @@ static const rec_plugin json_gz = {
     .extension = "json.gz",
     .description = "JSON, compressed with gzip",
     .burn_name = "burn_core::record::file::JsonGzFileRecorder",
-    .format = "PrettyJson",
-    .codec = "gzip",
+    .format = "json",
+    .codec = "gz",
     .presets = (const char *const[]){"style=compact", NULL},
 };
 

@@ -11,8 +11,8 @@ static const rec_plugin named_mpk_gz = {
     .extension = "mpk.gz",
     .description = "MessagePack with field names, compressed with gzip",
     .burn_name = "burn_core::record::file::NamedMpkGzFileRecorder",
-    .format = "NamedMpk",
-    .codec = "gzip",
+    .format = "mpk",
+    .codec = "gz",
 };
 
 REC_PLUGINS(mpk_gz, &named_mpk_gz);

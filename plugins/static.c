@@ -4,13 +4,13 @@
 #include "librecord/static.h"
 
 #ifdef LR_HAVE_ZSTD
-#define ZSTD(P) P(zstd)
+#define ZSTD(P) P(zst)
 #else
 #define ZSTD(P)
 #endif
 #define ALL(P) \
     P(mpk)     \
     P(mpk_gz)  \
-    P(bin) P(bin_gz) P(pretty_json) P(json_gz) P(safetensors) P(gzip) P(burnpack) P(npz) ZSTD(P) P(pytorch) P(gguf)
+    P(bin) P(bin_gz) P(json) P(json_gz) P(safetensors) P(gz) P(bpk) P(npz) ZSTD(P) P(pt) P(gguf)
 
 REC_STATIC_PLUGINS(ALL);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh disable=SC2034,SC2154 # variables of tap.sh and of those who read this
 # For test scripts that build against an installed librecord: copies tests/stage of the build, which `make stage` made, to
-# $scratch/stage, with the times of the files, which the index of the plugins has. Sets $stage, $prefix, $libdir, $plugindir
+# $scratch/stage. Sets $stage, $prefix, $libdir, $plugindir
 # and $record. To be read after tap.sh. make_with_installed builds with a pkg-config that knows the stage.
 
 # A make of their own, not a part of the one that runs this.

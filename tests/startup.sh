@@ -31,27 +31,47 @@ else
     skip "no constructor asks the processor what it can do" "this C library or processor has no answers of its own"
 fi
 
-# Of a folder with an index what cannot be surer than the surest is not opened to recognise a file.
-opened() { # FILE: the plugins that are opened to list it
-    strace -qq -e trace=openat -o "$scratch/calls" "$scratch/record" ls "$1" >/dev/null 2>"$scratch/err" || cat "$scratch/err"
-    sed -n 's|.*/\([a-z0-9-]*\)\.so".*O_RDONLY.*= [0-9].*|\1|p' "$scratch/calls" | grep -xE 'mpk|bin|gguf|npz|pytorch|safetensors|pretty-json|burnpack' |
-        sort -u | tr '\n' ' '
+# A plugin directory of one's own. A path opens the plugin whose file is called as its extension, and no other if that is sure; a
+# plugin for sources is opened for an address alone.
+mkdir "$scratch/plugins"
+cp "$top_builddir"/plugins/.libs/*.so "$scratch/plugins"
+chmod go-w "$scratch" "$scratch"/plugins/*
+real=$(cd "$top_builddir" && pwd)
+printf '#!/bin/sh\nLD_LIBRARY_PATH=%s/.libs LIBRECORD_PLUGIN_PATH=%s exec %s/tools/.libs/record "$@"\n' \
+    "$real" "$scratch/plugins" "$real" >"$scratch/record"
+chmod +x "$scratch/record"
+opened() { # ARGUMENT...: the plugins that the command opens
+    rm -f "$scratch"/calls.*
+    LD_DEBUG=files LD_DEBUG_OUTPUT=$scratch/calls "$scratch/record" "$@" >/dev/null 2>"$scratch/err" || cat "$scratch/err"
+    cat "$scratch"/calls.* | sed -n "s|.*file=$scratch/plugins/\([a-z0-9-]*\)\.so .*|\1|p" | LC_ALL=C sort -u | tr '\n' ' '
 }
-if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; then
-    mkdir "$scratch/plugins"
-    cp "$top_builddir"/plugins/.libs/*.so "$scratch/plugins"
-    chmod go-w "$scratch" "$scratch"/plugins/*
-    real=$(cd "$top_builddir" && pwd)
-    printf '#!/bin/sh\nLD_LIBRARY_PATH=%s/.libs LIBRECORD_PLUGIN_PATH=%s exec %s/tools/.libs/record "$@"\n' \
-        "$real" "$scratch/plugins" "$real" >"$scratch/record"
-    chmod +x "$scratch/record"
-    "$scratch/record" plugins --index "$scratch/plugins" >/dev/null
-    cp "$srcdir/examples/weights.safetensors" "$scratch/w.safetensors"
-    "$scratch/record" convert -q --adapter none "$scratch/w.safetensors" "$scratch/w.mpk"
-    for name in mpk safetensors; do
-        check "to list a file of $name its plugin alone is opened" [ "$(opened "$scratch/w.$name")" = "$name " ]
-    done
+cp "$srcdir/examples/weights.safetensors" "$scratch/w.safetensors"
+for name in mpk bpk pt json gguf npz mpk.gz json.gz json.zst; do
+    case $name in
+    *.zst) [ -e "$scratch/plugins/zst.so" ] || continue ;;
+    esac
+    "$scratch/record" convert -q --adapter none "$scratch/w.safetensors" "$scratch/w.$name"
+done
+for words in "mpk mpk" "bpk bpk" "pt pt" "json json" "gguf gguf" "npz npz" "safetensors safetensors" "mpk.gz gz mpk mpk-gz" \
+    "json.gz gz json json-gz" "json.zst json zst"; do
+    name=${words%% *}
+    [ -e "$scratch/w.$name" ] || continue
+    check "to list a .$name, of the plugins these are opened: ${words#* }" [ "$(opened ls "$scratch/w.$name")" = "${words#* } " ]
+done
+formats=$(cd "$scratch/plugins" && for plugin in *.so; do echo "${plugin%.so}"; done | grep -v '^source-' | LC_ALL=C sort | tr '\n' ' ')
+cp "$scratch/w.pt" "$scratch/w.pth"
+check "no plugin is called pth: all are opened but those for sources" [ "$(opened ls "$scratch/w.pth")" = "$formats" ]
+cp "$scratch/w.mpk" "$scratch/w.safetensors.mpk"
+cp "$scratch/w.mpk" "$scratch/wrong.safetensors"
+check "the plugin of a wrong extension is not sure: all are opened" [ "$(opened ls "$scratch/wrong.safetensors")" = "$formats" ]
+cat >"$scratch/w.safetensors.index.json" <<END
+{"metadata": {"total_size": 4}, "weight_map": {"model.fc1.bias": "w.safetensors", "model.fc1.weight": "w.safetensors", "model.fc2.bias": "w.safetensors", "model.fc2.weight": "w.safetensors", "model.norm.bias": "w.safetensors", "model.norm.weight": "w.safetensors"}}
+END
+check "the plugin json is not sure of the index of a model in several files: all are opened" \
+    [ "$(opened ls "$scratch/w.safetensors.index.json")" = "$formats" ]
+check "the last extension counts" [ "$(opened ls "$scratch/w.safetensors.mpk")" = "mpk " ]
 
+if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; then
     # A reader of headers steps over tensors: of a large mapped file the system reads nothing ahead meanwhile, and no longer.
     {
         printf '\112\0\0\0\0\0\0\0{"a.weight":{"dtype":"U8","shape":[9437184],"data_offsets":[0,9437184]}}  '
@@ -68,7 +88,7 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; the
     check "those of a small one, and of a copy, are not" \
         [ -z "$(advice ls "$scratch/w.mpk")$(advice ls --no-map "$scratch/large.mpk")" ]
 else
-    skip "what is opened to recognise a file" "strace is not installed, or may not trace"
+    skip "what is read of a large file" "strace is not installed, or may not trace"
 fi
 
 # What the library and the command are linked with. The command opens ncurses itself, for record browse.

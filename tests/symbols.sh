@@ -68,10 +68,10 @@ links "$library" 'libinih|libltdl|libpcre2-8'
 for plugin in "$top_builddir"/plugins/.libs/*.so; do
     case $plugin in
     *-gz.so) links "$plugin" 'nothing' ;; # names alone
-    */https.so) links "$plugin" 'librecord|libcurl' ;;
-    */zstd.so) links "$plugin" 'librecord|libzstd' ;;
-    */gzip.so | *json.so) links "$plugin" 'librecord|libz|libisal' ;;
-    */npz.so | */pytorch.so) links "$plugin" 'librecord|libz' ;;
+    */source-https.so) links "$plugin" 'librecord|libcurl' ;;
+    */zst.so) links "$plugin" 'librecord|libzstd' ;;
+    */gz.so | *json.so) links "$plugin" 'librecord|libz|libisal' ;;
+    */npz.so | */pt.so) links "$plugin" 'librecord|libz' ;;
     *) links "$plugin" librecord ;;
     esac
 done

@@ -30,7 +30,6 @@ enum {
     OPTION_CACHE,
     OPTION_ALL,
     OPTION_WHY,
-    OPTION_INDEX,
     OPTION_JSON,
     OPTION_CONFIG,
     OPTION_COLOR,
@@ -104,7 +103,6 @@ static const option_spec specs[OPTION_COUNT] = {
                         COMMAND_DIFF | COMMAND_VERIFY,
                     "leave nothing out: every tensor, every element"},
     [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
-    [OPTION_INDEX] = {"index", "FOLDER", 0, COMMAND_PLUGINS, "write the index of a folder of plugins"},
     [OPTION_JSON] = {"json", NULL, 0, WORKERS, "print JSON, for programs"},
     [OPTION_CONFIG] = {"config", "FILE", 0, WORKERS, "use this configuration file"},
     [OPTION_COLOR] = {"color", "WHEN", 0, EVERY, "auto (the default), always or never"},
@@ -324,9 +322,6 @@ static int set_option(options *o, size_t which, const char *value)
         return EXIT_OK;
     case OPTION_CONFIG:
         o->config = value;
-        return EXIT_OK;
-    case OPTION_INDEX:
-        o->index = value;
         return EXIT_OK;
     case OPTION_PRECISION:
         return set_precision(o, value);

@@ -275,9 +275,6 @@ int tool_run_plugins(session *s, const char *const *operands, size_t count)
     const rec_plugin_info *only;
     uint64_t plugins;
 
-    if (s->o->index) {
-        return rec_index_plugins(s->context, s->o->index) == REC_OK ? EXIT_OK : tool_fail_library();
-    }
     plugins = rec_plugin_count(s->context);
     if (!plugins && rec_error_status() != REC_OK) {
         return tool_fail_library(); /* which is not that there are none */

@@ -1,9 +1,101 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The list of all plugins, those that were refused and those that are hidden too. */
+ * The list of all plugins, those that were refused and those that are hidden too; and what to say of it where a plugin
+ * is missing. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/base.h"
+#include "core/config/config.h"
+#include "core/registry/stack_private.h"
 #include "core/registry/table_private.h"
+
+/* ------------------------------------------------------------------------------------------ what others hide -- */
+
+/** The lines of one plugin as they grow. */
+typedef struct veil {
+    rec_job *job;
+    lr_table *t;
+    const lr_find *find;
+    char text[2048];
+    size_t used;
+    uint64_t asked, hidden; /**< names and extensions, for each direction */
+    const lr_find *by;      /**< who hides what is hidden, if it is one */
+    bool several;
+} veil;
+
+static void veil_add(veil *v, const char *what, const char *name, const char *doing, const lr_find *by)
+{
+    size_t room = sizeof v->text - v->used;
+    int length = snprintf(v->text + v->used, room, "%s%s %s%s: %s of %s", v->used ? "\n" : "", what, name, doing,
+                          by->plugin.d.name, by->plugin.file);
+    if (length > 0 && (size_t)length < room) {
+        v->used += (size_t)length;
+    } else {
+        v->text[v->used] = '\0'; /* a line that has no room is left out whole */
+    }
+}
+
+/* One name or extension, in the directions that the plugin can do. */
+static void veil_ask(veil *v, bool extension, const char *name)
+{
+    static const lr_direction directions[] = {LR_CAN_LOAD, LR_CAN_SAVE};
+    static const char *const doing[] = {", to load", ", to save"};
+    const lr_find *by[2] = {NULL, NULL};
+    bool can[2];
+    char path[64];
+    (void)snprintf(path, sizeof path, "x.%s", name);
+    for (int i = 0; i < 2; i++) {
+        const lr_find *owner;
+        can[i] = lr_find_can(v->find, directions[i]);
+        if (!can[i] || lr_job_failed(v->job)) {
+            continue;
+        }
+        owner = extension ? lr_table_by_extension(v->job, v->t, path, directions[i])
+                          : lr_table_named(v->job, v->t, v->find->plugin.d.kind, name, directions[i]);
+        by[i] = owner != v->find ? owner : NULL;
+        v->asked++;
+        v->hidden += by[i] != NULL;
+        v->several = v->several || (by[i] && v->by && by[i] != v->by);
+        v->by = by[i] ? by[i] : v->by;
+    }
+    for (int i = 0; i < 2; i++) {
+        bool both = (by[0] || !can[0]) && (by[1] || !can[1]) && (!by[0] || !by[1] || by[0] == by[1]);
+        if (by[i] && !(both && i == 1 && by[0])) {
+            veil_add(v, extension ? "the extension" : "the name", name, both ? "" : doing[i], by[i]);
+        }
+    }
+}
+
+static const char *hidden_text(rec_job *job, lr_table *t, const lr_find *find)
+{
+    veil v = {.job = job, .t = t, .find = find};
+    const rec_plugin *d = lr_find_is(find);
+    const char *kept;
+    if (find->refused || d->kind == REC_PLUGIN_SOURCE) {
+        return "";
+    }
+    veil_ask(&v, false, d->name);
+    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
+        veil_ask(&v, false, d->aliases[i]);
+    }
+    if (lr_find_records(find) && d->extension) {
+        veil_ask(&v, true, d->extension);
+        for (size_t i = 0; d->extensions && d->extensions[i]; i++) {
+            veil_ask(&v, true, d->extensions[i]);
+        }
+    }
+    if (v.hidden && v.hidden == v.asked && !v.several) {
+        v.used = 0;
+        veil_add(&v, "all", "of it", "", v.by);
+    }
+    kept = v.used ? lr_arena_text(&t->arena, v.text, v.used) : "";
+    if (!kept) {
+        (void)lr_fail_memory(job, v.used + 1);
+    }
+    return kept;
+}
+
+/* --------------------------------------------------------------------------------------------------- all lines -- */
 
 /* "mpk" of "/usr/lib/mpk.so", "plugins" of "/srv/plugins". */
 static const char *base_name(rec_job *job, lr_table *t, const char *file)
@@ -34,7 +126,7 @@ static int32_t add_line(rec_job *job, lr_table *t, lr_find *find)
     info.refused = find->refused ? find->refused : "";
     if (!find->refused) {
         lr_info_details(job, &t->arena, &info, &plugin->d);
-        info.hidden = lr_hidden_text(job, t, find);
+        info.hidden = hidden_text(job, t, find);
     }
     if (!lr_job_failed(job)) {
         t->infos[t->info_count++] = info;
@@ -42,18 +134,23 @@ static int32_t add_line(rec_job *job, lr_table *t, lr_find *find)
     return job->error.status;
 }
 
-int32_t lr_table_complete(rec_job *job, lr_table *t)
+/* Opens all files of plugins for sources, or all others, and puts their stacks together. */
+static int32_t use_all(rec_job *job, lr_table *t, bool sources)
 {
-    if (t->complete) {
-        return REC_OK;
-    }
-    for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
-        (void)lr_table_see(job, t, t->files[i], true);
-    }
+    (void)lr_table_see_all(job, t, sources);
     for (uint64_t i = 0; i < t->file_count; i++) {
         for (uint64_t j = 0; j < t->files[i]->count && !lr_job_failed(job); j++) {
             (void)lr_table_use(job, t, t->files[i]->finds[j]);
         }
+    }
+    return job->error.status;
+}
+
+/* Opens all, and makes the lines. */
+static int32_t complete(rec_job *job, lr_table *t)
+{
+    if (t->complete || use_all(job, t, false) != REC_OK || use_all(job, t, true) != REC_OK) {
+        return job->error.status;
     }
     t->info_count = 0;
     for (uint64_t i = 0; i < t->file_count; i++) {
@@ -65,24 +162,291 @@ int32_t lr_table_complete(rec_job *job, lr_table *t)
     return job->error.status;
 }
 
-const rec_plugin_info *lr_table_line(rec_job *job, lr_table *t, const lr_plugin *plugin)
+/* ------------------------------------------------------------------------------------------- the line of one -- */
+
+/* Of the open files. NULL: it is not of this table. */
+static lr_find *find_of(const lr_table *t, const lr_plugin *plugin)
 {
-    lr_place at = {0, 0};
-    lr_find *find;
-    while ((find = lr_table_next(job, t, &at))) {
-        if (find->use == plugin && !find->info) {
-            rec_plugin_info info = lr_info_of(&plugin->d, plugin->file);
-            lr_info_details(job, &t->arena, &info, &plugin->d);
-            find->info = lr_job_failed(job) ? NULL : lr_arena_alloc(&t->arena, sizeof info, 16);
-            if (!find->info) {
-                (void)lr_fail_memory(job, sizeof info);
-                return NULL;
+    for (uint64_t i = 0; i < t->file_count; i++) {
+        for (uint64_t j = 0; j < t->files[i]->count; j++) {
+            if (t->files[i]->finds[j]->use == plugin) {
+                return t->files[i]->finds[j];
             }
-            *find->info = info;
-        }
-        if (find->use == plugin) {
-            return find->info;
         }
     }
     return NULL;
+}
+
+/* The line of a plugin that is open. NULL: it is not of this table, or the job has failed. */
+static const rec_plugin_info *line_of(rec_job *job, lr_table *t, const lr_plugin *plugin)
+{
+    lr_find *find = find_of(t, plugin);
+    if (find && !find->info) {
+        rec_plugin_info info = lr_info_of(&plugin->d, plugin->file);
+        lr_info_details(job, &t->arena, &info, &plugin->d);
+        find->info = lr_job_failed(job) ? NULL : lr_arena_alloc(&t->arena, sizeof info, 16);
+        if (!find->info) {
+            (void)lr_fail_memory(job, sizeof info);
+            return NULL;
+        }
+        *find->info = info;
+    }
+    return find ? find->info : NULL;
+}
+
+/* What was put together has its line with it. */
+static const rec_plugin_info *info_of_pair(rec_job *job, const lr_plugin *plugin)
+{
+    const lr_registry *registry = lr_registry_of(job);
+    const lr_pair *pair = NULL;
+    if (registry) {
+        (void)pthread_mutex_lock(&registry->context->lock);
+        for (pair = registry->pairs; pair && pair->plugin != plugin;) {
+            pair = pair->next;
+        }
+        (void)pthread_mutex_unlock(&registry->context->lock);
+    }
+    return pair ? &pair->info : NULL;
+}
+
+const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin)
+{
+    lr_look l = lr_look_begin(job);
+    const rec_plugin_info *info = l.t ? line_of(job, l.t, plugin) : NULL;
+    lr_look_end(l);
+    return info || lr_job_failed(job) ? info : info_of_pair(job, plugin);
+}
+
+uint64_t lr_registry_count(rec_job *job)
+{
+    lr_look l = lr_look_begin(job);
+    uint64_t count = l.t && complete(job, l.t) == REC_OK ? l.t->info_count : 0;
+    lr_look_end(l);
+    return count;
+}
+
+const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index)
+{
+    lr_look l = lr_look_begin(job);
+    const rec_plugin_info *info = NULL;
+    if (l.t && complete(job, l.t) == REC_OK) {
+        if (index < l.t->info_count) {
+            info = &l.t->infos[index];
+        } else {
+            (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "there is no plugin %llu: there are %llu",
+                           (unsigned long long)index, (unsigned long long)l.t->info_count);
+        }
+    }
+    lr_look_end(l);
+    return info;
+}
+
+uint64_t rec_plugin_count(rec_context *context)
+{
+    rec_job job;
+    uint64_t count = 0;
+    lr_job_open(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        count = lr_registry_count(&job);
+    }
+    (void)lr_job_end(&job);
+    return count;
+}
+
+const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
+{
+    rec_job job;
+    const rec_plugin_info *info = NULL;
+    lr_job_open(&job, context, "plugins", NULL);
+    if (!lr_job_failed(&job)) {
+        info = lr_registry_info(&job, index);
+    }
+    (void)lr_job_end(&job);
+    return info;
+}
+
+/* ------------------------------------------------------------------------------------------- what is not there -- */
+
+/** A list of names as it grows in a buffer. */
+typedef struct names {
+    char text[768];
+    size_t used;
+    uint64_t left_out;
+} names;
+
+static void names_add(names *list, const char *name)
+{
+    size_t room = sizeof list->text - list->used;
+    if (list->left_out || strlen(name) + 3 > room) {
+        list->left_out++;
+        return;
+    }
+    list->used += (size_t)snprintf(list->text + list->used, room, "%s%s", list->used ? ", " : "", name);
+}
+
+bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
+{
+    lr_look l = lr_look_begin(job);
+    names list = {.text = ""};
+    lr_place at = {0};
+    lr_find *find;
+    while (l.t && (find = lr_table_next(job, l.t, &at))) {
+        if (lr_find_records(find) && (find->plugin.d.traits & REC_TRAIT_FOLDER)) {
+            names_add(&list, find->plugin.d.name);
+        }
+    }
+    lr_look_end(l);
+    (void)snprintf(text, room, "%s", list.text);
+    return list.used > 0;
+}
+
+/* The first recorder of a table that is usable, or that is refused; one that a program asks for by a name, if `name` is
+ * not NULL. NULL: there is none. */
+static const lr_find *first_of(const lr_table *t, bool usable, const char *name)
+{
+    for (uint64_t i = 0; i < t->file_count; i++) {
+        for (uint64_t j = 0; !t->files[i]->sources && j < t->files[i]->count; j++) {
+            const lr_find *find = t->files[i]->finds[j];
+            bool named = !name || (find->plugin.d.name && lr_name_same(find->plugin.d.name, name)) ||
+                         lr_file_called(find->file, name);
+            if (named && (find->refused == NULL) == usable) {
+                return find;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void names_of(names *all, lr_suggestion *near, const lr_find *find)
+{
+    const rec_plugin *d = &find->plugin.d;
+    lr_suggestion_try(near, d->name);
+    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
+        lr_suggestion_try(near, d->aliases[i]);
+    }
+    names_add(all, d->name);
+}
+
+/* Of a table whose files are all open. */
+static void hint_names(rec_job *job, const lr_table *t, const char *name)
+{
+    const lr_config *config = job->context->config;
+    names all = {.text = ""};
+    lr_suggestion near;
+    lr_suggestion_begin(&near, name);
+    for (uint64_t i = 0; i < lr_config_recorder_count(config); i++) {
+        lr_suggestion_try(&near, lr_config_recorder_at(config, i)->name);
+        names_add(&all, lr_config_recorder_at(config, i)->name);
+    }
+    for (uint64_t i = 0; i < t->file_count; i++) {
+        for (uint64_t j = 0; j < t->files[i]->count; j++) {
+            const lr_find *find = t->files[i]->finds[j];
+            if (!find->refused && lr_find_records(find)) {
+                names_of(&all, &near, find);
+            }
+        }
+    }
+    if (near.best) {
+        rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
+    }
+    if (all.left_out) {
+        rec_fail_hint(job, "There are: %s and %llu more.", all.text, (unsigned long long)all.left_out);
+    } else if (all.used) {
+        rec_fail_hint(job, "There are: %s.", all.text);
+    }
+}
+
+/* The first that was refused, and that there are more. */
+static void hint_refused(rec_job *job, const lr_table *t)
+{
+    const lr_find *first = first_of(t, false, NULL);
+    uint64_t refused = 0;
+    for (uint64_t i = 0; i < t->file_count; i++) {
+        for (uint64_t j = 0; j < t->files[i]->count; j++) {
+            refused += t->files[i]->finds[j]->refused != NULL;
+        }
+    }
+    if (first) {
+        rec_fail_hint(job, "Refused: %s: %s%s", first->plugin.file, first->refused,
+                      refused > 1 ? "; for the others see `record plugins --why`." : ".");
+    }
+}
+
+static void hint_folders(rec_job *job, const lr_table *t)
+{
+    if (!first_of(t, true, NULL)) {
+        if (*t->folders) {
+            rec_fail_hint(job, "No usable plugin was found in %s; LIBRECORD_PLUGIN_PATH may name another folder.",
+                          t->folders);
+        } else {
+            rec_fail_hint(job, "No folder was searched for plugins.");
+        }
+    }
+    if (t->narrowed) {
+        rec_fail_hint(job, "%s", t->narrowed);
+    }
+    hint_refused(job, t);
+}
+
+/* Opens all in a job of its own: the one that is to be told has failed already. */
+static bool open_all(rec_job *job, lr_table *t)
+{
+    rec_job quiet;
+    bool opened;
+    lr_job_begin(&quiet, job->context, "plugins", NULL);
+    opened = use_all(&quiet, t, false) == REC_OK;
+    lr_job_drop(&quiet);
+    return opened;
+}
+
+int32_t lr_registry_fail_empty(rec_job *job)
+{
+    lr_look l = lr_look_begin(job);
+    if (l.t && use_all(job, l.t, false) == REC_OK && !first_of(l.t, true, NULL)) {
+        const lr_find *first = first_of(l.t, false, NULL);
+        if (first) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "no recorder can be used: %s was refused: %s",
+                           first->plugin.file, first->refused);
+        } else {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "no recorder was found");
+        }
+        hint_folders(job, l.t);
+    }
+    lr_look_end(l);
+    return job->error.status;
+}
+
+void lr_registry_refused_hint(rec_job *job)
+{
+    rec_job quiet;
+    lr_look l;
+    lr_job_begin(&quiet, job->context, "plugins", NULL);
+    l = lr_look_begin(&quiet);
+    lr_job_drop(&quiet);
+    if (l.t && open_all(job, l.t)) {
+        hint_folders(job, l.t);
+    }
+    lr_look_end(l);
+}
+
+void lr_registry_missing(rec_job *job, const char *name, const char *format)
+{
+    lr_look l = lr_look_begin(job);
+    const lr_find *refused;
+    lr_excerpt brief;
+    if (l.t && use_all(job, l.t, false) == REC_OK) {
+        refused = first_of(l.t, false, *format ? format : name);
+        if (refused) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was refused: %s",
+                           lr_excerpt_text(&brief, name), refused->plugin.file, refused->refused);
+        } else {
+            (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN,
+                           *format ? "no recorder is called \"%s\": what stands before the codec is no format"
+                                   : "no recorder is called \"%s\"",
+                           lr_excerpt_text(&brief, name));
+            hint_names(job, l.t, *format ? format : name);
+            hint_folders(job, l.t);
+        }
+    }
+    lr_look_end(l);
 }

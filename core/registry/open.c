@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Folders of plugins: which files in them are to be opened, in the order of their names. */
-#include "core/registry/index_private.h"
+#include "core/registry/open_private.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,6 @@ typedef struct place {
     const char *path; /**< without links */
     bool installed;
     char refused[LR_REASON]; /**< why its files are not opened, or "" */
-    lr_index *index;
 } place;
 
 static int32_t refuse(rec_job *job, lr_opener *opener, const char *path, const char *reason)
@@ -42,7 +41,7 @@ static int32_t refuse(rec_job *job, lr_opener *opener, const char *path, const c
 static int32_t tell_file(rec_job *job, lr_opener *opener, const place *folder, const char *name)
 {
     char path[PATH_MAX];
-    lr_listed listed = {.path = path, .name = name, .installed = folder->installed, .index = folder->index};
+    lr_listed listed = {.path = path, .name = name, .installed = folder->installed};
     if (snprintf(path, sizeof path, "%s/%s", strcmp(folder->path, "/") == 0 ? "" : folder->path, name) >=
         (int)sizeof path) {
         return refuse(job, opener, folder->path, "the path of a file in it is too long");
@@ -107,13 +106,6 @@ static bool seen_before(rec_job *job, lr_opener *opener, const struct stat *stat
     return false;
 }
 
-static int32_t read_index(rec_job *job, lr_opener *opener, place *where)
-{
-    where->index = lr_arena_alloc(opener->arena, sizeof *where->index, 16);
-    return where->index ? lr_index_read(job, opener->arena, where->path, where->installed, where->index)
-                        : lr_fail_memory(job, sizeof *where->index);
-}
-
 static int32_t tell_files(rec_job *job, lr_opener *opener, place *where, DIR *folder)
 {
     char reason[LR_REASON];
@@ -132,9 +124,6 @@ static int32_t tell_files(rec_job *job, lr_opener *opener, place *where, DIR *fo
     }
     if (*lr_trust_folder(where->path, &state, where->installed, where->refused) && files.count == 0) {
         return refuse(job, opener, where->path, where->refused);
-    }
-    if (!*where->refused && read_index(job, opener, where) != REC_OK) {
-        return job->error.status;
     }
     for (size_t i = 0; i < files.count && !lr_job_failed(job); i++) {
         (void)tell_file(job, opener, where, files.names[i]);

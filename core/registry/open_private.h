@@ -11,15 +11,12 @@
 /** Room for the reason of a refusal. */
 enum { LR_REASON = 512 };
 
-struct lr_index;
-
 /** A file of a folder, or a folder that is not opened. */
 typedef struct lr_listed {
-    const char *path;             /**< absolute */
-    const char *name;             /**< the file's own; NULL of a folder */
-    bool installed;               /**< in the folder that librecord was installed with */
-    const struct lr_index *index; /**< of its folder */
-    const char *refused;          /**< why it is not to be opened, or NULL */
+    const char *path;    /**< absolute */
+    const char *name;    /**< the file's own; NULL of a folder */
+    bool installed;      /**< in the folder that librecord was installed with */
+    const char *refused; /**< why it is not to be opened, or NULL */
 } lr_listed;
 
 /** @param listed valid during the call. @return other than REC_OK: the job has failed. */

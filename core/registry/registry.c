@@ -71,7 +71,8 @@ lr_registry *lr_registry_of(rec_job *job)
     return (lr_registry *)have;
 }
 
-lr_table *lr_registry_table(rec_job *job, lr_registry *registry)
+/* Under the lock. */
+static lr_table *table_now(rec_job *job, lr_registry *registry)
 {
     lr_table *t = atomic_load_explicit(&registry->current, memory_order_acquire);
     if (!t) {
@@ -83,6 +84,23 @@ lr_table *lr_registry_table(rec_job *job, lr_registry *registry)
         }
     }
     return t;
+}
+
+lr_look lr_look_begin(rec_job *job)
+{
+    lr_look l = {.registry = lr_job_failed(job) ? NULL : lr_registry_of(job)};
+    if (l.registry) {
+        (void)pthread_mutex_lock(&l.registry->lock);
+        l.t = table_now(job, l.registry);
+    }
+    return l;
+}
+
+void lr_look_end(lr_look l)
+{
+    if (l.registry) {
+        (void)pthread_mutex_unlock(&l.registry->lock);
+    }
 }
 
 int32_t lr_registry_add_folder(rec_job *job, const char *path)

@@ -22,7 +22,8 @@ typedef struct lr_plugin {
 /** What a plugin is wanted for. */
 typedef enum lr_direction { LR_CAN_ANY = 0, LR_CAN_LOAD = 1, LR_CAN_SAVE = 2 } lr_direction;
 
-/* --------------------------------------------------------------------------------------- descriptors (match.c) -- */
+/* --------------------------------------------------------------------------------------- descriptors (describe.c) --
+ */
 
 /** The kind under which it has its names: formats and stacks are recorders, and have theirs together. */
 int32_t lr_kind_of_name(int32_t kind);
@@ -83,20 +84,14 @@ const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name);
 void lr_registry_missing(rec_job *job, const char *name, const char *format);
 /** The next of a kind. @param before NULL: the first. @return NULL: no more, or the job has failed. */
 const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before);
-/** The same of those that are wanted, by what their folder's index has of them where it has; others are not opened. */
-typedef bool (*lr_wanted_fn)(const rec_plugin *plugin, const void *user);
-const lr_plugin *lr_registry_next_of(rec_job *job, int32_t kind, const lr_plugin *before, lr_wanted_fn wanted,
-                                     const void *user);
 
 /** librecord's own plugin of that very name, which no other plugin can take the place of by an alias or by coming
- * first: in a file that is called so, of the installed folder if that has it. NULL: there is none, or the job has
- * failed. */
-const lr_plugin *lr_registry_own(rec_job *job, const char *name);
+ * first. @param file what its file is called, "json": the one of the installed folder if that has it. NULL: there is
+ * none, or the job has failed. */
+const lr_plugin *lr_registry_own(rec_job *job, const char *file, const char *name);
 /** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed.
  */
 const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direction direction);
-/** @return whether some plugin wants to see the end of a file that is to be recognised. */
-bool lr_registry_needs_tail(rec_job *job);
 /** Fails where there is no recorder at all, and says why. */
 int32_t lr_registry_fail_empty(rec_job *job);
 /** Adds to a failure what was refused, and where nothing was found: a format may be missing for that. */
@@ -109,8 +104,6 @@ bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction);
 /** Fails because there is none, and says what to do. */
 int32_t lr_registry_fail_extension(rec_job *job);
-/** The same without what would be put together for it. */
-const lr_plugin *lr_registry_by_own_extension(rec_job *job, const char *path, lr_direction direction);
 
 /** For rec_plugin_count and rec_plugin_get; indices are stable until the next lr_registry_add_folder. */
 uint64_t lr_registry_count(rec_job *job);

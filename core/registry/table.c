@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry's table: the files that count, in search order, and what is known of each. A file is known by its
- * folder's index or by opening it, whichever is asked for; what is known only grows. Under the registry's lock, all of
- * it. */
+ * The registry's table: the files that count, in search order, and what those that are open hold. What is known only
+ * grows. Under the registry's lock, all of it. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -18,6 +17,8 @@
 
 /* More descriptors in one file are a table without its NULL at the end. */
 enum { DESCRIPTORS_MOST = 64 };
+
+static const char source_prefix[] = "source-";
 
 static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t length)
 {
@@ -56,11 +57,25 @@ static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plug
     return job->error.status;
 }
 
+/* A file is opened for paths with a scheme, or for all else: its name says which. */
+static bool check_file_name(const lr_file *file, const rec_plugin *d, char *reason)
+{
+    bool source = d->kind == REC_PLUGIN_SOURCE;
+    if (!file->name || file->sources == source) {
+        return true;
+    }
+    (void)snprintf(reason, LR_REASON,
+                   source ? "it opens paths with a scheme, so the name of its file must begin with %s"
+                          : "it opens no paths with a scheme, so the name of its file must not begin with %s",
+                   source_prefix);
+    return false;
+}
+
 static int32_t add_descriptor(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *foreign)
 {
     char reason[LR_REASON];
     rec_plugin d;
-    bool good = lr_plugin_check(foreign, &d, reason);
+    bool good = lr_plugin_check(foreign, &d, reason) && check_file_name(file, &d, reason);
     return add_find(job, t, file, &d, good ? NULL : reason);
 }
 
@@ -78,36 +93,18 @@ static int32_t add_descriptors(rec_job *job, lr_table *t, lr_file *file, const r
     return job->error.status;
 }
 
-/* What the index of its folder has. They are no plugins yet: `use` is what there is after opening. */
-static int32_t add_told(rec_job *job, lr_table *t, lr_file *file, const lr_index_file *told)
-{
-    for (uint64_t i = 0; i < told->count && !lr_job_failed(job); i++) {
-        if (add_find(job, t, file, &told->plugins[i], NULL) == REC_OK) {
-            file->finds[i]->use = NULL;
-            file->finds[i]->told = true;
-        }
-    }
-    return job->error.status;
-}
-
-/* Fills a file that nothing is known of. @param wanted whether it is to be opened even if the index has it. */
-static int32_t look_into(rec_job *job, lr_table *t, lr_file *file, bool wanted)
+/* Fills a file that is not open. */
+static int32_t look_into(rec_job *job, lr_table *t, lr_file *file)
 {
     char reason[LR_REASON];
     const rec_plugin *const *plugins = NULL;
-    const lr_index_file *told;
     struct stat state;
     if (file->refused) {
         (void)snprintf(reason, sizeof reason, "%s", file->refused);
     } else if (!*lr_trust_file(file->path, file->installed, &state, reason)) {
-        told = !wanted && file->index ? lr_index_find(file->index, file->name, &state) : NULL;
-        if (told) {
-            file->known = LR_FILE_TOLD;
-            return add_told(job, t, file, told);
-        }
         plugins = lr_module_open(file->path, &state, reason);
     }
-    file->known = LR_FILE_OPEN;
+    file->open = true;
     if (plugins) {
         return add_descriptors(job, t, file, plugins);
     }
@@ -117,16 +114,27 @@ static int32_t look_into(rec_job *job, lr_table *t, lr_file *file, bool wanted)
     return add_find(job, t, file, NULL, reason);
 }
 
-int32_t lr_table_see(rec_job *job, lr_table *t, lr_file *file, bool open)
+int32_t lr_table_see(rec_job *job, lr_table *t, lr_file *file)
 {
     lr_file before = *file;
-    if (file->known == LR_FILE_OPEN || (file->known == LR_FILE_TOLD && !open)) {
-        return REC_OK;
-    }
-    file->finds = NULL;
-    file->count = file->room = 0;
-    if (look_into(job, t, file, open) != REC_OK) {
+    if (!file->open && look_into(job, t, file) != REC_OK) {
         *file = before; /* another time it may do */
+    }
+    return job->error.status;
+}
+
+/* Files that are no files, such as the program, may have both. */
+static bool may_have(const lr_file *file, bool sources)
+{
+    return !file->name || file->sources == sources;
+}
+
+int32_t lr_table_see_all(rec_job *job, lr_table *t, bool sources)
+{
+    for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
+        if (may_have(t->files[i], sources)) {
+            (void)lr_table_see(job, t, t->files[i]);
+        }
     }
     return job->error.status;
 }
@@ -135,10 +143,11 @@ lr_find *lr_table_next(rec_job *job, lr_table *t, lr_place *at)
 {
     while (at->file < t->file_count && !lr_job_failed(job)) {
         lr_file *file = t->files[at->file];
-        if (lr_table_see(job, t, file, false) != REC_OK) {
+        bool visits = may_have(file, at->sources) && (!at->near || !file->name || file == at->near);
+        if (visits && lr_table_see(job, t, file) != REC_OK) {
             return NULL;
         }
-        while (at->find < file->count) {
+        while (visits && at->find < file->count) {
             lr_find *find = file->finds[at->find++];
             if (!find->refused) {
                 return find;
@@ -188,10 +197,6 @@ static void put_together(rec_job *job, lr_table *t, lr_find *find)
 
 const lr_plugin *lr_table_use(rec_job *job, lr_table *t, lr_find *find)
 {
-    if (find->told) {
-        (void)lr_table_see(job, t, find->file, true);
-        return NULL; /* what the file holds is in other finds now */
-    }
     if (!find->use && !find->refused) {
         put_together(job, t, find);
     }
@@ -235,10 +240,10 @@ static lr_find *pass(rec_job *job, lr_table *t, int32_t kind, const char *name, 
     for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
         lr_file *file = t->files[i];
         lr_find *find;
-        if (!all && file->name && !lr_file_called(file, name)) {
+        if (!may_have(file, kind == REC_PLUGIN_SOURCE) || (!all && file->name && !lr_file_called(file, name))) {
             continue;
         }
-        if (lr_table_see(job, t, file, false) != REC_OK) {
+        if (lr_table_see(job, t, file) != REC_OK) {
             return NULL;
         }
         find = named_in(file, kind, name, direction);
@@ -257,16 +262,97 @@ lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *nam
         if (!find) {
             return NULL;
         }
-        if (find->told) {
-            (void)lr_table_see(job, t, find->file, true);
-        } else if (find->plugin.d.kind == REC_PLUGIN_STACK && kind != REC_PLUGIN_STACK && !find->use &&
-                   direction == LR_CAN_ANY) {
+        if (find->plugin.d.kind == REC_PLUGIN_STACK && kind != REC_PLUGIN_STACK && !find->use &&
+            direction == LR_CAN_ANY) {
             return find; /* put together by who wants to use it */
         } else if (lr_table_use(job, t, find) && lr_find_can(find, direction)) {
             return find;
         }
     }
     return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- extensions -- */
+
+/* @return whether a file is called as an extension, with `-` for `.`: "mpk-gz.so" for "mpk.gz". */
+static bool is_called_as(const lr_file *file, const char *extension, size_t length)
+{
+    if (!file->name || file->sources || strlen(file->name) != length + 3) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (file->name[i] != (extension[i] == '.' ? '-' : extension[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_usable(const lr_file *file)
+{
+    for (uint64_t i = 0; i < file->count; i++) {
+        if (!file->finds[i]->refused) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const lr_file *lr_table_near(rec_job *job, lr_table *t, const char *path, size_t *length)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = *name ? strchr(name + 1, '.') : NULL;
+    for (; dot; dot = strchr(dot + 1, '.')) {
+        *length = strlen(dot + 1);
+        for (uint64_t i = 0; *length <= LR_NAME_MOST && i < t->file_count && !lr_job_failed(job); i++) {
+            if (is_called_as(t->files[i], dot + 1, *length) && lr_table_see(job, t, t->files[i]) == REC_OK &&
+                has_usable(t->files[i])) {
+                return t->files[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static lr_find *longest(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
+{
+    lr_find *best = NULL, *find;
+    size_t best_length = 0;
+    lr_place at = {.near = near};
+    while ((find = lr_table_next(job, t, &at))) {
+        size_t length;
+        if (find->plugin.d.kind == REC_PLUGIN_STACK && !find->use && !find->plugin.d.extension) {
+            (void)lr_table_use(job, t, find); /* which gives it one */
+        }
+        length = lr_find_records(find) && !find->refused ? lr_plugin_extension(lr_find_is(find), path) : 0;
+        if (length > best_length ||
+            (length && length == best_length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
+            best = find;
+            best_length = length;
+        }
+    }
+    return lr_job_failed(job) ? NULL : best;
+}
+
+lr_find *lr_table_ending(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
+{
+    lr_find *best = longest(job, t, path, direction, near);
+    while (best && !best->use) { /* a stack, which may be refused now, or can do less than it seemed */
+        (void)lr_table_use(job, t, best);
+        best = longest(job, t, path, direction, near);
+    }
+    return best;
+}
+
+lr_find *lr_table_by_extension(rec_job *job, lr_table *t, const char *path, lr_direction direction)
+{
+    size_t length = 0;
+    const lr_file *near = lr_table_near(job, t, path, &length);
+    lr_find *find = near ? lr_table_ending(job, t, path, direction, near) : NULL;
+    if (find && lr_plugin_extension(lr_find_is(find), path) >= length && lr_find_can(find, direction)) {
+        return find;
+    }
+    return lr_job_failed(job) ? NULL : lr_table_ending(job, t, path, direction, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------- the files that count -- */
@@ -292,7 +378,7 @@ static lr_file *add_open(rec_job *job, lr_table *t, const char *what)
 {
     lr_file *file = add_file(job, t, what);
     if (file) {
-        file->known = LR_FILE_OPEN;
+        file->open = true;
     }
     return file;
 }
@@ -315,9 +401,9 @@ static int32_t on_file(void *user, rec_job *job, const lr_listed *listed)
         return job->error.status;
     }
     file->installed = listed->installed;
-    file->index = listed->index;
     if (listed->name) {
         file->name = strrchr(file->path, '/') + 1;
+        file->sources = strncmp(file->name, source_prefix, sizeof source_prefix - 1) == 0;
     }
     if (listed->refused) {
         file->refused = keep(job, &t->arena, listed->refused, strlen(listed->refused));
@@ -438,24 +524,6 @@ lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
     m.opener = (lr_opener){.file = on_file, .user = t, .arena = &t->arena};
     if (fill(&m, registry) != REC_OK) {
         lr_table_free(allocator, t);
-        return NULL;
-    }
-    return t;
-}
-
-lr_table *lr_table_of_folder(rec_job *job, const char *folder, bool installed)
-{
-    lr_table *t = lr_zalloc(job->allocator, sizeof *t);
-    lr_opener opener = {.file = on_file, .user = t};
-    if (!t) {
-        (void)lr_fail_memory(job, sizeof *t);
-        return NULL;
-    }
-    lr_arena_init(&t->arena, job->allocator);
-    t->folders = "";
-    opener.arena = &t->arena;
-    if (lr_list_folder(job, &opener, folder, installed) != REC_OK) {
-        lr_table_free(job->allocator, t);
         return NULL;
     }
     return t;

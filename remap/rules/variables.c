@@ -339,7 +339,7 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
 /* JSON is read by librecord's own reader, whatever other plugin calls itself so or comes first. */
 static const lr_plugin *reader_of(rec_job *job, const char *path)
 {
-    const lr_plugin *json = lr_registry_own(job, "PrettyJson");
+    const lr_plugin *json = lr_registry_own(job, "json", "PrettyJson");
     return json && lr_plugin_extension(&json->d, path) ? json : lr_registry_by_extension(job, path, LR_CAN_LOAD);
 }
 

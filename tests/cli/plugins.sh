@@ -63,7 +63,7 @@ else
     skip "JSON output" "jq is not installed"
 fi
 
-# The same plugins again, behind the first ones; and an index.
+# The same plugins again, behind the first ones.
 if grep -q '/mpk\.so' "$scratch/shown"; then
     mkdir "$scratch/again"
     chmod 700 "$scratch/again"
@@ -74,13 +74,8 @@ if grep -q '/mpk\.so' "$scratch/shown"; then
     check "but mentioned" grep -qE '^[0-9]+ more are hidden by others of the same name' "$scratch/out"
     run plugins --why
     check "--why says by whom" grep -qE '^  hidden       all of it: NamedMpk of .*mpk\.so$' "$scratch/out"
-    run plugins --index "$scratch/again"
-    status_is "--index writes the index of a folder" 0
-    check "which has its plugins" grep -qx 'p 0 [0-9a-f]* 7 NamedMpk' "$scratch/again/plugins.index"
-    run plugins --index "$scratch/nowhere"
-    status_is "--index of a folder that is not there" 2
 else
-    skip "plugins that others hide, and an index" "this build has its plugins built in"
+    skip "plugins that others hide" "this build has its plugins built in"
 fi
 
 LIBRECORD_PLUGINS=none

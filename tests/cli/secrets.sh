@@ -166,7 +166,6 @@ silent 2 "$mnist"
 silent 2 help "$mnist"
 silent 2 profiles "$mnist"
 silent 2 plugins "$mnist"
-silent 2 plugins --index "$mnist"
 
 # 3. Addresses that differ in a hidden part only have different names; a value that looks like an address stays.
 silent 0 diff --json "$mnist" "${mnist%FRAGQ}"

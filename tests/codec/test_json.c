@@ -416,8 +416,13 @@ static void a_record_is_recognised_by_its_first_key(void **state)
         const char *text;
         int32_t bits;
     } cases[] = {
-        {"{\"metadata\":", 88},
-        {" {\n  \"metadata\": {", 88},
+        {"{\"metadata\":{\"float\"", 88},
+        {" {\n  \"metadata\": {\n \"settings\" :", 88},
+        {"{\"metadata\":{\"total_size\"", 31}, /* an index of files */
+        {"{\"metadata\":{}", 31},
+        {"{\"metadata\":{\"floats\"", 31},
+        {"{\"metadata\":{", 31},
+        {"{\"metadata\"", 31},
         {"{\"item\":1", 7},
         {"{}", 7},
         {"{1", 1},

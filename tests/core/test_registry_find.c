@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry: which files are opened for what is asked, by name, by index and by magic; and who comes before whom. */
-#include <inttypes.h>
+ * The registry: which files are opened for what is asked, by name, by extension and by magic; and who comes before
+ * whom. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <sys/wait.h>
 
-#include "core/registry/index_private.h"
 #include "core/registry/open_private.h"
 #include "tests/core/registry.h"
-#include "tests/end_child.h"
 
 /* ----------------------------------------------------------------------------------------------- looking at it -- */
 
@@ -28,19 +25,6 @@ static bool is_mapped(const char *file)
     }
     (void)fclose(maps);
     return found;
-}
-
-/* Writes the index in another process: that opens all. */
-static void write_index(const char *folder)
-{
-    int status = 0;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        end_child(rec_index_plugins(NULL, folder) == REC_OK ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
 }
 
 static rec_context *context_of(const char *folder)
@@ -60,16 +44,21 @@ static const char *path_for(rec_context *context, const char *path, lr_direction
     return plugin ? plugin->file : "";
 }
 
-static const char *recognised(rec_context *context, const char *bytes, size_t length)
+static const char *recognised_as(rec_context *context, const char *path, const char *bytes, size_t length)
 {
     const rec_head head = {
         .size = sizeof head, .data = (const uint8_t *)bytes, .length = length, .total = length, .name = ""};
     rec_job job;
     const lr_plugin *plugin;
     lr_job_begin(&job, context, "recognise", NULL);
-    plugin = lr_registry_recognise(&job, &head, NULL);
+    plugin = lr_registry_recognise(&job, &head, path);
     assert_int_equal(lr_job_end(&job), REC_OK);
     return plugin ? plugin->d.name : "";
+}
+
+static const char *recognised(rec_context *context, const char *bytes, size_t length)
+{
+    return recognised_as(context, NULL, bytes, length);
 }
 
 #define MAGIC(text)                                                                                                    \
@@ -97,267 +86,149 @@ static void a_name_that_is_a_files_opens_that_file_alone(void **state)
     free(alone);
 }
 
-static void an_index_opens_what_is_asked_for_alone(void **state)
+/* Of each case the files have names of their own: a plugin that is open stays in the process. */
+#define SAVE ".save=(int32_t(*)(rec_job*,rec_sink*))probe,"
+
+/** A file that is called as an extension, and what it says to a head of "AAAA". */
+static const struct {
+    const char *file, *flags, *extension;
+    bool alone; /**< whether the file other-FILE, which would be surer, is not opened */
+} sure[] = {
+    {"qa.so", "-DBITS=1 -DMORE='.extension=\"qa\"," MAGIC("\"AA\"") "'", "qa", true},
+    {"qb.so", "-DBITS=32 -DMORE='.extension=\"qb\"'", "qb", true},
+    {"qc.so", "-DBITS=31 -DMORE='.extension=\"qc\"'", "qc", false},
+    {"qd.so", "-DBITS=0 -DMORE='.extension=\"qd\"," MAGIC("\"AA\"") "'", "qd", false},
+    {"qe.so", "-DBITS=40 -DMORE='.extension=\"qe\"," MAGIC("\"BB\"") "'", "qe", false},
+    {"qf-g.so", "-DBITS=32 -DMORE='.extension=\"qf.g\"'", "qf.g", true},
+    {"qh.so", "-DBITS=32 -DMORE='.extension=\"other\"'", "qh", true}, /* it is what the file is called that counts */
+    {"qi.so", "-include stddef.h -DBITS=32 -DMORE='.load=0," SAVE ".extension=\"qi\"'", "qi", false},
+    {"qj.so", "-DBITS=32 -DMORE='.extension=\"qj\",.extensions=(const char*const[]){\"qk\",0}'", "qk", false},
+};
+
+static void a_file_is_recognised_by_the_plugin_that_is_called_as_its_extension(void **state)
 {
     scratch *s = *state;
-    char *a = scratch_path(s, "aa.so"), *b = scratch_path(s, "bb.so"), *c = scratch_path(s, "cc.so");
-    rec_context *context;
-    make(s->path, "aa.so",
-         "-DNAME='\"First\"' -DALIASES='(const char *const[]){\"uno\",0}' -DBITS=9 "
-         "-DMORE='.extension=\"a1\",.extensions=(const char*const[]){\"a2\",0}," MAGIC("\"AAAA\"") "'");
-    make(s->path, "bb.so", "-DNAME='\"Second\"' -DBITS=9 -DMORE='.extension=\"b1\"," MAGIC("\"BBBB\"") "'");
-    make(s->path, "cc.so", "-DNAME='\"Third\"' -DMORE='.extension=\"c1\",.probe=0,.traits=REC_TRAIT_FOLDER'");
-    write_index(s->path);
-    context = context_of(s->path);
-    assert_string_equal(file_of(context, "uno"), a);
-    assert_true(is_mapped(a));
-    assert_false(is_mapped(b) || is_mapped(c));
-    assert_string_equal(path_for(context, "x.a2", LR_CAN_LOAD), a);
-    assert_string_equal(path_for(context, "x.q1", LR_CAN_LOAD), "");
-    assert_string_equal(recognised(context, "AAAA..", 6), "First");
-    assert_string_equal(recognised(context, "CCCC..", 6), "");
-    assert_false(is_mapped(b) || is_mapped(c));
-    assert_string_equal(recognised(context, "BBBB..", 6), "Second");
-    assert_true(is_mapped(b));
-    assert_false(is_mapped(c));
-    assert_int_equal(rec_plugin_count(context) >= 3, 1);
-    assert_true(is_mapped(c));
-    assert_string_equal(info_of(context, a, 0)->extensions, "a1, a2");
-    rec_context_free(context);
-    free(c);
-    free(b);
-    free(a);
-}
-
-static void what_an_index_has_wrong_is_opened(void **state)
-{
-    scratch *s = *state;
-    char *a = scratch_path(s, "one.so"), *b = scratch_path(s, "two.so"), *again = scratch_path(s, "again");
-    rec_context *context;
-    make(s->path, "one.so", "-DNAME='\"Before\"'");
-    make(s->path, "two.so", "-DNAME='\"Stays\"'");
-    write_index(s->path);
-    /* Another file of that name, as an update makes it: what the index says of it does not count. */
-    assert_int_equal(unlink(a), 0);
-    make(s->path, "one.so", "-DNAME='\"Afterwards\"'");
-    context = context_of(s->path);
-    assert_string_equal(file_of(context, "Afterwards"), a);
-    assert_string_equal(file_of(context, "Before"), "");
-    assert_string_equal(file_of(context, "Stays"), b);
-    rec_context_free(context);
-    /* One that anyone may write is not looked at; one that is gone neither. */
-    free(again);
-    again = scratch_path(s, "plugins.index");
-    assert_int_equal(chmod(again, 0666), 0);
-    context = context_of(s->path);
-    assert_string_equal(file_of(context, "Stays"), b);
-    rec_context_free(context);
-    assert_int_equal(unlink(again), 0);
-    context = context_of(s->path);
-    assert_string_equal(file_of(context, "Stays"), b);
-    rec_context_free(context);
-    free(again);
-    free(b);
-    free(a);
-}
-
-/* Writes the index of the folder. @return its text */
-static char *written_index(const scratch *s, size_t *size)
-{
-    char *path = scratch_path(s, "plugins.index"), *text = malloc(1 << 16);
-    FILE *file;
-    write_index(s->path);
-    file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_non_null(text);
-    *size = fread(text, 1, 1 << 16, file);
-    (void)fclose(file);
-    free(path);
-    return text;
-}
-
-/* The index of a plugin that has one of everything. */
-static char *index_of_held(const scratch *s, const char *file, size_t *size)
-{
-    make(s->path, file,
-         "-DNAME='\"Held\"' -DALIASES='(const char *const[]){\"kept\",0}' -DMORE='.extension=\"h1\"," MAGIC(
-             "\"HH\"") "'");
-    return written_index(s, size);
-}
-
-/* What is wrong with one may be this librecord: a later one that reads the index has to see for itself. */
-static void a_file_with_a_refused_plugin_is_not_in_the_index(void **state)
-{
-    scratch *s = *state;
-    char *text;
-    size_t size;
-    make(s->path, "whole.so", "-DNAME='\"Whole\"'");
-    make(s->path, "half.so", "-DSECOND='\"Other\"' -DMORE='.kind=99'");
-    text = written_index(s, &size);
-    assert_non_null(memmem(text, size, "whole.so", 8));
-    assert_null(memmem(text, size, "half.so", 7));
-    free(text);
-}
-
-static void no_byte_of_an_index_can_do_harm(void **state)
-{
-    scratch *s = *state;
-    char *a = scratch_path(s, "hh.so"), *path = scratch_path(s, "plugins.index"), *text;
-    size_t size;
-    text = index_of_held(s, "hh.so", &size);
-    for (size_t i = 0; i <= size; i++) {
-        static const char others[] = {'\0', '\n', ' ', '9', 'z', '\x7f'};
-        for (size_t j = 0; j < (i < size ? sizeof others : 1); j++) {
-            rec_context *context;
-            char old = text[i < size ? i : 0];
-            FILE *file = fopen(path, "wb");
-            assert_non_null(file);
-            text[i < size ? i : 0] = i < size ? others[j] : old;
-            assert_int_equal(fwrite(text, 1, i == size ? size / 2 : size, file), i == size ? size / 2 : size);
-            (void)fclose(file);
-            text[i < size ? i : 0] = old;
-            context = context_of(s->path);
-            /* Its size and time can only disagree, or agree by chance where only a word of it changed. */
-            assert_string_equal(file_of(context, "Held"), a);
-            assert_string_equal(info_of(context, a, 0)->name, "Held");
-            assert_string_equal(info_of(context, a, 0)->refused, "");
-            rec_context_free(context);
+    for (size_t i = 0; i < sizeof sure / sizeof *sure; i++) {
+        char *folder, *flags, *other, *other_path, *path;
+        rec_context *context;
+        assert_true(asprintf(&other, "other-%s", sure[i].file) > 0);
+        assert_true(asprintf(&flags, "-DNAME='\"Near%zu\"' %s", i, sure[i].flags) > 0);
+        assert_true(asprintf(&path, "a.b.%s", sure[i].extension) > 0);
+        folder = scratch_folder(s, sure[i].extension);
+        assert_true(asprintf(&other_path, "%s/%s", folder, other) > 0);
+        make(folder, sure[i].file, flags);
+        make(folder, other, "-DNAME='\"Surer\"' -DBITS=500 -DMORE='" MAGIC("\"AAAA\"") "'");
+        context = context_of(folder);
+        if (sure[i].alone) {
+            char name[32];
+            (void)snprintf(name, sizeof name, "Near%zu", i);
+            assert_string_equal(recognised_as(context, path, "AAAA..", 6), name);
+        } else {
+            assert_string_equal(recognised_as(context, path, "AAAA..", 6), "Surer");
         }
-    }
-    free(text);
-    free(path);
-    free(a);
-}
-
-/* Writes the text with its sum. @return how many files the index has then. */
-static uint64_t files_of_index(const char *folder, const char *path, const char *text, size_t size)
-{
-    uint64_t sum = UINT64_C(0xcbf29ce484222325), count;
-    rec_context *context = context_new();
-    FILE *file = fopen(path, "wb");
-    lr_index index;
-    lr_arena arena;
-    rec_job job;
-    assert_non_null(file);
-    for (size_t i = 0; i < size; i++) {
-        sum = (sum ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-    }
-    assert_int_equal(fwrite(text, 1, size, file), size);
-    assert_true(fprintf(file, "z %016" PRIx64 "\n", sum) > 0);
-    assert_int_equal(fclose(file), 0);
-    lr_job_begin(&job, context, "open", NULL);
-    lr_arena_init(&arena, job.allocator);
-    assert_int_equal(lr_index_read(&job, &arena, folder, false, &index), REC_OK);
-    count = index.count;
-    lr_arena_free(&arena);
-    assert_int_equal(lr_job_end(&job), REC_OK);
-    rec_context_free(context);
-    return count;
-}
-
-/* A sum that is right stands only for accidents: each line is input. */
-static void a_line_of_an_index_that_is_wrong_makes_none_count(void **state)
-{
-    /* What stands there, and what stands there instead. */
-    static const char *const changes[][2] = {
-        {"librecord plugins 1", "librecord plugins 2"},
-        {"f ", "g "},
-        {"f ", "f"},
-        {"f ", "f x"},
-        {"f ", "f -"},
-        {"f ", "f 99999999999999999999"},
-        {".so\n", ".so more\n"},
-        {".so\n", ".so"},
-        {"p ", "p"},
-        {"p ", "p x"},
-        {"p ", "p -1"},
-        {"p ", "p 9"},
-        {" Held", " Held Held"},
-        {" Held", ""},
-        {" Held", " not/a/name"},
-        {"a kept", "a"},
-        {"a kept", "a "},
-        {"a kept", "a kept kept"},
-        {"a kept", "\n"},
-        {"e h1", "e h1 h2"},
-        {"e h1", "e /"},
-        {"m 0 ", "m x "},
-        {"m 0 ", "m 0"},
-        {"m 0 4848", "m 0 484"},
-        {"m 0 4848", "m 0 48"},
-        {"m 0 4848", "m 0 4x48"},
-        {"m 0 4848", "m 0 48484848484848484848484848484848484848"},
-        {"m 0 4848 ffff", "m 0 4848 ffff ffff"},
-        {"m 0 4848 ffff", "m 0 4848 ffffff"},
-        {"m 0 4848 ffff", "m 0 4848"},
-        {"m 0 4848 ffff", "m 0"},
-        {"p ", "a early\np "},
-        {"p ", "e early\np "},
-        {"p ", "c early late\np "},
-        {"p ", "m 0 48 ff\np "},
-        {"librecord plugins 1\n", "librecord plugins 1\np 1 0 1 Held\n"},
-        {"a kept", "c NamedMpk"},
-        {"a kept", "c NamedMpk gzip more"},
-        {"a kept", "c NamedMpk gzip"}, /* of what is no stack */
-    };
-    scratch *s = *state;
-    char *path = scratch_path(s, "plugins.index"), *text;
-    size_t size;
-    text = index_of_held(s, "hl.so", &size);
-    size -= 2 + 16 + 1; /* its sum */
-    text[size] = '\0';
-    assert_int_equal(files_of_index(s->path, path, text, size), 1);
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        size_t from = strlen(changes[i][0]), to = strlen(changes[i][1]);
-        const char *at = strstr(text, changes[i][0]);
-        char *other = malloc(size + to);
-        assert_non_null(other);
-        if (!at) {
-            fail_msg("the index has no %s", changes[i][0]);
-            return;
+        if (is_mapped(other_path) == sure[i].alone) {
+            fail_msg("%s: %s is open: %d", sure[i].file, other, !sure[i].alone);
         }
-        memcpy(other, text, (size_t)(at - text));
-        memcpy(other + (at - text), changes[i][1], to);
-        memcpy(other + (at - text) + to, at + from, size - (size_t)(at - text) - from);
-        if (files_of_index(s->path, path, other, size - from + to) != 0) {
-            fail_msg("it counts with %s for %s", changes[i][1], changes[i][0]);
-        }
+        assert_string_equal(recognised_as(context, "a", "AAAA..", 6), "Surer"); /* without an extension */
+        rec_context_free(context);
+        free(other_path);
+        free(folder);
+        free(path);
+        free(flags);
         free(other);
     }
-    /* More words than there may be, a NUL, and an end in the middle of a line. */
-    for (size_t words = 63; words <= 66; words++) {
-        size_t room = size + 10 * words;
-        char *many = malloc(room), *to = many;
-        const char *at = strstr(text, "a kept\n");
-        assert_non_null(many);
-        memcpy(to, text, (size_t)(at - text));
-        to += at - text;
-        for (size_t n = 0; n < words; n++) {
-            to += snprintf(to, room - (size_t)(to - many), "a kept%zu\n", n);
-        }
-        (void)snprintf(to, room - (size_t)(to - many), "%s", at + strlen("a kept\n"));
-        assert_int_equal(files_of_index(s->path, path, many, strlen(many)), words <= 64);
-        free(many);
-    }
-    assert_int_equal(files_of_index(s->path, path, text, size - 1), 0);
-    text[size - 2] = '\0';
-    assert_int_equal(files_of_index(s->path, path, text, size), 0);
-    assert_int_equal(files_of_index(s->path, path, "", 0), 0);
-    free(text);
-    free(path);
 }
 
-static void an_index_is_not_written_where_that_makes_no_sense(void **state)
+static void a_save_opens_the_plugin_that_is_called_as_the_extension(void **state)
 {
     scratch *s = *state;
-    char *missing = scratch_path(s, "missing"), *open = scratch_folder(s, "open");
-    assert_int_equal(rec_index_plugins(NULL, missing), REC_E_IO);
-    assert_int_equal(rec_index_plugins(NULL, NULL), REC_E_ARGUMENT);
-    assert_int_equal(chmod(open, 0777), 0);
-    assert_int_equal(rec_index_plugins(NULL, open), REC_E_PLUGIN);
-    assert_non_null(strstr(rec_error_message(), "the folder is writable by others"));
-    free(open);
-    free(missing);
+    char *near = scratch_path(s, "ra.so"), *other = scratch_path(s, "rb.so"), *loads = scratch_path(s, "rc.so");
+    char *late = scratch_path(s, "rz.so");
+    rec_context *context;
+    make(s->path, "ra.so", "-include stddef.h -DNAME='\"Ra\"' -DMORE='" SAVE ".extension=\"ra\"'");
+    make(s->path, "rb.so", "-include stddef.h -DNAME='\"Rb\"' -DMORE='" SAVE ".extension=\"rb.ra\"'");
+    make(s->path, "rc.so", "-DNAME='\"Rc\"' -DMORE='.extension=\"rc\"'");
+    make(s->path, "rz.so",
+         "-include stddef.h -DNAME='\"Rz\"' -DMORE='" SAVE ".extension=\"rz\",.extensions=(const char*const[])"
+         "{\"rc\",\"rd\",0}'");
+    context = context_of(s->path);
+    assert_string_equal(rec_plugin_for_path(context, "x.ra")->file, near);
+    assert_string_equal(rec_plugin_for_path(context, "x.rb.ra")->file, near); /* which no file is called as */
+    assert_false(is_mapped(other) || is_mapped(loads) || is_mapped(late));
+    assert_string_equal(rec_plugin_for_path(context, "x.rc")->file, late); /* the one that is called so cannot save */
+    assert_string_equal(rec_plugin_for_path(context, "x.rd")->file, late);
+    assert_string_equal(path_for(context, "x.rc", LR_CAN_LOAD), loads);
+    assert_null(rec_plugin_for_path(context, "x.re"));
+    rec_context_free(context);
+    free(late);
+    free(loads);
+    free(other);
+    free(near);
+}
+
+static void of_files_of_one_name_the_first_that_can_be_used_counts(void **state)
+{
+    scratch *s = *state;
+    char *first = scratch_folder(s, "first"), *second = scratch_folder(s, "second"),
+         *third = scratch_folder(s, "third");
+    char *broken = scratch_text(s, "first/sa.so", "no plugin"), *counts = scratch_path(s, "second/sa.so");
+    char *behind = scratch_path(s, "third/sa.so");
+    rec_context *context;
+    make(second, "sa.so", "-DNAME='\"Second\"' -DBITS=32 -DMORE='.extension=\"sa\"'");
+    make(third, "sa.so", "-DNAME='\"Third\"' -DBITS=500 -DMORE='.extension=\"sa\"," MAGIC("\"AAAA\"") "'");
+    context = context_of(third);
+    assert_int_equal(rec_context_add_plugin_path(context, second), REC_OK);
+    assert_int_equal(rec_context_add_plugin_path(context, first), REC_OK);
+    assert_string_equal(recognised_as(context, "x.sa", "AAAA", 4), "Second");
+    assert_string_equal(path_for(context, "x.sa", LR_CAN_LOAD), counts);
+    assert_false(is_mapped(behind));
+    assert_string_equal(recognised_as(context, "x", "AAAA", 4), "Third");
+    rec_context_free(context);
+    free(behind);
+    free(counts);
+    free(broken);
+    free(third);
+    free(second);
+    free(first);
+}
+
+#define SOURCE                                                                                                    \
+    "-include stddef.h -DMORE='.load=0,.probe=0,.kind=REC_PLUGIN_SOURCE,.schemes=(const char*const[]){\"ta\",0}," \
+    ".open=(int32_t(*)(rec_job*,const char*,rec_source**))probe'"
+
+static void a_plugin_for_sources_is_opened_for_a_path_with_a_scheme_alone(void **state)
+{
+    scratch *s = *state;
+    char *source = scratch_path(s, "source-ta.so"), *format = scratch_path(s, "tb.so");
+    char *odd = scratch_path(s, "tc.so"), *wrong = scratch_path(s, "source-td.so");
+    rec_context *context;
+    rec_job job;
+    make(s->path, "source-ta.so", "-DNAME='\"Ta\"' " SOURCE);
+    make(s->path, "tb.so", "-DNAME='\"Tb\"' -DBITS=1");
+    context = context_of(s->path);
+    assert_string_equal(recognised_as(context, "x.source-ta", "AAAA", 4), "Tb");
+    assert_string_equal(file_of(context, "nobody"), "");
+    assert_string_equal(path_for(context, "x.nobody", LR_CAN_SAVE), "");
+    assert_false(is_mapped(source));
+    assert_true(is_mapped(format));
+    lr_job_begin(&job, context, "load", NULL);
+    assert_null(lr_registry_open(&job, "ta://host/x", false)); /* it opens nothing, and says nothing of it */
+    assert_int_equal(lr_job_end(&job), REC_E_PLUGIN);
+    assert_true(is_mapped(source));
+    assert_string_equal(info_of(context, source, 0)->schemes, "ta");
+    rec_context_free(context);
+    make(s->path, "tc.so", "-DNAME='\"Tc\"' " SOURCE);
+    make(s->path, "source-td.so", "-DNAME='\"Td\"'");
+    context = context_of(s->path);
+    assert_string_equal(info_of(context, odd, 0)->refused,
+                        "it opens paths with a scheme, so the name of its file must begin with source-");
+    assert_string_equal(info_of(context, wrong, 0)->refused,
+                        "it opens no paths with a scheme, so the name of its file must not begin with source-");
+    rec_context_free(context);
+    free(wrong);
+    free(odd);
+    free(format);
+    free(source);
 }
 
 /* --------------------------------------------------------------------------------------------- who comes first -- */
@@ -465,10 +336,11 @@ static void nobody_takes_the_place_of_the_reader_of_configurations(void **state)
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
     assert_string_equal(path_for(context, "config.json", LR_CAN_LOAD), other); /* it does come first */
     lr_job_begin(&job, context, "load", NULL);
-    plugin = lr_registry_own(&job, "PrettyJson");
+    plugin = lr_registry_own(&job, "json", "PrettyJson");
     assert_int_equal(lr_job_end(&job), REC_OK);
     assert_non_null(plugin);
-    assert_non_null(strstr(plugin->file, "/pretty-json.so"));
+    assert_string_not_equal(plugin->file, other);
+    assert_non_null(strstr(plugin->file, "/plugins/.libs/json.so"));
     rec_context_free(context);
     free(other);
     free(own);
@@ -521,12 +393,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_name_that_is_a_files_opens_that_file_alone),
-        TEST(an_index_opens_what_is_asked_for_alone),
-        TEST(what_an_index_has_wrong_is_opened),
-        TEST(a_file_with_a_refused_plugin_is_not_in_the_index),
-        TEST(no_byte_of_an_index_can_do_harm),
-        TEST(a_line_of_an_index_that_is_wrong_makes_none_count),
-        TEST(an_index_is_not_written_where_that_makes_no_sense),
+        TEST(a_file_is_recognised_by_the_plugin_that_is_called_as_its_extension),
+        TEST(a_save_opens_the_plugin_that_is_called_as_the_extension),
+        TEST(of_files_of_one_name_the_first_that_can_be_used_counts),
+        TEST(a_plugin_for_sources_is_opened_for_a_path_with_a_scheme_alone),
         TEST(what_one_cannot_do_the_next_of_its_name_does),
         TEST(a_name_that_is_a_files_belongs_to_that_file),
         TEST(a_bid_is_bounded_by_the_magic_that_stands_there),

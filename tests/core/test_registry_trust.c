@@ -8,7 +8,6 @@
 #include <cmocka.h>
 #include <sys/wait.h>
 
-#include "core/registry/index_private.h"
 #include "core/registry/open_private.h"
 #include "tests/core/registry.h"
 
@@ -126,146 +125,7 @@ static void a_plugin_below_a_folder_that_anyone_may_write_is_refused(void **stat
     free(outer);
 }
 
-/* ------------------------------------------------------------------------------------------- writing an index -- */
-
-enum { CODE_RAN = 100 };
-static const char index_command[] = "--index";
-
-/* What the program does when it runs itself as `test --index FOLDER`. @return a status, or that the plugin's code ran.
- */
-static int index_in_process(const char *folder)
-{
-    int status = rec_index_plugins(NULL, folder);
-    return getenv("LIBRECORD_TEST_MARK") ? CODE_RAN : status;
-}
-
-/* Runs this program anew with the real user `user`, and so with AT_SECURE unless that is root. @return its exit status.
- */
-static int index_as(uid_t user, const char *folder)
-{
-    int status = 0;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        if (setreuid(user, 0) == 0) {
-            (void)execl("/proc/self/exe", "test", index_command, folder, (char *)NULL);
-        }
-        _exit(99);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void test_index_rejects_directory_of_another_user(void **state)
-{
-    scratch *s = *state;
-    char *folder = scratch_folder(s, "theirs"), *file = scratch_path(s, "theirs/good.so");
-    char *index = scratch_path(s, "theirs/" LR_INDEX_NAME);
-    if (geteuid() != 0 || lr_static_build()) {
-        print_message("# needs root, and a shared librecord: not tested\n");
-    } else {
-        make(folder, "good.so", "-DMARK='\"LIBRECORD_TEST_MARK\"'");
-        assert_int_equal(index_as(0, folder), CODE_RAN);
-        assert_int_equal(access(index, F_OK), 0);
-        assert_int_equal(unlink(index) | chown(folder, STRANGER, 0), 0);
-        assert_int_equal(index_as(0, folder), REC_E_PLUGIN);
-        assert_int_equal(rec_index_plugins(NULL, folder), REC_E_PLUGIN);
-        assert_non_null(strstr(rec_error_message(), "the folder belongs to user 12345, neither root nor"));
-        assert_int_equal(access(index, F_OK), -1);
-        /* A directory of root's with another user's file: the index omits the file. */
-        assert_int_equal(chown(folder, 0, 0) | chown(file, STRANGER, 0), 0);
-        assert_int_equal(index_as(0, folder), REC_OK);
-    }
-    free(index);
-    free(file);
-    free(folder);
-}
-
-static void test_index_rejects_directory_that_others_may_write(void **state)
-{
-    scratch *s = *state;
-    char *folder = scratch_folder(s, "shared"), *index = scratch_path(s, "shared/" LR_INDEX_NAME);
-    if (lr_static_build()) {
-        print_message("# a static librecord: not tested\n");
-    } else {
-        make(folder, "good.so", "-DMARK='\"LIBRECORD_TEST_MARK\"'");
-        assert_int_equal(chmod(folder, 0775), 0);
-        assert_int_equal(index_in_process(folder), REC_E_PLUGIN);
-        assert_non_null(strstr(rec_error_message(), "the folder is writable by its group"));
-        assert_int_equal(access(index, F_OK), -1);
-    }
-    free(index);
-    free(folder);
-}
-
-static void test_set_user_id_program_indexes_installed_directory_only(void **state)
-{
-    char *folder = scratch_folder(*state, "mine");
-    if (geteuid() != 0 || lr_static_build()) {
-        print_message("# needs root, and a shared librecord: not tested\n");
-    } else {
-        make(folder, "good.so", "-DMARK='\"LIBRECORD_TEST_MARK\"'");
-        assert_int_equal(index_as(0, folder), CODE_RAN);
-        assert_int_equal(index_as(STRANGER, folder), REC_E_PLUGIN);
-    }
-    free(folder);
-}
-
-static int blocks; /* of the test's allocator that are in use */
-
-static void *count_alloc(void *user, size_t size)
-{
-    (void)user;
-    blocks++;
-    return malloc(size);
-}
-
-static void *count_resize(void *user, void *old, size_t size)
-{
-    (void)user;
-    blocks += !old;
-    return realloc(old, size);
-}
-
-static void count_release(void *user, void *memory)
-{
-    (void)user;
-    blocks -= memory != NULL;
-    free(memory);
-}
-
-/* Files of /sys say that they have 4096 bytes. An index is read before it is known whether it is one. */
-static void an_index_that_ends_before_its_size_is_passed_over(void **state)
-{
-    static const char shorter[] = "/sys/kernel/mm/transparent_hugepage/enabled";
-    const rec_allocator counted = {
-        .size = sizeof counted, .alloc = count_alloc, .resize = count_resize, .release = count_release};
-    char *folder = scratch_folder(*state, "indexed"), *link = scratch_path(*state, "indexed/" LR_INDEX_NAME);
-    rec_context *context = rec_context_new(&counted);
-    int before = blocks;
-    struct stat about;
-    lr_index index = {.count = 9};
-    lr_arena arena;
-    rec_job job;
-    if (stat(shorter, &about) != 0 || about.st_size != 4096) {
-        print_message("# needs %s: not tested\n", shorter);
-    } else {
-        assert_int_equal(symlink(shorter, link), 0);
-        lr_job_begin(&job, context, "test", NULL);
-        lr_arena_init(&arena, job.allocator);
-        assert_int_equal(lr_index_read(&job, &arena, folder, false, &index), REC_OK);
-        assert_int_equal(index.count, 0);
-        lr_arena_free(&arena);
-        (void)lr_job_end(&job);
-        assert_int_equal(blocks, before);
-    }
-    rec_context_free(context);
-    free(link);
-    free(folder);
-}
-
-int main(int argc, char **argv)
+int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -274,13 +134,6 @@ int main(int argc, char **argv)
         TEST(files_of_the_installed_folder_too),
         TEST(what_a_stranger_owns_is_trusted_where_nobody_else_could_have_put_it),
         TEST(a_plugin_below_a_folder_that_anyone_may_write_is_refused),
-        TEST(an_index_that_ends_before_its_size_is_passed_over),
-        TEST(test_index_rejects_directory_of_another_user),
-        TEST(test_index_rejects_directory_that_others_may_write),
-        TEST(test_set_user_id_program_indexes_installed_directory_only),
     };
-    if (argc == 3 && strcmp(argv[1], index_command) == 0) {
-        return index_in_process(argv[2]);
-    }
     return cmocka_run_group_tests_name("registry, trust", tests, NULL, NULL);
 }

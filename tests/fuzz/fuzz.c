@@ -180,12 +180,8 @@ void fuzz_report(void)
 
 static void remove_folder(void)
 {
-    static const char *const files[] = {"plugins.index",
-                                        "config.json",
-                                        "some.ini",
-                                        "m.safetensors.index.json",
-                                        "m-00001-of-00002.safetensors",
-                                        "m-00002-of-00002.safetensors"};
+    static const char *const files[] = {"config.json", "some.ini", "m.safetensors.index.json",
+                                        "m-00001-of-00002.safetensors", "m-00002-of-00002.safetensors"};
     char path[256];
     if (all.owner != getpid()) {
         return;

@@ -366,8 +366,6 @@ static void test_contexts(void **state)
     ALLOWED(rec_context_set_plugins, NULL, REC_PLUGINS_ALL);
     ALLOWED(rec_context_add_plugin_path, NULL, "/");
     STATUS(rec_context_add_plugin_path, context, NULL);
-    ALLOWED(rec_index_plugins, NULL, folder->path);
-    STATUS(rec_index_plugins, context, NULL);
     ALLOWED(rec_plugin_count, NULL);
     ALLOWED(rec_plugin_get, NULL, 0);
     ALLOWED(rec_plugin_find, NULL, "mpk");

@@ -42,7 +42,6 @@ typedef struct own_given {
 
 typedef struct options {
     const char *to, *config; /* NULL if not given */
-    const char *index;       /* the folder of plugins that gets one, or NULL */
     rec_precision precision; /* REC_PRECISION_KEEP if not given */
     bool precision_given;
     int color;                                          /* COLOR_… */

@@ -472,22 +472,45 @@ int32_t lr_json_read(rec_job *job, rec_source *source, const rec_visitor *visito
     return status;
 }
 
+/* Moves past white space and a word. @return false if another word follows. */
+static bool pass(const uint8_t **at, const uint8_t *end, const char *word)
+{
+    const uint8_t *next = *at;
+    size_t length = strlen(word);
+    while (next < end && is_space(*next)) {
+        next++;
+    }
+    if ((size_t)(end - next) < length || memcmp(next, word, length) != 0) {
+        return false;
+    }
+    *at = next + length;
+    return true;
+}
+
+/* The metadata of Burn begin with one of these keys. The index of a model in several files has others, or none. */
+static bool is_burn_metadata(const uint8_t *at, const uint8_t *end)
+{
+    static const char *const keys[] = {"\"float\"", "\"int\"", "\"format\"", "\"version\"", "\"settings\""};
+    if (!pass(&at, end, ":") || !pass(&at, end, "{")) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (pass(&at, end, keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int32_t lr_json_probe(const uint8_t *text, uint64_t length)
 {
-    static const char key[] = "\"metadata\"";
-    uint64_t i = 0;
-    while (i < length && is_space(text[i])) {
-        i++;
-    }
-    if (i == length || text[i] != '{') {
+    const uint8_t *at = text, *end = text + length;
+    if (!length || !pass(&at, end, "{")) {
         return 0;
     }
-    do {
-        i++;
-    } while (i < length && is_space(text[i]));
-    if (length - i >= sizeof key - 1 && memcmp(text + i, key, sizeof key - 1) == 0) {
-        return 8 + 8 * (int32_t)(sizeof key - 1);
+    if (pass(&at, end, "\"metadata\"")) {
+        return is_burn_metadata(at, end) ? 88 : 31;
     }
-    /* Some other map: a brace and a quote prove little. */
-    return i < length && (text[i] == '"' || text[i] == '}') ? 7 : 1;
+    /* For another map a brace and a quote prove little. */
+    return pass(&at, end, "\"") || pass(&at, end, "}") ? 7 : 1;
 }

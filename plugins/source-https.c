@@ -13,4 +13,4 @@ static const rec_plugin https = {
     .open = lr_http_open,
 };
 
-REC_PLUGINS(https, &https);
+REC_PLUGINS(source_https, &https);

@@ -58,4 +58,4 @@ static const rec_plugin pretty_json = {
     .save = save,
 };
 
-REC_PLUGINS(pretty_json, &pretty_json);
+REC_PLUGINS(json, &pretty_json);

@@ -30,4 +30,4 @@ static const rec_plugin pytorch = {
     .magic = (const rec_magic *const[]){&zip, &stream, &framed, &brace, NULL},
 };
 
-REC_PLUGINS(pytorch, &pytorch);
+REC_PLUGINS(pt, &pytorch);

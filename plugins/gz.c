@@ -44,4 +44,4 @@ static const rec_plugin gzip = {
     .encode = encode,
 };
 
-REC_PLUGINS(gzip, &gzip);
+REC_PLUGINS(gz, &gzip);

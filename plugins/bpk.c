@@ -24,4 +24,4 @@ static const rec_plugin burnpack = {
     .burn_default = 22,
 };
 
-REC_PLUGINS(burnpack, &burnpack);
+REC_PLUGINS(bpk, &burnpack);

@@ -52,4 +52,4 @@ static const rec_plugin zstd = {
     .encode = encode,
 };
 
-REC_PLUGINS(zstd, &zstd);
+REC_PLUGINS(zst, &zstd);

@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which plugin is meant: by a name, "mpk.zst" among them, by the end of a path, and by a file's first bytes, which are
+ * decoded if they are a codec's.
+ *
+ * A path leads to the file that is called as its extension, lr_table_near(), and no other is opened if that is sure. */
+#include "core/registry/stack_private.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config/config.h"
+#include "core/io/io.h"
+#include "core/registry/table_private.h"
+
+/* Bytes that are decoded at most to see what they are of. */
+enum { HEAD_MOST = 64 * 1024, HEAD_FIRST = 256 };
+
+/* ------------------------------------------------------------------------------------------------------- names -- */
+
+static const lr_plugin *named(rec_job *job, lr_table *t, int32_t kind, const char *name, lr_direction direction)
+{
+    lr_find *find;
+    while (!lr_job_failed(job) && (find = lr_table_named(job, t, kind, name, direction))) {
+        const lr_plugin *plugin = lr_table_use(job, t, find);
+        if (plugin) {
+            return plugin;
+        }
+    }
+    return NULL;
+}
+
+const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name)
+{
+    lr_look l = lr_look_begin(job);
+    const lr_plugin *plugin = l.t ? named(job, l.t, kind, name, LR_CAN_ANY) : NULL;
+    lr_look_end(l);
+    return plugin;
+}
+
+const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direction direction)
+{
+    const lr_plugin *other = plugin;
+    if (!lr_plugin_can(&plugin->d, direction)) {
+        lr_look l = lr_look_begin(job);
+        other = l.t ? named(job, l.t, plugin->d.kind, plugin->d.name, direction) : NULL;
+        lr_look_end(l);
+    }
+    return other;
+}
+
+/* One of that very name in a file that is called so, or is linked in. @param installed only of the installed folder. */
+static lr_find *find_own(rec_job *job, lr_table *t, const char *called, const char *name, bool installed)
+{
+    for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
+        lr_file *file = t->files[i];
+        bool counts = file->name ? lr_file_called(file, called) && (file->installed || !installed) : file->builtin;
+        if (!counts || lr_table_see(job, t, file) != REC_OK) {
+            continue;
+        }
+        for (uint64_t j = 0; j < file->count; j++) {
+            if (!file->finds[j]->refused && strcmp(file->finds[j]->plugin.d.name, name) == 0) {
+                return file->finds[j];
+            }
+        }
+    }
+    return NULL;
+}
+
+const lr_plugin *lr_registry_own(rec_job *job, const char *file, const char *name)
+{
+    lr_look l = lr_look_begin(job);
+    lr_find *find = l.t ? find_own(job, l.t, file, name, true) : NULL;
+    const lr_plugin *plugin;
+    find = find || !l.t ? find : find_own(job, l.t, file, name, false);
+    plugin = find ? lr_table_use(job, l.t, find) : NULL;
+    lr_look_end(l);
+    return plugin;
+}
+
+const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before)
+{
+    lr_look l = lr_look_begin(job);
+    const lr_plugin *plugin = NULL;
+    lr_place at = {.sources = kind == REC_PLUGIN_SOURCE};
+    lr_find *find;
+    while (l.t && !plugin && (find = lr_table_next(job, l.t, &at))) {
+        if (before) {
+            before = find->use == before ? NULL : before;
+        } else if (find->plugin.d.kind == kind) {
+            plugin = lr_table_use(job, l.t, find);
+        }
+    }
+    lr_look_end(l);
+    return plugin;
+}
+
+/* ------------------------------------------------------------------------------------------ formats in codecs -- */
+
+/* A plugin that gives a pair a name of its own, of a file and what is no file, or of all. @param path NULL: one without
+ * presets is wanted, which does what the pair does; else the one whose extension it ends in comes first. */
+static const lr_plugin *find_stack(rec_job *job, lr_table *t, const lr_file *near, const lr_plugin *format,
+                                   const lr_plugin *codec, const char *path)
+{
+    const lr_plugin *best = NULL, *p;
+    lr_place at = {.near = near};
+    lr_find *find;
+    while ((find = lr_table_next(job, t, &at))) {
+        bool named = find->plugin.d.kind == REC_PLUGIN_STACK && lr_plugin_has_name(&format->d, find->plugin.d.format) &&
+                     lr_plugin_has_name(&codec->d, find->plugin.d.codec);
+        p = named ? lr_table_use(job, t, find) : NULL;
+        if (p && p->format == format && p->codec == codec && (path || !p->d.presets || !p->d.presets[0])) {
+            if (!path || lr_plugin_extension(&p->d, path)) {
+                return p;
+            }
+            best = best ? best : p;
+        }
+    }
+    return best;
+}
+
+static const lr_plugin *make_pair(rec_job *job, lr_registry *registry, const lr_plugin *format, const lr_plugin *codec)
+{
+    const lr_allocator *allocator = &job->context->allocator;
+    lr_pair *pair = lr_zalloc(allocator, sizeof *pair);
+    char reason[LR_REASON];
+    if (!pair) {
+        (void)lr_fail_memory(job, sizeof *pair);
+        return NULL;
+    }
+    lr_arena_init(&pair->arena, allocator);
+    pair->plugin = lr_stack_make(job, &pair->arena, NULL, format, codec, reason);
+    if (!pair->plugin) {
+        lr_pairs_free(allocator, pair);
+        if (*reason) {
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s cannot be put behind %s: %s", format->d.name,
+                           codec->d.name, reason);
+        }
+        return NULL;
+    }
+    pair->info = lr_info_of(&pair->plugin->d, pair->plugin->file);
+    lr_info_details(job, &pair->arena, &pair->info, &pair->plugin->d);
+    if (lr_job_failed(job)) {
+        lr_pairs_free(allocator, pair);
+        return NULL;
+    }
+    pair->next = registry->pairs;
+    registry->pairs = pair;
+    return pair->plugin;
+}
+
+/* The two as one; of a context there is one of each. NULL: the job has failed. */
+static const lr_plugin *pair_of(rec_job *job, const lr_look *l, const lr_file *near, const lr_plugin *format,
+                                const lr_plugin *codec, const char *path)
+{
+    const lr_plugin *plugin = find_stack(job, l->t, near, format, codec, path);
+    lr_registry *registry = l->registry;
+    if (plugin || lr_job_failed(job)) {
+        return plugin;
+    }
+    (void)pthread_mutex_lock(&registry->context->lock);
+    for (const lr_pair *p = registry->pairs; p && !plugin; p = p->next) {
+        plugin = p->plugin->format == format && p->plugin->codec == codec ? p->plugin : NULL;
+    }
+    if (!plugin) {
+        plugin = make_pair(job, registry, format, codec);
+    }
+    (void)pthread_mutex_unlock(&registry->context->lock);
+    return plugin;
+}
+
+/* ------------------------------------------------------------------------------------------- names of pairs -- */
+
+static bool has_extension(const rec_plugin *d, const char *word)
+{
+    bool has = d->extension && strcmp(d->extension, word) == 0;
+    for (size_t i = 0; !has && d->extensions && d->extensions[i]; i++) {
+        has = strcmp(d->extensions[i], word) == 0;
+    }
+    return has;
+}
+
+/* The plugin of a kind that is called so, or whose files are. */
+static const lr_plugin *find_word(rec_job *job, int32_t kind, const char *word)
+{
+    const lr_plugin *plugin = lr_registry_raw(job, kind, word);
+    if (plugin && plugin->d.kind == kind) {
+        return plugin;
+    }
+    for (const lr_plugin *p = NULL; (p = lr_registry_next(job, kind, p));) {
+        if (has_extension(&p->d, word)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* The pair that a name stands for, which is no plugin's: split at a dot, "mpk.zst". @param before (out) where what
+ * follows the dot is a codec: what stands before it; else "". */
+static const lr_plugin *find_split(rec_job *job, const char *name, char before[LR_NAME_MOST + 1])
+{
+    size_t length = strnlen(name, 2 * LR_NAME_MOST + 1);
+    const lr_plugin *pair;
+    lr_look l;
+    *before = '\0';
+    if (length > 2 * LR_NAME_MOST) {
+        return NULL;
+    }
+    for (size_t at = length; at-- > 1;) {
+        const lr_plugin *codec, *format;
+        if (name[at] != '.' || at > LR_NAME_MOST) {
+            continue;
+        }
+        codec = find_word(job, REC_PLUGIN_CODEC, name + at + 1);
+        if (codec) {
+            memcpy(before, name, at);
+            before[at] = '\0';
+            format = find_word(job, REC_PLUGIN_FORMAT, before);
+            l = lr_look_begin(job);
+            pair = l.t && format ? pair_of(job, &l, NULL, format, codec, NULL) : NULL;
+            lr_look_end(l);
+            return pair;
+        }
+    }
+    return NULL;
+}
+
+static void list_codecs(rec_job *job, char *text, size_t room)
+{
+    size_t used = 0;
+    *text = '\0';
+    for (const lr_plugin *p = NULL; used < room && (p = lr_registry_next(job, REC_PLUGIN_CODEC, p));) {
+        used += (size_t)snprintf(text + used, room - used, "%s.%s", used ? ", " : "", p->d.extension);
+    }
+}
+
+const lr_plugin *lr_registry_look(rec_job *job, const char *name)
+{
+    const lr_plugin *plugin = lr_registry_raw(job, REC_PLUGIN_FORMAT, name);
+    char format[LR_NAME_MOST + 1];
+    return plugin || lr_job_failed(job) ? plugin : find_split(job, name, format);
+}
+
+const lr_plugin *lr_registry_find(rec_job *job, const char *name)
+{
+    const lr_plugin *plugin = lr_registry_raw(job, REC_PLUGIN_FORMAT, name), *codec, *other;
+    char format[LR_NAME_MOST + 1] = "", codecs[256];
+    lr_excerpt brief;
+    if (!plugin && !lr_job_failed(job)) {
+        plugin = find_split(job, name, format);
+    }
+    if (plugin || lr_job_failed(job)) {
+        return plugin;
+    }
+    codec = lr_registry_raw(job, REC_PLUGIN_CODEC, *format ? format : name);
+    other = *format ? lr_registry_raw(job, REC_PLUGIN_FORMAT, format) : NULL;
+    list_codecs(job, codecs, sizeof codecs);
+    if (codec && !lr_job_failed(job)) {
+        (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s is a codec, no recorder", codec->d.name);
+        rec_fail_hint(job, "It stands behind the name of a format, as in mpk.%s.", codec->d.extension);
+    } else if (other && !lr_job_failed(job)) {
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder is called \"%s\": %s is in a codec already",
+                       lr_excerpt_text(&brief, name), other->d.name);
+    } else if (!lr_job_failed(job)) {
+        lr_registry_missing(job, name, format);
+        if (!*format && strchr(name, '.') && *codecs) {
+            rec_fail_hint(job, "Codecs that may stand behind a format: %s.", codecs);
+        }
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- extensions -- */
+
+/* The format whose extension stands before a codec's. */
+static lr_find *format_in(rec_job *job, lr_table *t, const lr_file *near, const char *path, lr_direction direction,
+                          size_t *length)
+{
+    lr_find *best = NULL, *find;
+    lr_place at = {.near = near};
+    *length = 0;
+    while ((find = lr_table_next(job, t, &at))) {
+        size_t its = find->plugin.d.kind == REC_PLUGIN_FORMAT ? lr_plugin_extension(&find->plugin.d, path) : 0;
+        if (its > *length || (its && its == *length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
+            *length = its;
+            best = find;
+        }
+    }
+    return best;
+}
+
+/* @param path without the codec's extension. */
+static const lr_plugin *format_of(rec_job *job, lr_table *t, const char *path, lr_direction direction, size_t *length)
+{
+    size_t called = 0;
+    const lr_file *near = lr_table_near(job, t, path, &called);
+    lr_find *find = near ? format_in(job, t, near, path, direction, length) : NULL;
+    if (!find || *length < called || !lr_find_can(find, direction)) {
+        find = lr_job_failed(job) ? NULL : format_in(job, t, NULL, path, direction, length);
+    }
+    return find && !lr_job_failed(job) ? find->use : NULL;
+}
+
+/* A format in a codec that both end the path, the codec of a file and what is no file, or of all. */
+static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_file *near, const char *path,
+                                    lr_direction direction, size_t *length)
+{
+    const lr_plugin *format = NULL, *codec = NULL;
+    lr_place at = {.near = near};
+    lr_find *find;
+    *length = 0;
+    while ((find = lr_table_next(job, l->t, &at))) {
+        size_t tail = find->plugin.d.kind == REC_PLUGIN_CODEC ? lr_plugin_extension(&find->plugin.d, path) : 0;
+        size_t head, size = strlen(path);
+        const lr_plugin *found;
+        char *inner;
+        if (!tail) {
+            continue;
+        }
+        inner = lr_alloc(job->allocator, size - tail);
+        if (!inner) {
+            (void)lr_fail_memory(job, size - tail);
+            return NULL;
+        }
+        memcpy(inner, path, size - tail - 1);
+        inner[size - tail - 1] = '\0';
+        found = format_of(job, l->t, inner, direction, &head);
+        if (found && head + 1 + tail > *length) {
+            format = found;
+            codec = find->use;
+            *length = head + 1 + tail;
+        }
+        lr_release(job->allocator, inner);
+    }
+    return format && !lr_job_failed(job) ? pair_of(job, l, near, format, codec, NULL) : NULL;
+}
+
+/* The recorder or the pair with the longest extension that a path ends in. */
+static const lr_plugin *ending(rec_job *job, const lr_look *l, const lr_file *near, const char *path,
+                               lr_direction direction, size_t *length)
+{
+    lr_find *find = lr_table_ending(job, l->t, path, direction, near);
+    size_t longer = 0;
+    const lr_plugin *pair = lr_job_failed(job) ? NULL : pair_ending(job, l, near, path, direction, &longer);
+    *length = find ? lr_plugin_extension(lr_find_is(find), path) : 0;
+    if (pair && longer > *length) {
+        *length = longer;
+        return pair;
+    }
+    return find && !lr_job_failed(job) ? find->use : NULL;
+}
+
+const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction)
+{
+    lr_look l = lr_look_begin(job);
+    size_t called = 0, length = 0;
+    const lr_file *near = l.t ? lr_table_near(job, l.t, path, &called) : NULL;
+    const lr_plugin *plugin = near ? ending(job, &l, near, path, direction, &length) : NULL;
+    if (l.t && !lr_job_failed(job) && (!plugin || length < called || !lr_plugin_can(&plugin->d, direction))) {
+        plugin = ending(job, &l, NULL, path, direction, &length);
+    }
+    lr_look_end(l);
+    return plugin;
+}
+
+int32_t lr_registry_fail_extension(rec_job *job)
+{
+    (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "its name does not end in the extension of any recorder");
+    rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
+    lr_registry_refused_hint(job);
+    return job->error.status;
+}
+
+/* ------------------------------------------------------------------------------------------------- recognising -- */
+
+/* Bits from which a plugin whose file is called as the extension decides alone. */
+enum { BITS_DECIDE = 32 };
+
+int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
+{
+    bool asked = d->probe && d->kind == REC_PLUGIN_FORMAT && (!head->names || (d->traits & REC_TRAIT_FOLDER));
+    int32_t magic = asked && !head->names ? lr_plugin_magic(d, head) : 0;
+    int32_t bits = asked && magic >= 0 ? d->probe(head) : 0;
+    return bits > magic + LR_BITS_MORE ? magic + LR_BITS_MORE : bits;
+}
+
+/* Whether the name of a plugin that loads is another's, of those that are asked. */
+static bool is_hidden(rec_job *job, lr_table *t, const lr_file *near, const lr_find *find)
+{
+    lr_place at = {.near = near};
+    const lr_find *first;
+    if (!lr_find_can(find, LR_CAN_LOAD)) {
+        return false;
+    }
+    if (!near) {
+        return lr_table_named(job, t, find->plugin.d.kind, find->plugin.d.name, LR_CAN_LOAD) != find;
+    }
+    do {
+        first = lr_table_next(job, t, &at);
+    } while (first && !(lr_find_records(first) && lr_plugin_has_name(&first->plugin.d, find->plugin.d.name) &&
+                        lr_find_can(first, LR_CAN_LOAD)));
+    return first != find;
+}
+
+/* The surest format of a file and what is no file, or of all. */
+static const lr_plugin *surest(rec_job *job, lr_table *t, const lr_file *near, const rec_head *head, const char *path)
+{
+    const lr_find *best = NULL, *find;
+    int32_t best_bits = 0;
+    size_t best_length = 0;
+    bool best_loads = false;
+    lr_place at = {.near = near};
+    while ((find = lr_table_next(job, t, &at))) {
+        const rec_plugin *d = &find->plugin.d;
+        int32_t bits = lr_registry_bid(d, head);
+        size_t length = bits > 0 && path ? lr_plugin_extension(d, path) : 0;
+        bool loads = d->load != NULL;
+        bool better = loads != best_loads ? loads : bits > best_bits || (bits == best_bits && length > best_length);
+        if (bits > 0 && (better || !best) && !is_hidden(job, t, near, find)) {
+            best = find;
+            best_bits = bits;
+            best_length = length;
+            best_loads = loads;
+        }
+    }
+    return best && !lr_job_failed(job) ? best->use : NULL;
+}
+
+/* Whether no other format is asked: a magic stands, or the bid is high. */
+static bool decides(const lr_plugin *plugin, const rec_head *head)
+{
+    int32_t bits = plugin ? lr_registry_bid(&plugin->d, head) : 0;
+    return bits > 0 && plugin->d.load &&
+           (bits >= BITS_DECIDE || (!head->names && lr_plugin_magic(&plugin->d, head) > 0));
+}
+
+const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)
+{
+    lr_look l = lr_look_begin(job);
+    size_t length = 0;
+    const lr_file *near = l.t && path ? lr_table_near(job, l.t, path, &length) : NULL;
+    const lr_plugin *plugin = near ? surest(job, l.t, near, head, path) : NULL;
+    if (l.t && !lr_job_failed(job) && !decides(plugin, head)) {
+        plugin = surest(job, l.t, NULL, head, path);
+    }
+    lr_look_end(l);
+    return plugin;
+}
+
+/* Whether one of them wants to see the end of a file. */
+static bool wants_tail(rec_job *job, lr_table *t, const lr_file *near)
+{
+    lr_place at = {.near = near};
+    lr_find *find;
+    while ((find = lr_table_next(job, t, &at))) {
+        const rec_plugin *d = &find->plugin.d;
+        bool wants = (d->traits & REC_TRAIT_TAIL) != 0;
+        for (size_t i = 0; !wants && d->magic && d->magic[i]; i++) {
+            wants = d->magic[i]->offset < 0;
+        }
+        if (wants) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How sure a codec is of a head. One that files do not show goes by the name. */
+static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char *path)
+{
+    int32_t best = lr_plugin_magic(d, head), most;
+    if (!d->magic && !d->probe) {
+        return path && lr_plugin_extension(d, path) ? 1 : 0;
+    }
+    if (d->probe && best >= 0) {
+        int32_t bits = d->probe(head);
+        most = best + LR_BITS_MORE;
+        bits = bits > most ? most : bits;
+        best = bits < best || !d->magic ? bits : best;
+    }
+    return best;
+}
+
+/* The surest codec of a file and what is no file, those of its stacks too, or of all. */
+static const lr_plugin *surest_codec(rec_job *job, lr_table *t, const lr_file *near, const rec_head *head,
+                                     const char *path, int32_t *bits)
+{
+    const lr_plugin *best = NULL;
+    lr_place at = {.near = near};
+    lr_find *find;
+    *bits = 0;
+    while ((find = lr_table_next(job, t, &at))) {
+        bool stack = near && find->plugin.d.kind == REC_PLUGIN_STACK && lr_table_use(job, t, find);
+        const lr_plugin *codec = stack ? find->use->codec : find->use;
+        bool decodes = codec && codec->d.kind == REC_PLUGIN_CODEC && codec->d.decode;
+        int32_t its = decodes ? codec_bits(&codec->d, head, path) : 0;
+        if (its > *bits) {
+            *bits = its;
+            best = codec;
+        }
+    }
+    return lr_job_failed(job) ? NULL : best;
+}
+
+/* The first bytes behind a codec: as many as come before whatever is wrong. The pieces double, so that of a file which
+ * is cut short or damaged at least half of what it has is seen. */
+static uint64_t read_head(rec_job *job, rec_source *decoded, uint8_t *data)
+{
+    uint64_t used = 0, got = 1;
+    while (got && used < HEAD_MOST) {
+        uint64_t want = used < HEAD_FIRST ? HEAD_FIRST : used;
+        want = want < HEAD_MOST - used ? want : HEAD_MOST - used;
+        if (rec_source_read(job, decoded, data + used, want, &got) != REC_OK) {
+            break;
+        }
+        used += got;
+    }
+    return used;
+}
+
+/* The file's own name without the codec's extension. */
+static const char *inner_name(const rec_plugin *codec, const char *name, char *text, size_t room)
+{
+    size_t tail = lr_plugin_extension(codec, name);
+    (void)snprintf(text, room, "%.*s", (int)(strlen(name) - (tail ? tail + 1 : 0)), name);
+    return text;
+}
+
+/* What stands behind the codec, and how sure somebody is of it. */
+static int32_t look_inside(rec_job *job, const lr_file *near, rec_source *source, const char *path, uint8_t *data,
+                           lr_recognised *found)
+{
+    char name[1024];
+    rec_head head = {.size = sizeof head, .data = data, .total = REC_UNKNOWN};
+    rec_source *decoded = NULL;
+    const lr_plugin *format;
+    /* Of its own: what is wrong behind a codec is no failure yet, and what is remarkable is told later. */
+    rec_job quiet;
+    int32_t bits;
+    lr_look l;
+    lr_job_begin(&quiet, job->context, "recognise", job->file);
+    quiet.quiet = true;
+    if (rec_source_rewind(&quiet, source) == REC_OK &&
+        lr_stack_decode(&quiet, found->codec, source, &decoded) == REC_OK) {
+        head.length = read_head(&quiet, decoded, data);
+    }
+    lr_source_release(decoded);
+    if (!head.length && lr_job_failed(&quiet)) {
+        found->why = quiet.error;
+    }
+    lr_job_drop(&quiet);
+    if (!head.length) {
+        return 0;
+    }
+    head.name = inner_name(&found->codec->d, found->head.name, name, sizeof name);
+    format = lr_registry_recognise(job, &head, path ? head.name : NULL);
+    bits = format ? lr_registry_bid(&format->d, &head) : 0;
+    if (!format || (bits < LR_SURE_BITS && lr_foreign_words(&head))) {
+        found->inside = lr_foreign_words(&head);
+        return 0;
+    }
+    l = lr_look_begin(job);
+    found->plugin = l.t ? pair_of(job, &l, near, format, found->codec, path ? path : "") : NULL;
+    lr_look_end(l);
+    return found->plugin ? bits : 0;
+}
+
+/* What is known of a source by a file and what is no file, or by all. @return whether no others need be asked. */
+static bool recognise_by(rec_job *job, const lr_file *near, rec_source *source, const char *path, lr_recognised *found)
+{
+    lr_look l = lr_look_begin(job);
+    bool tail = l.t && !found->head.names && wants_tail(job, l.t, near);
+    const lr_plugin *plain;
+    int32_t bits = 0, inside;
+    uint8_t *data;
+    if (tail && lr_source_tail(job, source, &found->head) != REC_OK) {
+        lr_look_end(l);
+        return false;
+    }
+    plain = l.t ? surest(job, l.t, near, &found->head, path) : NULL;
+    found->codec = l.t && !found->head.names ? surest_codec(job, l.t, near, &found->head, path, &bits) : NULL;
+    lr_look_end(l);
+    found->plugin = plain;
+    if (!found->codec || lr_job_failed(job)) {
+        return decides(plain, &found->head);
+    }
+    data = lr_alloc(job->allocator, HEAD_MOST);
+    if (!data) {
+        (void)lr_fail_memory(job, HEAD_MOST);
+        return false;
+    }
+    found->plugin = NULL;
+    inside = look_inside(job, near, source, path, data, found);
+    lr_release(job->allocator, data);
+    (void)rec_source_rewind(job, source);
+    if (!found->plugin || (plain && lr_registry_bid(&plain->d, &found->head) > inside + bits)) {
+        found->plugin = plain;
+        return decides(plain, &found->head);
+    }
+    return bits >= BITS_DECIDE || lr_plugin_magic(&found->codec->d, &found->head) > 0;
+}
+
+int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found)
+{
+    const lr_file *near = NULL;
+    size_t length = 0;
+    *found = (lr_recognised){.head = {.size = sizeof found->head}};
+    if (lr_source_head(job, source, &found->head) != REC_OK) {
+        return job->error.status;
+    }
+    if (path) {
+        lr_look l = lr_look_begin(job);
+        near = l.t ? lr_table_near(job, l.t, path, &length) : NULL;
+        lr_look_end(l);
+    }
+    if (!(near && recognise_by(job, near, source, path, found)) && !lr_job_failed(job)) {
+        *found = (lr_recognised){.head = found->head};
+        (void)recognise_by(job, NULL, source, path, found);
+    }
+    return job->error.status;
+}
+
+/* ------------------------------------------------------------------------------------------------ for programs -- */
+
+const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
+{
+    rec_job job;
+    const lr_plugin *plugin = NULL;
+    const rec_plugin_info *info = NULL;
+    if (LR_NULL(name)) {
+        return NULL;
+    }
+    lr_job_open(&job, context, "plugins", NULL);
+    plugin = lr_job_failed(&job) ? NULL : lr_registry_look(&job, name);
+    for (int32_t kind = REC_PLUGIN_CODEC; !plugin && kind <= REC_PLUGIN_SOURCE; kind++) {
+        plugin = lr_registry_raw(&job, kind, name); /* they have names of their own, which recorders come before */
+    }
+    if (!plugin && !lr_job_failed(&job)) {
+        (void)lr_registry_find(&job, name); /* for what it says */
+    }
+    if (plugin) {
+        info = lr_registry_info_of(&job, plugin);
+    }
+    (void)lr_job_end(&job);
+    return info;
+}
+
+const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path)
+{
+    rec_job job;
+    const lr_plugin *plugin = NULL;
+    const rec_plugin_info *info = NULL;
+    if (LR_NULL(path)) {
+        return NULL;
+    }
+    lr_job_open(&job, context, "plugins", path);
+    plugin = lr_job_failed(&job) ? NULL : lr_registry_by_extension(&job, path, LR_CAN_SAVE);
+    if (plugin) {
+        info = lr_registry_info_of(&job, plugin);
+    } else if (!lr_job_failed(&job)) {
+        (void)lr_registry_fail_extension(&job);
+    }
+    (void)lr_job_end(&job);
+    return info;
+}

@@ -13,7 +13,7 @@ static const rec_plugin json_gz = {
     .burn_name = "burn_core::record::file::JsonGzFileRecorder",
     .format = "json",
     .codec = "gz",
-    .presets = (const char *const[]){"style=compact", NULL},
+    .presets = (const char *const[]){"style=compact", "level=3", NULL},
 };
 
 REC_PLUGINS(json_gz, &json_gz);

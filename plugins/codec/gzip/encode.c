@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Deflating a piece: stored, what is text of numbers by an encoder of our own, by ISA-L where matches would not help
- * or size does not matter, else by zlib. */
+ * Deflates a chunk: stored, by ISA-L where matches would not help or size does not matter, otherwise by zlib. */
 #include "plugins/codec/gzip/encode.h"
 
 #include <string.h>
@@ -10,7 +9,6 @@
 #include <isa-l/igzip_lib.h>
 #endif
 
-#include "plugins/codec/gzip/numbers.h"
 #include "plugins/codec/gzip/probe.h"
 
 enum {
@@ -28,10 +26,9 @@ struct lr_gzip_encoder {
     int level;
     bool begun; /* zlib holds memory */
     z_stream stream;
-    lr_number_text *numbers;
 #ifdef LR_HAVE_ISAL
     struct isal_zstream fast;
-    uint8_t tables[ISAL_DEF_LVL1_DEFAULT];
+    uint8_t tables[ISAL_DEF_LVL3_DEFAULT];
 #endif
 };
 
@@ -54,22 +51,13 @@ lr_gzip_encoder *lr_gzip_encoder_new(rec_job *job, int level)
     self->job = job;
     self->level = level;
     self->stream = (z_stream){.zalloc = take_memory, .zfree = give_memory, .opaque = job};
-    self->numbers = NULL;
     self->begun = deflateInit2(&self->stream, level, Z_DEFLATED, RAW, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!self->begun) {
         (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
-        goto failed;
-    }
-    if (level > 0 && level <= USUAL_LEVEL) {
-        self->numbers = lr_number_text_new(job);
-        if (!self->numbers) {
-            goto failed;
-        }
+        lr_gzip_encoder_free(self);
+        return NULL;
     }
     return self;
-failed:
-    lr_gzip_encoder_free(self);
-    return NULL;
 }
 
 void lr_gzip_encoder_free(lr_gzip_encoder *self)
@@ -78,7 +66,6 @@ void lr_gzip_encoder_free(lr_gzip_encoder *self)
         if (self->begun) {
             (void)deflateEnd(&self->stream);
         }
-        rec_job_free(self->job, self->numbers);
         rec_job_free(self->job, self);
     }
 }
@@ -129,17 +116,20 @@ static size_t by_zlib(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
 }
 
 #ifdef LR_HAVE_ISAL
-/* @return 0: it could not. */
-static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+/* @param level 1 or 3. @param window matches reach back over 2^window bytes; 0: over 32 KiB. @return 0: it could not.
+ */
+static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint32_t level, uint16_t window,
+                      uint8_t *out)
 {
     struct isal_zstream *fast = &self->fast;
-    /* It leaves what it knows of the piece before in both, and would refer to it where that fits. */
+    /* It leaves data of the chunk before in both, and would refer to it where that fits. */
     memset(fast, 0, sizeof *fast);
-    memset(self->tables, 0, ISAL_DEF_LVL1_REQ);
+    memset(self->tables, 0, level == 1 ? ISAL_DEF_LVL1_REQ : ISAL_DEF_LVL3_REQ);
     isal_deflate_stateless_init(fast);
-    fast->level = 1;
+    fast->level = level;
+    fast->hist_bits = window;
     fast->level_buf = self->tables;
-    fast->level_buf_size = sizeof self->tables;
+    fast->level_buf_size = level == 1 ? ISAL_DEF_LVL1_DEFAULT : ISAL_DEF_LVL3_DEFAULT;
     fast->flush = last ? NO_FLUSH : FULL_FLUSH;
     fast->end_of_stream = last;
     fast->next_in = (uint8_t *)(uintptr_t)in;
@@ -150,6 +140,18 @@ static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
         return 0;
     }
     return LR_GZIP_ROOM - fast->avail_out;
+}
+
+/* By its level 3. Among the digits of JSON a distant match takes more bits than the characters that it replaces: the
+ * window is the smaller one where it is better for a stretch of the chunk. */
+static size_t by_isal_windows(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
+{
+    enum { STRETCH = 16 << 10, NARROW = 10, WIDE = 0 };
+    size_t length = size < STRETCH ? size : STRETCH;
+    const uint8_t *stretch = in + (size - length) / 2;
+    size_t narrow = by_isal(self, stretch, length, false, 3, NARROW, out);
+    size_t wide = by_isal(self, stretch, length, false, 3, WIDE, out);
+    return by_isal(self, in, size, last, 3, narrow < wide ? NARROW : WIDE, out);
 }
 #endif
 
@@ -171,26 +173,20 @@ static int choose_strategy(lr_gzip_encoder *self, const uint8_t *in, size_t size
 /* @return 0: nothing smaller than stored blocks. */
 static size_t compress_piece(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint8_t *out)
 {
-    size_t made = 0;
     lr_gzip_kind kind;
     if (self->level == 0 || size == 0) {
         return 0;
     }
 #ifdef LR_HAVE_ISAL
     if (self->level <= FAST_LEVEL) {
-        return by_isal(self, in, size, last, out);
+        return self->level == FAST_LEVEL ? by_isal_windows(self, in, size, last, out)
+                                         : by_isal(self, in, size, last, 1, 0, out);
     }
 #endif
-    if (self->level <= USUAL_LEVEL && lr_number_text_is(in, size)) {
-        made = lr_number_text_deflate(self->numbers, in, size, last, out, LR_GZIP_ROOM);
-    }
-    if (made > 0) {
-        return made;
-    }
     kind = lr_gzip_probe(in, size);
 #ifdef LR_HAVE_ISAL
     if (kind == LR_GZIP_NOISE) {
-        return by_isal(self, in, size, last, out);
+        return by_isal(self, in, size, last, 1, 0, out);
     }
 #endif
     return by_zlib(self, in, size, last, choose_strategy(self, in, size, kind, out), out);

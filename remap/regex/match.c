@@ -191,17 +191,12 @@ int lr_regex_match(rec_job *job, const lr_regex *regex, lr_matcher *matcher, con
 bool lr_match_group(const lr_matcher *matcher, uint32_t group, size_t *begin, size_t *end)
 {
     const PCRE2_SIZE *places = pcre2_get_ovector_pointer(matcher->data);
-    uint32_t number;
     *begin = *end = 0;
-    if (!matcher->regex || group > matcher->regex->groups) {
+    if (!matcher->regex || group >= (uint32_t)matcher->found || places[2 * group] == PCRE2_UNSET) {
         return false;
     }
-    number = matcher->regex->map[group];
-    if ((group && !number) || number >= (uint32_t)matcher->found || places[2 * number] == PCRE2_UNSET) {
-        return false;
-    }
-    *begin = places[2 * number];
-    *end = places[2 * number + 1];
+    *begin = places[2 * group];
+    *end = places[2 * group + 1];
     return true;
 }
 

@@ -17,25 +17,18 @@ static uint64_t times(uint64_t a, uint64_t b)
 }
 
 /* Bytes that Rust's engine needs at most for one character of a set: measured, with a margin. */
-enum { STATE = 40, STATES_OF_RANGE = 26, DIGITS = 6000, SPACES = 2500, PROPERTY = 60000 };
+enum { STATE = 40, STATES_OF_RANGE = 26, DIGITS = 6000, SPACES = 2500, WORDS = 60000 };
 
 static uint64_t set_weight(const lr_re_set *set)
 {
     uint64_t weight = STATE;
-    if (set->kind == LR_SET_RANGES) {
-        for (uint32_t i = 0; i < set->count; i++) {
-            weight += (uint64_t)STATE * (set->ranges[i].last < 0x80 ? 1 : STATES_OF_RANGE);
-        }
-        return weight;
-    }
-    if (set->kind == LR_SET_PROPERTY) {
-        return strcmp(set->property, "\\p{Nd}") == 0
-                   ? DIGITS
-                   : (strcmp(set->property, "\\p{White_Space}") == 0 ? SPACES : PROPERTY);
-    }
     for (uint32_t i = 0; i < set->count; i++) {
-        weight = plus(weight, set_weight(set->sets[i]));
+        weight += (uint64_t)STATE * (set->ranges[i].last < 0x80 && !set->negated ? 1 : STATES_OF_RANGE);
     }
+    weight += set->negated ? (uint64_t)STATE * STATES_OF_RANGE : 0;
+    weight += set->perl & (LR_SET_DIGIT | LR_SET_NOT_DIGIT) ? DIGITS : 0;
+    weight += set->perl & (LR_SET_SPACE | LR_SET_NOT_SPACE) ? SPACES : 0;
+    weight += set->perl & (LR_SET_WORD | LR_SET_NOT_WORD) ? WORDS : 0;
     return weight;
 }
 

@@ -29,20 +29,6 @@ static bool push_character(lr_re_parser *p, const char *begin, uint32_t characte
                        .icase = p->flags.icase};
     char bytes[4];
     node.length = lr_re_encode(character, bytes);
-    if (p->flags.icase && !p->flags.unicode) { /* of ASCII alone */
-        lr_re_range both[2] = {{character, character}, {character ^ 0x20, character ^ 0x20}};
-        lr_re_ranges ranges = {.list = both, .count = 2, .room = 2};
-        node.icase = false;
-        if (character < 0x80 && (character | 0x20) >= 'a' && (character | 0x20) <= 'z') {
-            node.kind = LR_RE_CLASS;
-            node.group = node.length = 0;
-            node.set = lr_re_set_ranges(p->arena, &ranges);
-            if (!node.set) {
-                (void)lr_re_fail_memory(p);
-                return false;
-            }
-        }
-    }
     return push(p, &node);
 }
 
@@ -122,25 +108,26 @@ static bool close_sequence(lr_re_parser *p, size_t base, size_t count, const cha
 
 /* -------------------------------------------------------------------------------------------------- repetition -- */
 
+/* Spaces in braces have no meaning. Others of Unicode's, which Rust passes too, are no part of a count here. */
+static void pass_spaces(lr_re_parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || (*p->at >= '\t' && *p->at <= '\r'))) {
+        p->at++;
+    }
+}
+
 /* A count of `{n}`. @return 1, 0 if there are no digits, -1: the job has failed. */
 static int parse_count(lr_re_parser *p, uint32_t *count)
 {
     uint64_t value = 0;
     bool any = false;
-    uint32_t size;
-    while (p->at < p->end && lr_re_is_space(lr_re_peek(p, p->at, &size))) {
-        p->at += size;
-    }
+    pass_spaces(p);
     while (p->at < p->end && *p->at >= '0' && *p->at <= '9') {
         value = value > UINT32_MAX ? value : value * 10 + (uint64_t)(*p->at - '0');
         any = true;
         p->at++;
-        lr_re_skip_spaces(p);
     }
-    while (p->at < p->end && lr_re_is_space(lr_re_peek(p, p->at, &size))) {
-        p->at += size;
-        lr_re_skip_spaces(p);
-    }
+    pass_spaces(p);
     if (value >= LR_RE_UNLIMITED) {
         (void)lr_re_fail(p, p->at, "the number of repetitions is too large");
         return -1;
@@ -157,7 +144,6 @@ static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
 {
     const char *start = p->at++;
     int first, second;
-    lr_re_skip_spaces(p);
     first = parse_count(p, least);
     if (first < 0) {
         return false;
@@ -165,7 +151,6 @@ static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
     *most = *least;
     if (p->at < p->end && *p->at == ',') {
         p->at++;
-        lr_re_skip_spaces(p);
         *most = LR_RE_UNLIMITED;
         if (p->at < p->end && *p->at != '}') {
             second = parse_count(p, most);
@@ -180,7 +165,6 @@ static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
         return false;
     }
     p->at++;
-    lr_re_skip_spaces(p);
     if (*most < *least) {
         (void)lr_re_fail(p, start, "the repetition goes backwards: at least %u times, at most %u", (unsigned)*least,
                          (unsigned)*most);
@@ -231,7 +215,7 @@ static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
         node.least = sign == '+';
         node.most = sign == '?' ? 1 : LR_RE_UNLIMITED;
     }
-    node.lazy = lr_re_take(p, "?") != p->flags.swap;
+    node.lazy = lr_re_take(p, "?");
     if (!take_last(p, &node)) {
         return false;
     }
@@ -245,20 +229,11 @@ static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
 
 /* ------------------------------------------------------------------------------------------------------ groups -- */
 
-static bool in_name(lr_re_parser *p, uint32_t c, bool first)
+/* Rust's letters beyond ASCII are not supported. */
+static bool in_name(uint32_t c, bool first)
 {
-    lr_re_ranges ranges = {.allocator = p->job->allocator};
-    bool found = false;
-    if (c < 0x80) {
-        bool letter = c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-        return letter || (!first && ((c >= '0' && c <= '9') || c == '.' || c == '[' || c == ']'));
-    }
-    /* Asked of PCRE2, all characters up to this one. */
-    if (lr_re_unicode_ranges(p, first ? "\\p{Alphabetic}" : "\\p{Alphabetic}\\p{N}", c, &ranges) > 0) {
-        found = ranges.count && ranges.list[ranges.count - 1].last == c;
-    }
-    lr_re_ranges_free(&ranges);
-    return found;
+    bool letter = c == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+    return c < 0x80 && (letter || (!first && ((c >= '0' && c <= '9') || c == '.' || c == '[' || c == ']')));
 }
 
 /* `name>` of a group. */
@@ -268,13 +243,12 @@ static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
     uint32_t size, c;
     while (p->at < p->end && *p->at != '>') {
         c = lr_re_peek(p, p->at, &size);
-        if (p->at - start > LR_NAME_MOST || !in_name(p, c, p->at == start)) {
-            if (!lr_job_failed(p->job)) {
-                (void)lr_re_fail(p, p->at,
-                                 "the name of a group is up to %d letters, digits, `_`, `.`, `[` and `]`, the "
-                                 "first a letter or `_`",
-                                 LR_NAME_MOST);
-            }
+        if (p->at - start > LR_NAME_MOST || !in_name(c, p->at == start)) {
+            (void)lr_re_fail(
+                p, p->at,
+                "the name of a group is up to %d letters of ASCII, digits, `_`, `.`, `[` and `]`, the first "
+                "a letter or `_`",
+                LR_NAME_MOST);
             return false;
         }
         p->at += size;
@@ -306,8 +280,7 @@ static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
 static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
 {
     static const char letters[] = "imsUuxR";
-    bool *const places[] = {&flags->icase,   &flags->lines,  &flags->dot_all, &flags->swap,
-                            &flags->unicode, &flags->spaces, &flags->crlf};
+    bool *const places[] = {&flags->icase, &flags->lines, &flags->dot_all};
     bool seen[sizeof letters] = {false}, off = false, dangling = false;
     *any = false;
     for (; p->at < p->end && *p->at != ':' && *p->at != ')'; p->at++) {
@@ -316,10 +289,13 @@ static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
             uint32_t size;
             (void)lr_re_peek(p, p->at, &size);
             (void)lr_re_fail(p, p->at,
-                             letter || *p->at == '-'
-                                 ? "the flag `%.*s` stands there twice"
-                                 : "`%.*s` is no flag of a group: the flags are i, m, s, U, u, x and R",
+                             letter || *p->at == '-' ? "the flag `%.*s` stands there twice"
+                                                     : "`%.*s` is no flag of a group: the flags are i, m and s",
                              (int)size, p->at);
+            return false;
+        }
+        if (letter && letter - letters >= (ptrdiff_t)(sizeof places / sizeof *places)) {
+            (void)lr_re_fail(p, p->at, "the flag `%c` is not supported: the flags are i, m and s", *letter);
             return false;
         }
         dangling = *p->at == '-';
@@ -399,7 +375,6 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
     lr_re_node node = {.kind = LR_RE_GROUP, .begin = (uint32_t)(start - p->pattern)};
     bool any;
     *flags_only = false;
-    lr_re_skip_spaces(p);
     if (depth >= LR_RE_HEIGHT_MOST) {
         (void)lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
         return false;
@@ -449,8 +424,7 @@ static bool push_anchor(lr_re_parser *p, const char *begin, int32_t anchor)
     lr_re_node node = {.kind = LR_RE_ANCHOR,
                        .begin = (uint32_t)(begin - p->pattern),
                        .end = (uint32_t)(p->at - p->pattern),
-                       .anchor = anchor,
-                       .ascii = !p->flags.unicode};
+                       .anchor = anchor};
     return push(p, &node);
 }
 
@@ -461,7 +435,7 @@ static bool push_class(lr_re_parser *p, const char *begin, const lr_re_set *set,
                        .end = (uint32_t)(p->at - p->pattern),
                        .set = set,
                        .height = height};
-    if (set && set->kind == LR_SET_RANGES && set->count == 1 && set->ranges->first == set->ranges->last) {
+    if (set && !set->negated && !set->perl && set->count == 1 && set->ranges->first == set->ranges->last) {
         char bytes[4];
         node.kind = LR_RE_LITERAL; /* `[.]` */
         node.set = NULL;
@@ -473,39 +447,27 @@ static bool push_class(lr_re_parser *p, const char *begin, const lr_re_set *set,
 
 static bool push_dot(lr_re_parser *p)
 {
-    lr_re_range breaks[2] = {{'\n', '\n'}, {'\r', '\r'}};
-    lr_re_ranges ranges = {.list = breaks, .count = p->flags.dot_all ? 0 : (p->flags.crlf ? 2 : 1), .room = 2};
+    lr_re_range line_feed = {'\n', '\n'};
+    lr_re_ranges ranges = {.list = &line_feed, .count = !p->flags.dot_all, .room = 1};
     const char *start = p->at++;
-    const lr_re_set *set;
-    if (!p->flags.unicode) {
-        (void)lr_re_fail(p, start,
-                         "`.` without Unicode (`(?-u)`) is any byte, which no text can be cut by: leave out "
-                         "`-u`");
-        return false;
-    }
-    set = lr_re_set_not(p->arena, lr_re_set_ranges(p->arena, &ranges));
+    const lr_re_set *set = lr_re_set_new(p->arena, &ranges, 0, true);
     return set ? push_class(p, start, set, 0) : lr_re_fail_memory(p) != NULL;
 }
 
 static bool push_escape(lr_re_parser *p)
 {
+    lr_re_ranges none = {.count = 0};
     const char *start = p->at;
+    const lr_re_set *set;
     lr_re_escape escape;
     if (!lr_re_parse_escape(p, &escape)) {
         return false;
     }
-    if (escape.set) {
-        return push_class(p, start, escape.set, 0);
+    if (escape.perl) {
+        set = lr_re_set_new(p->arena, &none, escape.perl, false);
+        return set ? push_class(p, start, set, 0) : lr_re_fail_memory(p) != NULL;
     }
-    if (escape.anchor) {
-        return push_anchor(p, start, escape.anchor);
-    }
-    if (escape.byte && escape.character > 0x7F && !p->flags.unicode) {
-        (void)lr_re_fail(p, start, "`\\x%02X` without Unicode (`(?-u)`) is a byte, not a character: leave out `-u`",
-                         (unsigned)escape.character);
-        return false;
-    }
-    return push_character(p, start, escape.character);
+    return escape.anchor ? push_anchor(p, start, escape.anchor) : push_character(p, start, escape.character);
 }
 
 /* One item. @param flags whether what stands before are flags; set if these are. */
@@ -534,13 +496,10 @@ static bool parse_item(lr_re_parser *p, uint32_t depth, size_t base, bool *flags
     case '^':
     case '$':
         p->at++;
-        if (!p->flags.lines) {
-            return push_anchor(p, start, c == '^' ? LR_RE_TEXT_START : LR_RE_TEXT_END);
+        if (p->flags.lines) {
+            return push_anchor(p, start, c == '^' ? LR_RE_LINE_START : LR_RE_LINE_END);
         }
-        if (p->flags.crlf) {
-            return push_anchor(p, start, c == '^' ? LR_RE_LINE_START_CRLF : LR_RE_LINE_END_CRLF);
-        }
-        return push_anchor(p, start, c == '^' ? LR_RE_LINE_START : LR_RE_LINE_END);
+        return push_anchor(p, start, c == '^' ? LR_RE_TEXT_START : LR_RE_TEXT_END);
     default:
         p->at += size;
         return push_character(p, start, c);
@@ -556,9 +515,8 @@ static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open)
     uint32_t alternatives = 0, height = 0;
     bool flags = false;
     lr_re_node node = {.kind = LR_RE_CHOICE};
-    const lr_re_node **nodes, *lifted;
+    const lr_re_node **nodes;
     for (;;) {
-        lr_re_skip_spaces(p);
         if (p->at == p->end || *p->at == ')' || *p->at == '|') {
             bool last = p->at == p->end || *p->at != '|';
             if (!close_sequence(p, base, count, begin)) {
@@ -606,11 +564,9 @@ static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open)
     node.nodes = nodes;
     node.count = alternatives;
     lr_re_node_learn(&node);
-    lifted = lr_re_lift(p, &node);
-    if (!lifted) {
+    if (!lr_re_check_choice(p, &node)) {
         return false;
     }
-    node = *lifted;
     node.height = height + 1;
     p->item_count = all;
     return push(p, &node);
@@ -633,9 +589,7 @@ void lr_re_parser_free(lr_re_parser *p)
 {
     lr_release(p->job->allocator, p->items);
     lr_release(p->job->allocator, p->names);
-    lr_release(p->job->allocator, p->cased);
     p->items = NULL;
-    p->cased = NULL;
     p->names = NULL;
     p->item_count = p->name_count = 0;
     p->item_room = p->name_room = 0;

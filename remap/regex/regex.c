@@ -112,7 +112,6 @@ static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const l
     regex->groups = p->groups;
     regex->name_count = p->name_count;
     regex->place = *place;
-    regex->map = lr_arena_alloc(&regex->arena, ((uint64_t)p->groups + 1) * sizeof *regex->map, _Alignof(uint32_t));
     regex->names =
         lr_arena_alloc(&regex->arena, ((uint64_t)p->name_count + 1) * sizeof *regex->names, _Alignof(lr_re_name));
     if (place->file) {
@@ -121,11 +120,10 @@ static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const l
     if (place->what) {
         regex->place.what = lr_arena_text(&regex->arena, place->what, strlen(place->what));
     }
-    if (!regex->map || !regex->names || !regex->place.file != !place->file || !regex->place.what != !place->what) {
+    if (!regex->names || !regex->place.file != !place->file || !regex->place.what != !place->what) {
         return out_of_memory(job, sizeof *regex->names) != NULL;
     }
     memcpy(regex->names, p->names ? p->names : regex->names, p->name_count * sizeof *regex->names);
-    memset(regex->map, 0, ((size_t)p->groups + 1) * sizeof *regex->map);
     return true;
 }
 
@@ -133,7 +131,7 @@ lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *pla
 {
     size_t length = strlen(pattern);
     lr_re_text text = {.allocator = job->allocator};
-    lr_re_parser p = {.job = job, .place = place, .flags = {.unicode = true}};
+    lr_re_parser p = {.job = job, .place = place, .flags = {.icase = false}};
     lr_regex *regex = NULL;
     bool good = false;
     if (length > LR_RE_PATTERN_MOST) {
@@ -169,8 +167,7 @@ lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *pla
         (void)lr_re_fail(&p, p.pattern, "its repetitions make it too large, as they do for Rust's engine: write fewer");
         goto done;
     }
-    good = settle(job, regex, &p, place) && lr_re_write(&p, regex->tree, &text, regex->map) &&
-           compile(job, regex, &p, &text);
+    good = settle(job, regex, &p, place) && lr_re_write(&p, regex->tree, &text) && compile(job, regex, &p, &text);
     if (good) {
         find_needed(regex);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Regular expressions of remap rules: the syntax and meaning of Rust's `regex` crate, run by PCRE2.
- * A pattern that Rust's engine would refuse is refused; one that PCRE2 would read otherwise is translated or, where
- * that cannot be done, refused too: never misread. Matching is bounded: no pattern can hang, or eat memory. The tree of
- * a pattern lies in one arena and lives as long as its lr_regex; a result is its matcher's. Regexes and templates are
- * not changed once they are made, a matcher is for one thread at a time. */
+ * A pattern that Rust's engine would refuse is refused; one that PCRE2 would read otherwise is translated or, where it
+ * is rare, refused by name too: never misread. Matching is bounded: no pattern can hang, or eat memory. The tree of a
+ * pattern lies in one arena and lives as long as its lr_regex; a result is its matcher's. Regexes and templates are not
+ * changed once they are made, a matcher is for one thread at a time. */
 #ifndef LR_REGEX_H
 #define LR_REGEX_H
 
@@ -61,14 +61,14 @@ int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matche
                          const lr_template *replacement);
 
 /* A pattern as a tree, and a replacement as pieces. The tree is what the pattern means: flags are resolved into its
- * nodes, comments and white space of `(?x)` are gone, classes are sets. The PCRE2 pattern is written from it (write.c),
+ * nodes, classes are sets. The PCRE2 pattern is written from it (write.c),
  * and a rule that runs backwards is made from it (remap/reverse/invert.c). */
 
 /** What a node is. */
 enum {
     LR_RE_EMPTY = 1,    /**< matches the empty text: `()`, an alternative without anything */
     LR_RE_LITERAL = 2,  /**< characters; neighbours of one sequence are one node */
-    LR_RE_CLASS = 3,    /**< one character of a set: `[…]`, `.`, `\d`, `\pL`; or a letter of `(?i-u)` */
+    LR_RE_CLASS = 3,    /**< one character of a set: `[…]`, `.`, `\d` */
     LR_RE_ANCHOR = 4,   /**< a condition on the place */
     LR_RE_GROUP = 5,    /**< `(…)`, `(?<name>…)`, `(?:…)`: one child */
     LR_RE_SEQUENCE = 6, /**< two children and more */
@@ -76,20 +76,14 @@ enum {
     LR_RE_REPEAT = 8    /**< one child, `least` to `most` times */
 };
 
-/** Anchors. Words are sequences of `\w`, or of [0-9A-Za-z_] if the node is `ascii`. */
+/** Anchors. Words are sequences of `\w`. */
 enum {
-    LR_RE_TEXT_START = 1,      /**< `^` or `\A` */
-    LR_RE_TEXT_END = 2,        /**< `$` or `\z` */
-    LR_RE_LINE_START = 3,      /**< `^` of `(?m)` */
-    LR_RE_LINE_END = 4,        /**< `$` of `(?m)` */
-    LR_RE_LINE_START_CRLF = 5, /**< `^` of `(?mR)`: never between \r and \n */
-    LR_RE_LINE_END_CRLF = 6,   /**< `$` of `(?mR)` */
-    LR_RE_WORD = 7,            /**< `\b` */
-    LR_RE_NOT_WORD = 8,        /**< `\B` */
-    LR_RE_WORD_START = 9,      /**< `\b{start}`, `\<` */
-    LR_RE_WORD_END = 10,       /**< `\b{end}`, `\>` */
-    LR_RE_NOT_AFTER_WORD = 11, /**< `\b{start-half}` */
-    LR_RE_NOT_BEFORE_WORD = 12 /**< `\b{end-half}` */
+    LR_RE_TEXT_START = 1, /**< `^` or `\A` */
+    LR_RE_TEXT_END = 2,   /**< `$` or `\z` */
+    LR_RE_LINE_START = 3, /**< `^` of `(?m)` */
+    LR_RE_LINE_END = 4,   /**< `$` of `(?m)` */
+    LR_RE_WORD = 5,       /**< `\b` */
+    LR_RE_NOT_WORD = 6    /**< `\B` */
 };
 
 enum { LR_RE_UNLIMITED = UINT32_MAX };
@@ -99,26 +93,22 @@ typedef struct lr_re_range {
     uint32_t first, last;
 } lr_re_range;
 
-/** What a set is made of. */
+/** Classes of Rust's, as bits. */
 enum {
-    LR_SET_RANGES = 1,   /**< `ranges`: ascending, apart from each other; none at all is the empty set */
-    LR_SET_PROPERTY = 2, /**< `property`; used where a property is meant as such: no list of its characters is known */
-    LR_SET_UNION = 3,    /**< of `sets` */
-    LR_SET_AND = 4,      /**< in both of two `sets` */
-    LR_SET_MINUS = 5,    /**< in the first of two `sets`, not in the second */
-    LR_SET_XOR = 6       /**< in one of two `sets`, not in both */
+    LR_SET_DIGIT = 1,      /**< `\d` */
+    LR_SET_SPACE = 2,      /**< `\s` */
+    LR_SET_WORD = 4,       /**< `\w` */
+    LR_SET_NOT_DIGIT = 8,  /**< `\D` */
+    LR_SET_NOT_SPACE = 16, /**< `\S` */
+    LR_SET_NOT_WORD = 32   /**< `\W` */
 };
 
-/** A set of characters. Case is resolved: what `(?i)` adds is in it. A set without properties is always LR_SET_RANGES
- *  and not negated. */
+/** A set of characters: those of the ranges and of the classes. Case is resolved: what `(?i)` adds is in it. */
 typedef struct lr_re_set {
-    int32_t kind;
-    bool negated;   /**< all characters but these */
-    uint32_t count; /**< of `ranges` or `sets` */
-    const lr_re_range *ranges;
-    const char *property; /**< as PCRE2 has it in a class, not negated: `\p{Nd}`; may be several one after the other */
-    uint64_t ascii[2];    /**< PROPERTY: which characters of ASCII it has, a bit each */
-    const struct lr_re_set *const *sets;
+    bool negated;              /**< all characters but these */
+    uint32_t perl;             /**< LR_SET_… */
+    uint32_t count;            /**< of `ranges` */
+    const lr_re_range *ranges; /**< ascending, apart from each other */
 } lr_re_set;
 
 typedef struct lr_re_node {
@@ -129,7 +119,6 @@ typedef struct lr_re_node {
     uint32_t length;  /**< bytes of `text`; 1 at least */
     bool icase;       /**< of LITERAL: characters that differ in case match too, by Unicode's simple case folding */
     /* ANCHOR */
-    bool ascii;     /**< words of ASCII, `(?-u)` */
     int32_t anchor; /**< LR_RE_TEXT_START… */
     /* CLASS */
     const lr_re_set *set;
@@ -138,7 +127,7 @@ typedef struct lr_re_node {
     const char *name; /**< NUL-terminated, or NULL */
     /* REPEAT */
     uint32_t least, most; /**< `most`: LR_RE_UNLIMITED for none */
-    bool lazy;            /**< tries few before many; `(?U)` is resolved */
+    bool lazy;            /**< tries few before many */
     /* SEQUENCE, CHOICE, GROUP, REPEAT */
     uint32_t count;
     const struct lr_re_node *const *nodes;
@@ -154,7 +143,7 @@ typedef struct lr_re_node {
 /** The tree of a pattern. Borrowed from the regex. */
 const lr_re_node *lr_regex_tree(const lr_regex *regex);
 /** @return 1 if a character is in a set, 0 if not, -1 if that is not known: it is not of ASCII and the set has
- *          properties that decide. */
+ *          classes that decide. */
 int lr_re_set_has(const lr_re_set *set, uint32_t character);
 
 /** A piece of a replacement: text as it is, or a group of the pattern. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files of the regular expressions share among themselves: the parser's state, text that grows, sets, and what
- * PCRE2 knows of Unicode. */
+ * What the files of the regular expressions share: the parser's state, text that grows, and sets. */
 #ifndef LR_REGEX_PRIVATE_H
 #define LR_REGEX_PRIVATE_H
 
@@ -13,7 +12,6 @@ enum {
     LR_RE_PATTERN_MOST = 64 << 10, /**< bytes of a pattern */
     LR_RE_HEIGHT_MOST = 250,       /**< Rust's limit for nesting */
     LR_RE_CHARACTER_MOST = 0x10FFFF,
-    LR_RE_SCANS_MOST = 200,   /**< classes of one pattern whose characters are looked up: milliseconds each */
     LR_RE_TEXT_MOST = 1 << 20 /**< bytes of a pattern in PCRE2's syntax */
 };
 
@@ -42,34 +40,17 @@ typedef struct lr_re_ranges {
 } lr_re_ranges;
 
 void lr_re_ranges_add(lr_re_ranges *ranges, uint32_t first, uint32_t last);
-/** Sorts and joins them. */
-void lr_re_ranges_order(lr_re_ranges *ranges);
-void lr_re_ranges_free(lr_re_ranges *ranges);
-
-/* Sets (set.c). All return NULL where memory is out; what they are given may be NULL for the same reason. */
-const lr_re_set *lr_re_set_ranges(lr_arena *arena, lr_re_ranges *ranges); /**< orders them */
-const lr_re_set *lr_re_set_range(lr_arena *arena, uint32_t first, uint32_t last);
-const lr_re_set *lr_re_set_property(lr_arena *arena, const char *property, const uint64_t ascii[2]);
-const lr_re_set *lr_re_set_not(lr_arena *arena, const lr_re_set *set);
-const lr_re_set *lr_re_set_union(lr_arena *arena, const lr_re_set *const *sets, uint32_t count);
-/** @param kind LR_SET_AND, LR_SET_MINUS, LR_SET_XOR. */
-const lr_re_set *lr_re_set_operate(lr_arena *arena, int32_t kind, const lr_re_set *a, const lr_re_set *b);
-
-/** Appends a character as it stands in a class or outside of one. */
-void lr_re_write_character(lr_re_text *out, uint32_t c);
-/** Appends ranges as they stand in a class. */
-void lr_re_write_ranges(lr_re_text *out, const lr_re_range *ranges, size_t count);
-
-/* PCRE2 and Unicode (unicode.c). */
+/** A set in the arena; sorts and joins the ranges. NULL: out of memory. */
+const lr_re_set *lr_re_set_new(lr_arena *arena, lr_re_ranges *ranges, uint32_t perl, bool negated);
 
 /** PCRE2's memory from an allocator. */
 void *lr_re_pcre2_alloc(PCRE2_SIZE size, void *allocator);
 void lr_re_pcre2_free(void *memory, void *allocator);
 
-/* Parsing (parse.c, node.c, escape.c, class.c, property.c, lift.c). */
+/* Parsing (parse.c, node.c, escape.c, class.c, alike.c). */
 
 typedef struct lr_re_flags {
-    bool icase, lines, dot_all, swap, unicode, spaces, crlf;
+    bool icase, lines, dot_all;
 } lr_re_flags;
 
 typedef struct lr_re_name {
@@ -85,9 +66,6 @@ typedef struct lr_re_parser {
     const char *at; /**< the next character */
     lr_re_flags flags;
     uint32_t groups;
-    uint32_t scans; /**< LR_RE_SCANS_MOST */
-    char *cased;    /**< all characters with relatives by case, or NULL */
-    size_t cased_length;
     lr_re_name *names;
     uint32_t name_count;
     uint64_t name_room;
@@ -99,65 +77,40 @@ typedef struct lr_re_parser {
 /** Fails at a place of the pattern (fail.c). @return NULL. */
 void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...) REC_PRINTF(3, 4);
 void *lr_re_fail_memory(lr_re_parser *p);
-/** Adds the characters up to `last` that are in a class of PCRE2. @param inside what stands between the brackets.
- *  @return 1, 0 if PCRE2 does not know the class, -1: the job has failed. */
-int lr_re_unicode_ranges(lr_re_parser *p, const char *inside, uint32_t last, lr_re_ranges *ranges);
-/** The same for all characters that have relatives by case. @param icase also the relatives of what is in it. */
-int lr_re_unicode_cased(lr_re_parser *p, const char *inside, bool icase, lr_re_ranges *ranges);
-/** Adds what differs from the ranges in case alone. @return 1, or -1: the job has failed. */
-int lr_re_unicode_fold(lr_re_parser *p, lr_re_ranges *ranges);
 /** The character at a place; the pattern is valid UTF-8. @param size its bytes; may be NULL. */
 uint32_t lr_re_peek(const lr_re_parser *p, const char *at, uint32_t *size);
 /** UTF-8 of a character. @return its bytes, 1 to 4. */
 uint32_t lr_re_encode(uint32_t character, char bytes[4]);
 /** Whether the pattern goes on with a word; then it is passed. */
 bool lr_re_take(lr_re_parser *p, const char *word);
-/** Passes white space and comments where `(?x)` is on. */
-void lr_re_skip_spaces(lr_re_parser *p);
-/** Passes a character and what lr_re_skip_spaces() passes. @return whether more follows. */
-bool lr_re_step(lr_re_parser *p);
 /** The character behind the one at `p->at`, 0 for the end. */
 uint32_t lr_re_second(const lr_re_parser *p);
-/** The same behind white space and, as far as Rust's parser goes, a comment: it passes the `#` alone. */
-uint32_t lr_re_second_spaced(const lr_re_parser *p);
-/** Unicode's White_Space. */
-bool lr_re_is_space(uint32_t character);
-
 /** What an escape stands for. */
 typedef struct lr_re_escape {
-    const lr_re_set *set; /**< a class, or NULL */
-    int32_t anchor;       /**< an anchor, or 0 */
-    uint32_t character;   /**< else */
-    bool byte;            /**< written as `\xHH`: a byte where Unicode is off */
+    uint32_t perl;      /**< a class: a bit of LR_SET_…, or 0 */
+    int32_t anchor;     /**< an anchor, or 0 */
+    uint32_t character; /**< else */
 } lr_re_escape;
 
 /** Reads the escape at `p->at`. @return false: the job has failed. */
 bool lr_re_parse_escape(lr_re_parser *p, lr_re_escape *escape);
 /** Reads the class whose `[` is at `p->at`. @param height levels in it. NULL: the job has failed. */
 const lr_re_set *lr_re_parse_class(lr_re_parser *p, uint32_t *height);
-/** `\d`, `\s`, `\w` and their opposites. NULL: the job has failed. */
-const lr_re_set *lr_re_perl_class(lr_re_parser *p, char letter, const char *at);
-/** `\p{name}`, `\p{name=value}`, `\pL`. @param value NULL for none. @param at for messages. NULL: the job failed. */
-const lr_re_set *lr_re_unicode_class(lr_re_parser *p, const char *name, size_t name_length, const char *value,
-                                     size_t value_length, bool negated, const char *at);
-
 /** Works out what is known of a node from its parts. */
 void lr_re_node_learn(lr_re_node *node);
 /** A copy in the arena. NULL: the job has failed. */
 lr_re_node *lr_re_node_copy(lr_re_parser *p, const lr_re_node *node);
-/** A choice, or the sequence that it comes down to: see lift.c. NULL: the job has failed. */
-const lr_re_node *lr_re_lift(lr_re_parser *p, const lr_re_node *choice);
+/** Rejects alternatives that Rust's parser would rearrange (alike.c). @return false: the job has failed. */
+bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice);
 /** Reads a pattern. NULL: the job has failed. */
 const lr_re_node *lr_re_parse(lr_re_parser *p);
 void lr_re_parser_free(lr_re_parser *p);
 
 /* Writing (write.c). */
 
-/**
- * Appends the PCRE2 pattern that means the same.
- * @param map number of PCRE2's group for each group, the 0th too. @return false: the job has failed.
+/** Appends the PCRE2 pattern that means the same; its groups have the same numbers. @return false: the job has failed.
  */
-bool lr_re_write(lr_re_parser *p, const lr_re_node *tree, lr_re_text *out, uint32_t *map);
+bool lr_re_write(lr_re_parser *p, const lr_re_node *tree, lr_re_text *out);
 
 /* A pattern ready to be matched: made by regex.c, used by match.c. */
 
@@ -169,7 +122,6 @@ struct lr_regex {
     lr_location place; /**< copies */
     const lr_re_node *tree;
     uint32_t groups;
-    uint32_t *map; /**< PCRE2's number of each group */
     lr_re_name *names;
     uint32_t name_count;
     pcre2_code *code;

@@ -150,7 +150,7 @@ static void renames_of_model_families_are_undone(void **state)
         {"backbone\\.C3_(.+)", "backbone.c3_$1", "backbone.c3_p4.conv1", "backbone.C3_p4.conv1"},
         {"(head\\.(cls|reg)_convs\\.[0-9]+)\\.([0-9]+)\\.(.+)", "$1.conv$3.$4", "head.cls_convs.1.conv0.conv.weight",
          "head.cls_convs.1.0.conv.weight"},
-        {"^([a&&b]|x)\\.w$", "$1.v", "x.v", "x.w"}, /* a class of no character */
+        {"^([^\\d\\D]|x)\\.w$", "$1.v", "x.v", "x.w"}, /* a class of no character */
         {"^rnn\\.(weight|bias)_ih_l0$", "rnn.gate.input_transform.$1", "rnn.gate.input_transform.bias",
          "rnn.bias_ih_l0"},
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Alternatives that begin alike. Rust's parser takes what all alternatives begin with out of them: `x*a|x*b` becomes
- * `x*(?:a|b)`. Where that beginning can match in several ways the result is another one (on `xaxb`, `.*a|.*b` matches
- * all of it), so the same is done here. */
+ * Alternatives that begin alike. Rust's parser takes the common beginning of all alternatives out of them: `x*a|x*b`
+ * becomes `x*(?:a|b)`. Where that beginning can match in several ways, the result differs (`.*a|.*b` matches all of
+ * `xaxb`), so such a choice is rejected. */
 #include <string.h>
 
 #include "remap/regex/regex_private.h"
@@ -22,20 +22,8 @@ static bool is_nothing(const lr_re_node *n)
 
 static bool same_set(const lr_re_set *a, const lr_re_set *b)
 {
-    if (a->kind != b->kind || a->negated != b->negated || a->count != b->count) {
-        return false;
-    }
-    if (a->kind == LR_SET_PROPERTY) {
-        return strcmp(a->property, b->property) == 0;
-    }
-    for (uint32_t i = 0; i < a->count; i++) {
-        if (a->kind == LR_SET_RANGES
-                ? a->ranges[i].first != b->ranges[i].first || a->ranges[i].last != b->ranges[i].last
-                : !same_set(a->sets[i], b->sets[i])) {
-            return false;
-        }
-    }
-    return true;
+    return a->negated == b->negated && a->perl == b->perl && a->count == b->count &&
+           (!a->count || memcmp(a->ranges, b->ranges, a->count * sizeof *a->ranges) == 0);
 }
 
 static bool same(const lr_re_node *a, const lr_re_node *b)
@@ -51,7 +39,7 @@ static bool same(const lr_re_node *a, const lr_re_node *b)
     case LR_RE_CLASS:
         return same_set(a->set, b->set);
     case LR_RE_ANCHOR:
-        return a->anchor == b->anchor && a->ascii == b->ascii;
+        return a->anchor == b->anchor;
     case LR_RE_GROUP:
         return false; /* no two have one number */
     case LR_RE_REPEAT:
@@ -139,20 +127,6 @@ static bool add_parts(lr_re_parser *p, const lr_re_node *n, list *parts)
     return true;
 }
 
-/* A sequence, or what it comes down to. NULL: the job has failed. */
-static const lr_re_node *sequence_of(lr_re_parser *p, const lr_re_node *of, const lr_re_node *const *nodes,
-                                     uint32_t count)
-{
-    lr_re_node made = {
-        .kind = count ? LR_RE_SEQUENCE : LR_RE_EMPTY, .begin = of->begin, .end = of->end, .count = count};
-    made.nodes = nodes;
-    if (count == 1) {
-        return nodes[0];
-    }
-    lr_re_node_learn(&made);
-    return lr_re_node_copy(p, &made);
-}
-
 /* The parts of every alternative. NULL: the job has failed. @param count in and out: alternatives of alternatives join
  * them. */
 static list *parts_of(lr_re_parser *p, const lr_re_node *const *nodes, uint32_t *count)
@@ -203,59 +177,29 @@ static bool may_share(const lr_re_node *const *nodes, uint32_t count)
     return open;
 }
 
-const lr_re_node *lr_re_lift(lr_re_parser *p, const lr_re_node *choice)
+bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice)
 {
-    uint32_t count = choice->count, shared = 0;
-    const lr_re_node **nodes, **rest, **child;
-    lr_re_node inside = {.kind = LR_RE_CHOICE, .begin = choice->begin, .end = choice->end};
-    lr_re_node group = {.kind = LR_RE_GROUP, .begin = choice->begin, .end = choice->end, .count = 1};
-    const lr_re_node *lifted;
+    uint32_t count = choice->count;
     list *lists;
-    bool open = false;
     if (!may_share(choice->nodes, count)) {
-        return choice;
+        return true;
     }
     lists = parts_of(p, choice->nodes, &count);
     if (!lists) {
-        return NULL;
+        return false;
     }
-    for (;; shared++) {
-        bool all = true;
-        for (uint32_t i = 0; i < count && all; i++) {
-            all = lists[i].count > 1 && shared < lists[i].count && same(lists[i].nodes[shared], lists[0].nodes[shared]);
+    for (uint32_t shared = 0;; shared++) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (lists[i].count < 2 || shared >= lists[i].count ||
+                !same(lists[i].nodes[shared], lists[0].nodes[shared])) {
+                return true;
+            }
         }
-        if (!all) {
-            break;
-        }
-        open = open || is_open(lists[0].nodes[shared]);
-    }
-    if (!open) { /* what matches in one way alone may stay in each */
-        return choice;
-    }
-    nodes = lr_arena_alloc(p->arena, ((uint64_t)shared + 1) * sizeof *nodes, _Alignof(lr_re_node *));
-    rest = lr_arena_alloc(p->arena, (uint64_t)count * sizeof *rest, _Alignof(lr_re_node *));
-    child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
-    if (!nodes || !rest || !child) {
-        return lr_re_fail_memory(p);
-    }
-    memcpy(nodes, lists[0].nodes, shared * sizeof *nodes);
-    for (uint32_t i = 0; i < count; i++) {
-        rest[i] = sequence_of(p, choice, lists[i].nodes + shared, lists[i].count - shared);
-        if (!rest[i]) {
-            return NULL;
+        if (is_open(lists[0].nodes[shared])) {
+            (void)lr_re_fail(p, p->pattern + choice->begin,
+                             "the alternatives begin alike, with what can match in several ways: write this beginning "
+                             "once, before a group of the rest, `.*(?:a|b)`");
+            return false;
         }
     }
-    inside.nodes = rest;
-    inside.count = count;
-    lr_re_node_learn(&inside);
-    lifted = lr_re_node_copy(p, &inside);
-    lifted = lifted ? lr_re_lift(p, lifted) : NULL;
-    if (!lifted) {
-        return NULL;
-    }
-    child[0] = lifted;
-    group.nodes = child;
-    lr_re_node_learn(&group);
-    nodes[shared] = lr_re_node_copy(p, &group);
-    return nodes[shared] ? sequence_of(p, choice, nodes, shared + 1) : NULL;
 }

@@ -62,19 +62,21 @@ bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
 }
 
 /* What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
-const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node)
+const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled)
 {
     const lr_piece *piece = lr_node_piece(node);
     const lr_rule *rule = NULL;
     const char *type = NULL, *path;
     uint64_t length;
     bool failed;
+    *ruled = false;
     if (!lr_fit_adapts(t, piece)) {
         return NULL;
     }
     path = lr_place_rule_path(t->f, &t->f->plan->sources[piece->source], &length);
     type = lr_module_rule(t->f->job, &t->f->plan->sources[piece->source], t->f->matcher, path, length, &rule, &failed);
     if (type || failed) {
+        *ruled = true;
         return type;
     }
     if (!layout->from_c || !layout->module) {
@@ -229,12 +231,13 @@ static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node
 
 static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
 {
-    bool transpose;
+    bool transpose, ruled, doubtful;
     const char *type;
     if (!node) {
         return lr_fit_holds_nothing(layout) || why_not(t, "%s is missing", lr_fit_here(t));
     }
-    type = lr_fit_module(t, layout, node);
+    type = lr_fit_module(t, layout, node, &ruled);
+    type = ruled ? type : lr_fit_linear(t, type, node, &doubtful);
     for (uint64_t i = 0; i < layout->count && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];
         if (!fits_below(t, layout->children[i], lr_fit_field(t, type, node, name, &transpose), name, strlen(name))) {

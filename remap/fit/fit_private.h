@@ -37,6 +37,7 @@ typedef struct lr_fit {
     uint64_t count;    /**< of the last trial: tensors it would take */
     uint64_t compared; /**< keys, with the paths of what is missing */
     unsigned states;   /**< levels of an optimizer's or scheduler's record that the walk is in */
+    bool conv1d;       /**< some weights of the file are stored [in, out] */
     unsigned assuming; /**< the values are assumed, and a note lists them */
 } lr_fit;
 
@@ -58,8 +59,16 @@ bool lr_fit_has_content(const lr_node *node);
 bool lr_fit_holds_nothing(const rec_layout *layout);
 /** Whether the adapter acts on a piece. */
 bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
-/** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
-const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node);
+/** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. @param ruled (out)
+ *  a rule says it. */
+const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled);
+/** Whether some weight of a source is plainly stored [in, out], or a load argument says that one is (conv1d.c). */
+bool lr_fit_has_conv1d(const rec_plan *plan);
+/** What a Linear of the type is in the file: a Conv1D if its shapes show that. @param doubtful (out) it may be one like
+ *  others of the file, and nothing shows it. */
+const char *lr_fit_linear(const lr_fit *t, const char *type, const lr_node *node, bool *doubtful);
+/** Makes a problem of a Linear that may be a Conv1D. */
+int32_t lr_fit_doubt_linear(lr_fit *t);
 /** The node of a field: under PyTorch's name where the adapter acts, else under its own. */
 lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose);
 /** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
@@ -133,6 +142,8 @@ enum {
 };
 /** A rename of a key, or of a module by the begin of one, to a place. @param what LR_RENAME_… */
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room);
+/** A module rule for a path; the numbers in it stand for any. */
+bool lr_suggest_module(const char *path, const char *type, char *rule, size_t room);
 /** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */
 bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t room);
 /** A prefix for all keys, with a sentence. */

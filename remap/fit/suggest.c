@@ -122,6 +122,24 @@ static size_t count_numbers(const parts *p, size_t count)
     return numbers;
 }
 
+bool lr_suggest_module(const char *path, const char *type, char *rule, size_t room)
+{
+    char pattern[400] = "";
+    writer w = {pattern, 0, sizeof pattern};
+    parts p;
+    int n;
+    *rule = '\0';
+    if (!take_apart(path, strlen(path), &p)) {
+        return false;
+    }
+    for (size_t i = 0; i < p.count; i++) {
+        put(&w, "\\.", i ? 2 : 0);
+        put(&w, is_number(&p, i) ? "[0-9]+" : p.at[i], is_number(&p, i) ? 6 : p.length[i]);
+    }
+    n = snprintf(rule, room, "`module = ^%s$ => %s`", pattern, type);
+    return n > 0 && (size_t)n < room && w.used < w.room;
+}
+
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room)
 {
     char pattern[400] = "", replacement[300] = "";

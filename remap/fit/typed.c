@@ -87,7 +87,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
 {
     lr_arena *arena = &t->f->record->arena;
     lr_map *map = lr_map_new(arena, layout->count);
-    bool transpose, transposed = false;
+    bool transpose, transposed = false, ruled, doubtful = false;
     const char *type, *why;
     int32_t status = REC_OK;
     char what[160];
@@ -96,7 +96,9 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
                        layout->module ? layout->module : "");
         return lr_fit_miss(t, layout, what, how);
     }
-    type = lr_fit_module(t, layout, node);
+    type = lr_fit_module(t, layout, node, &ruled);
+    type = ruled ? type : lr_fit_linear(t, type, node, &doubtful);
+    status = doubtful ? lr_fit_doubt_linear(t) : REC_OK;
     why = type && lr_adapt_known(type) ? type : "";
     t->states += layout->state;
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {
@@ -578,7 +580,7 @@ static int32_t check_tensors(const lr_fitter *f, const rec_layout *layout)
 
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout)
 {
-    lr_fit t = {.f = f};
+    lr_fit t = {.f = f, .conv1d = lr_fit_has_conv1d(f->plan)};
     int how = LR_FIT_FILLED;
     int32_t status = build(&t, layout, f->plan->root, false, "", &f->record->root, &how);
     status = status == REC_OK ? lr_fit_report_missing(&t) : status;

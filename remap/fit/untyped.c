@@ -142,20 +142,6 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
     return NULL;
 }
 
-static void look_for_conv1d(shaper *s, const lr_node *node, unsigned depth)
-{
-    const lr_piece *w = field(node, "weight"), *b = field(node, "bias");
-    if (w && b && lr_piece_rank(w) == 2 && lr_piece_rank(b) == 1 && lr_piece_shape(b)[0] == lr_piece_shape(w)[1] &&
-        lr_piece_shape(b)[0] != lr_piece_shape(w)[0]) {
-        s->conv1d = true;
-    }
-    for (const lr_node *child = node->first; child && !s->conv1d; child = child->next) {
-        if (child->first) {
-            look_for_conv1d(s, child, depth + 1);
-        }
-    }
-}
-
 /* Of modules that are all named otherwise: each is compared with those before it. */
 enum { DOUBTS_MOST = 256 };
 
@@ -594,7 +580,7 @@ int32_t lr_plan_untyped(lr_fitter *f)
     shaper s = {.f = f};
     bool flat = f->plan->foreign, plain = true;
     int32_t status;
-    look_for_conv1d(&s, f->plan->root, 0);
+    s.conv1d = lr_fit_has_conv1d(f->plan);
     status = build(&s, f->plan->root, true, &f->record->root);
     status = status == REC_OK ? report_doubts(&s) : status;
     status = status == REC_OK && f->plan->base ? lr_fit_report_left(f, "the base") : status;

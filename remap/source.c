@@ -8,7 +8,7 @@
 static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
 {
     bool foreign = source->record->root.form == REC_FORM_PATHS;
-    bool profiled = arguments && arguments->profile;
+    bool profiled = arguments && arguments->profile && arguments->profile->count;
     bool ruled = false, asked;
     int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
     for (uint64_t i = 0; i < source->rules->count; i++) {

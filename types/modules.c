@@ -6,30 +6,16 @@
 #include "core/config/config.h"
 #include "types/types.h"
 
-/* The modules that may be told by their fields: those whose parameters are their own, and recurrent ones. An attention
- * of one's own looks like Burn's. A number is the place here: what is new goes to the end. */
-static const char *const known[] = {"Linear",
-                                    "Embedding",
-                                    "Conv1d",
-                                    "Conv2d",
-                                    "Conv3d",
-                                    "ConvTranspose1d",
-                                    "ConvTranspose2d",
-                                    "ConvTranspose3d",
-                                    "DeformConv2d",
-                                    "BatchNorm",
-                                    "LayerNorm",
-                                    "GroupNorm",
-                                    "InstanceNorm",
-                                    "RmsNorm",
-                                    "PRelu",
-                                    "GateController",
-                                    "Lstm",
-                                    "BiLstm",
-                                    "Gru",
-                                    "BiGru",
-                                    "Rnn",
-                                    "BiRnn"};
+/* An attention of the model's own looks like Burn's: fields alone never tell it. */
+static const char attention[] = "MultiHeadAttention";
+
+/* The modules that may be told by their fields: those whose parameters are their own, and recurrent ones; and the
+ * attention, which an import may be sure of. A number is the place here: what is new goes to the end. */
+static const char *const known[] = {
+    "Linear",          "Embedding",      "Conv1d",    "Conv2d",    "Conv3d",    "ConvTranspose1d", "ConvTranspose2d",
+    "ConvTranspose3d", "DeformConv2d",   "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm",    "RmsNorm",
+    "PRelu",           "GateController", "Lstm",      "BiLstm",    "Gru",       "BiGru",           "Rnn",
+    "BiRnn",           attention};
 enum { KNOWN = sizeof known / sizeof *known, REMEMBERED = 16 };
 
 static uint16_t number_of(const char *module)
@@ -324,7 +310,7 @@ static const lr_def *best_of(candidates *list, const rec_value *value, const cha
         lr_module_clash clash;
         fit f = all[i];
         bool holds, spoken;
-        if (!f.data) {
+        if (!f.data || strcmp(c->def->name, attention) == 0) {
             continue;
         }
         holds = !c->shapes || lr_shapes_hold(c->shapes, value, &clash);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Linear layers that a file stores [in, out], as transformers' Conv1D: their bias shows it unless they are square. */
-#include <stdio.h>
 #include <string.h>
 
 #include "remap/fit/fit_private.h"
@@ -62,17 +61,4 @@ const char *lr_fit_linear(const lr_fit *t, const char *type, const lr_node *node
     const uint64_t *shape = asked && type && strcmp(type, "Linear") == 0 ? weight_of(node, &bias) : NULL;
     *doubtful = shape && shape[0] == shape[1] && bias == shape[0] && shape[0] > 1;
     return shape && bias == shape[1] && bias != shape[0] ? "Conv1D" : type;
-}
-
-int32_t lr_fit_doubt_linear(lr_fit *t)
-{
-    char hint[600] = "", rule[500];
-    const char *path = lr_fit_here(t);
-    if (lr_suggest_module(path, "Conv1D", rule, sizeof rule)) {
-        (void)snprintf(hint, sizeof hint, "If it is a Conv1D like the others: %s. If not, the same with Linear.", rule);
-    }
-    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, true, path, hint,
-                           "%.300s: a square weight may be a Linear (transposed) or a Conv1D like others in this file "
-                           "(not transposed)",
-                           *path ? path : "the model");
 }

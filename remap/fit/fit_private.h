@@ -67,8 +67,6 @@ bool lr_fit_has_conv1d(const rec_plan *plan);
 /** What a Linear of the type is in the file: a Conv1D if its shapes show that. @param doubtful (out) it may be one like
  *  others of the file, and nothing shows it. */
 const char *lr_fit_linear(const lr_fit *t, const char *type, const lr_node *node, bool *doubtful);
-/** Makes a problem of a Linear that may be a Conv1D. */
-int32_t lr_fit_doubt_linear(lr_fit *t);
 /** The node of a field: under PyTorch's name where the adapter acts, else under its own. */
 lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose);
 /** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */

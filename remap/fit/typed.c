@@ -83,6 +83,20 @@ static int32_t left_behind(lr_fit *t, const char *type, const lr_node *node)
     return status;
 }
 
+/* Makes a problem of a Linear that may be a Conv1D. */
+static int32_t doubt_linear(lr_fit *t)
+{
+    char hint[600] = "", rule[500];
+    const char *path = lr_fit_here(t);
+    if (lr_suggest_module(path, "Conv1D", rule, sizeof rule)) {
+        (void)snprintf(hint, sizeof hint, "If it is a Conv1D like the others: %s. If not, the same with Linear.", rule);
+    }
+    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, true, path, hint,
+                           "%.300s: a square weight may be a Linear (transposed) or a Conv1D like others in this file "
+                           "(not transposed)",
+                           *path ? path : "the model");
+}
+
 static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
     lr_arena *arena = &t->f->record->arena;
@@ -98,7 +112,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     }
     type = lr_fit_module(t, layout, node, &ruled);
     type = ruled ? type : lr_fit_linear(t, type, node, &doubtful);
-    status = doubtful ? lr_fit_doubt_linear(t) : REC_OK;
+    status = doubtful ? doubt_linear(t) : REC_OK;
     why = type && lr_adapt_known(type) ? type : "";
     t->states += layout->state;
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {

@@ -191,6 +191,13 @@ static bool may_be_conv1d(const shaper *s, const lr_node *node)
     return s->conv1d && w && !w->linear && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
 }
 
+/* Whether the module around a Linear shows that it is one. */
+static bool is_sure(const lr_node *node)
+{
+    const lr_piece *w = field(node, "weight");
+    return w && w->linear;
+}
+
 /* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
 static const char *module_type(shaper *s, const lr_node *node, const char **why, int32_t *status)
 {
@@ -236,9 +243,11 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
                                      lr_piece_shape(field(node, "bias"))[0]);
     }
     if (type && *status == REC_OK) {
-        s->taken[strcmp(type, "Linear") == 0                                     ? 0
-                 : strcmp(type, "Embedding") == 0 || strcmp(type, "Conv1D") == 0 ? 2
-                                                                                 : 1]++;
+        if (!is_sure(node)) {
+            s->taken[strcmp(type, "Linear") == 0                                     ? 0
+                     : strcmp(type, "Embedding") == 0 || strcmp(type, "Conv1D") == 0 ? 2
+                                                                                     : 1]++;
+        }
         *why = lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by);
         *status = *why ? REC_OK : s->f->job->error.status;
     }
@@ -496,6 +505,9 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
     }
     if (status == REC_OK) {
         status = list ? build_list(s, list, node->child_count, why, out) : build_map(s, node, type, why, out);
+    }
+    if (status == REC_OK && !type) {
+        type = lr_plan_shown(s->f->plan, s->f->path.text ? s->f->path.text : "");
     }
     if (status == REC_OK && !list && !s->f->plan->foreign && !s->f->plan->backward) {
         char name[64];

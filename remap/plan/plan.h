@@ -131,6 +131,12 @@ typedef struct lr_sign {
     const char *text; /**< "fc: weight [3, 2] with bias [2]" */
 } lr_sign;
 
+/** A module of Burn's that the keys of a file show where there is no type. */
+typedef struct lr_shown {
+    const char *path; /**< at the destination */
+    const char *module;
+} lr_shown;
+
 struct rec_plan {
     rec_context *context;
     lr_arena arena;
@@ -153,6 +159,8 @@ struct rec_plan {
     uint64_t piece_count;
     lr_node *root;      /**< NULL once the plan is made */
     rec_record *result; /**< the destination: deferred tensors; NULL if there are fatal problems */
+    lr_shown *modules;  /**< that the keys show, sorted by their paths once all are found */
+    uint64_t module_count, module_room;
     lr_line *lines;
     uint64_t line_count, line_room;
     lr_lost *lost; /**< their lines come after the others */
@@ -216,6 +224,12 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
                         const rec_value *value, lr_key *const *inputs, uint64_t count, const char *operations,
                         const char *why);
 bool lr_piece_is_tensor(const lr_piece *piece);
+/** Notes that the keys show a module at a path, which lives as long as the plan. */
+int32_t lr_plan_show(rec_job *job, rec_plan *plan, const char *path, const char *module);
+/** Sorts the modules that were noted. */
+void lr_plan_shown_sort(rec_plan *plan);
+/** The module that the keys show at a path; NULL: none. */
+const char *lr_plan_shown(const rec_plan *plan, const char *path);
 /** What a piece is that is no tensor; NULL of a tensor. */
 const rec_value *lr_piece_value(const lr_piece *piece);
 /* Of a piece that is a tensor, in the source's layout. */

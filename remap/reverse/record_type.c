@@ -49,6 +49,36 @@ static const rec_layout *below(const rec_layout *layout, const char *part, uint6
     }
 }
 
+const rec_layout *lr_back_type_first(const lr_back_type *type, const char *text, uint64_t length,
+                                     bool (*known)(const rec_layout *layout), uint64_t *below_at, bool *listed)
+{
+    const rec_layout *layout = type->item;
+    const char *part = text, *end = text + length;
+    uint64_t used = 0;
+    *listed = false;
+    while (layout && layout->role == LR_ROLE_NONE) {
+        const char *dot;
+        bool variant;
+        if (layout->kind == REC_LAYOUT_OPTION) {
+            layout = rec_layout_child(layout, 0);
+            continue;
+        }
+        if (known(layout)) {
+            *below_at = used;
+            return layout;
+        }
+        if (part > end) {
+            return NULL;
+        }
+        *listed = layout->kind == REC_LAYOUT_LIST;
+        dot = lr_path_dot(part, end);
+        layout = below(layout, part, (uint64_t)((dot ? dot : end) - part), &variant);
+        used += variant ? 0 : (uint64_t)((dot ? dot : end) - part) + 1;
+        part = (dot ? dot : end) + 1;
+    }
+    return NULL;
+}
+
 const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean)
 {
     const rec_layout *layout = type->item;

@@ -141,10 +141,16 @@ static int32_t run(lr_reverse *b)
             return b->job->error.status;
         }
     }
+    if (lr_back_find_sites(b) != REC_OK) {
+        return b->job->error.status;
+    }
     for (uint64_t i = 0; i < b->count; i++) {
         if (!b->items[i].gone && lr_back_unadapt(b, &b->items[i]) != REC_OK) {
             return b->job->error.status;
         }
+    }
+    if (lr_back_put_together(b) != REC_OK) {
+        return b->job->error.status;
     }
     for (uint64_t i = rules->count; i-- > 0;) {
         if (rules->rules[i].kind == LR_RULE_TIE && lr_back_untie(b, i) != REC_OK) {

@@ -90,6 +90,11 @@ void lr_back_type_end(rec_job *job);
  *        place, then `clean` is the key.
  */
 const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean);
+/** Follows a key to the first module whose name the caller knows. @param known whether it does; @param below (out)
+ * where the key goes on, without names of variants as above. @param listed (out) the module is an element of a list.
+ *  @return the layout; NULL: there is none. */
+const rec_layout *lr_back_type_first(const lr_back_type *type, const char *text, uint64_t length,
+                                     bool (*known)(const rec_layout *layout), uint64_t *below, bool *listed);
 
 /* retrace.c, choose.c */
 
@@ -139,8 +144,21 @@ struct lr_trace {
 
 /* reverse.c and those below */
 
+/** Room for keys of modules that are put together: longer ones stay as they are. */
+enum { LR_BACK_NAME_ROOM = 1024 };
+
+/** A module of PyTorch's in the record (parts.c). */
+typedef struct lr_back_site {
+    const struct lr_torch_kind *kind; /**< NULL: there is none */
+    uint32_t length;                  /**< of the module's path, or of the list's that has the layers of one */
+    uint32_t below;                   /**< where the path below Burn's module begins in the key */
+    uint32_t layer;
+    bool layered;
+} lr_back_site;
+
 /** A tensor on its way back. */
 typedef struct lr_back_item {
+    lr_back_site site;
     const char *text; /**< its key in Burn's layout, without prefix and variants; NUL-terminated */
     lr_op *op;
     lr_key *const *inputs;
@@ -216,6 +234,13 @@ int32_t lr_back_take_apart(lr_reverse *b, uint64_t rule); /**< what a stack or j
 int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one); /**< a tensor in Burn's layout becomes PyTorch's */
 /** A tensor that the rule would make of another again is left out, as save_pretrained() does. */
 int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
+
+/* parts.c: PyTorch's modules of several tensors (remap/torch). */
+
+/** Finds the module that each item is a part of: by the type, or by what the record shows. */
+int32_t lr_back_find_sites(lr_reverse *b);
+/** Puts the items of these modules together under PyTorch's names, unless rules speak of what is inside. */
+int32_t lr_back_put_together(lr_reverse *b);
 
 /* whole.c */
 int32_t lr_back_retrace(lr_reverse *b, uint64_t number);      /**< finds an item's key, or that it may be a part */

@@ -71,22 +71,6 @@ static bool gates_agree(lr_torch_run *r, const lr_torch_kind *kind, const lr_nod
 
 /* --------------------------------------------------------------------------------------------------- norms first -- */
 
-/* Whether layers apply their norms first, as the user says: 1, 0; -1: nothing says. */
-static int norm_first(lr_torch_run *r, const lr_piece *piece)
-{
-    static const char name[] = "norm_first";
-    lr_variables *numbers = &r->plan->sources[piece->source].numbers;
-    double value;
-    for (uint64_t i = 0; i < numbers->set_count; i++) {
-        numbers->set[i].used = numbers->set[i].used || strcmp(numbers->set[i].name, name) == 0;
-    }
-    if (lr_number_find(numbers->set, numbers->set_count, name, &value) ||
-        lr_number_find(numbers->config, numbers->config_count, name, &value)) {
-        return value != 0;
-    }
-    return -1;
-}
-
 static int32_t report_unsure(lr_torch_run *r)
 {
     char more[64] = "";
@@ -132,7 +116,7 @@ static int32_t apply_each(lr_torch_run *r, const lr_torch_kind *kind, const lr_n
 /* Burn's path of a field, which may depend on the order of the norms. */
 static const char *burns_path(lr_torch_run *r, const lr_torch_field *field, const lr_node *child, const char *to)
 {
-    int first = field->norm_first ? norm_first(r, lr_node_piece(child)) : 0;
+    int first = field->norm_first ? lr_torch_norm_first(&r->plan->sources[lr_node_piece(child)->source]) : 0;
     if (first < 0 && strcmp(field->burn, "norm_1") == 0) {
         r->unsure = r->unsure_count++ == 0 ? to : r->unsure;
     }
@@ -178,6 +162,9 @@ static int32_t apply(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *
         return lacks(r, kind, child_of(node, "weight_hr_l0"));
     }
     if (kind->recurrent && !gates_agree(r, kind, node, to)) {
+        return r->job->error.status;
+    }
+    if (!kind->recurrent && lr_plan_show(r->job, r->plan, to, kind->name) != REC_OK) {
         return r->job->error.status;
     }
     for (lr_node *c = node->first; c && status == REC_OK; c = c->next) {
@@ -239,21 +226,49 @@ static bool is_attention(const lr_torch_run *r, const lr_node *node)
                       has_matrix(r, node, "v_proj_weight")));
 }
 
-/* Whether a node has all fields of a layer and no other. */
+/* The child of a field, under PyTorch's name or under Burn's: `pwff.linear_inner`. */
+static const lr_node *field_child(const lr_node *node, const lr_torch_field *field)
+{
+    const lr_node *child = child_of(node, field->torch);
+    const char *part = field->burn;
+    while (!child && node && part) {
+        const char *dot = strchr(part, '.');
+        node = lr_node_child(node, part, dot ? (uint64_t)(dot - part) : strlen(part));
+        part = dot ? dot + 1 : NULL;
+    }
+    return child ? child : node;
+}
+
+static bool begins_field(const lr_torch_kind *kind, const lr_node *child)
+{
+    for (const lr_torch_field *f = kind->fields; f->torch; f++) {
+        size_t first = strcspn(f->burn, ".");
+        if ((strlen(f->torch) == child->length && memcmp(f->torch, child->name, child->length) == 0) ||
+            (first == child->length && memcmp(f->burn, child->name, first) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a node has all fields of a layer and no other. Rules may have given some of them Burn's names. */
 static bool is_layer(const lr_torch_run *r, const lr_torch_kind *kind, const lr_node *node)
 {
-    uint64_t count = 0;
     for (const lr_torch_field *f = kind->fields; f->torch; f++) {
-        const lr_node *child = child_of(node, f->torch);
+        const lr_node *child = field_child(node, f);
         bool ok = child && (f->kind     ? is_attention(r, child)
                             : f->linear ? has_matrix(r, child, "weight")
                                         : lr_torch_leaf(r, child, "weight") != NULL);
         if (!ok) {
             return false;
         }
-        count++;
     }
-    return node->child_count == count;
+    for (const lr_node *c = node->first; c; c = c->next) {
+        if (!begins_field(kind, c)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static const lr_torch_kind *shown_at(const lr_torch_run *r, const lr_node *node, bool *list)
@@ -376,6 +391,7 @@ int32_t lr_torch_modules(rec_job *job, rec_plan *plan, const rec_layout *layout,
     int32_t status = layout ? walk_typed(&r, layout, plan->root, 0) : walk_untyped(&r, plan->root, 0);
     status = status == REC_OK ? report_unsure(&r) : status;
     status = status == REC_OK ? lr_torch_rename(&r) : status;
+    lr_plan_shown_sort(plan);
     *changed = r.changed;
     lr_release(job->allocator, r.made);
     return status;

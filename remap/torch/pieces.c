@@ -172,6 +172,12 @@ int32_t lr_torch_split(lr_torch_run *r, lr_piece *piece, const lr_torch_kind *ki
                                kind->name, count,
                                lr_shape_words(shape, sizeof shape, lr_piece_shape(piece), lr_piece_rank(piece)));
     }
+    if (count == 1) { /* the whole is the part */
+        piece->linear = field->linear;
+        piece->key = part_path(r, to, field->burn, kind->parts[0]);
+        piece->length = piece->key ? strlen(piece->key) : 0;
+        return piece->key ? note(r, piece, kind->name) : r->job->error.status;
+    }
     op = lr_piece_op(r->job, piece);
     if (!op) {
         return lr_plan_refused(r->job, r->plan, piece->key, "splitting");

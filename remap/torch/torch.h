@@ -44,7 +44,26 @@ const lr_torch_field *lr_torch_field_find(const lr_torch_kind *kind, const char 
 /** Finds a field that holds modules of these kinds by Burn's name. NULL: there is none. */
 const lr_torch_field *lr_torch_holder_find(const lr_torch_kind *kind, const char *name, uint64_t length);
 
-/* import.c */
+/** Where a tensor of Burn's module stands in PyTorch's. */
+typedef struct lr_torch_place {
+    char *text;        /**< PyTorch's path below the module */
+    uint64_t room;     /**< of it */
+    const char *whole; /**< the last part of `text` where it is one of several parts of a tensor; else NULL */
+    const lr_torch_kind *kind;
+    uint64_t part, part_count; /**< count 1: it is a tensor of its own */
+    bool linear, unsure;       /**< it is of a Linear; its name depends on the order of norms, which nothing says */
+} lr_torch_place;
+
+/** Finds PyTorch's place of a tensor of Burn's module. @param path below the module. @param layer of a recurrent
+ * module.
+ *  @param norm_first as lr_torch_norm_first(). @param place its text and room are given. @return false: there is none.
+ */
+bool lr_torch_back(const lr_torch_kind *kind, const char *path, uint64_t layer, int norm_first, lr_torch_place *place);
+
+/** Whether the layers of a source apply their norms first, as `norm_first` says: 1, 0; -1: nothing says. */
+int lr_torch_norm_first(lr_plan_source *source);
+
+/* modules.c, weights.c */
 
 /**
  * Makes the weights that PyTorch's parametrizations compute: weight_norm and pruning. Rejects those that cannot be

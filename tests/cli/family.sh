@@ -120,26 +120,6 @@ run plan --profile bert llama.safetensors
 check "what another family's profile requires names the right one" grep -qxe '  It looks like Llama: --profile llama.' "$scratch/out"
 
 # Below one name, as checkpoints have it.
-model gru.weight_ih_l0=6,2 gru.weight_hh_l0=6,2 gru.bias_ih_l0=6 gru.bias_hh_l0=6 >gru.safetensors
-model net.weight_ih_l0=6,2 gru.weight_hh_l0=6,2 gru.bias_ih_l0=6 gru.bias_hh_l0=6 >not.safetensors
-model module.gru.weight_ih_l0=6,2 module.gru.weight_hh_l0=6,2 module.gru.bias_ih_l0=6 module.gru.bias_hh_l0=6 >below.safetensors
-run info gru.safetensors
-check "nn.GRU is known" grep -qe 'looks like *nn.GRU or nn.RNN: --profile gru$' "$scratch/out"
-run info not.safetensors
-check "by all of its keys" has_not 'looks like' "$scratch/out"
-run info below.safetensors
-check "a family below one name" grep -qe 'looks like *nn.GRU or nn.RNN: --select module --profile gru$' "$scratch/out"
-fails "auto does not go there unasked" plan --profile auto below.safetensors <<END
-record: below.safetensors: profile auto: no profile fits the whole file
-  Below module it is nn.GRU or nn.RNN: --select module and --profile gru.
-END
-run plan --profile auto --select module below.safetensors
-status_is "but where it is asked to" 0
-model gru.weight_ih_l0=6,2 gru.weight_hh_l0=6,3 >shape.safetensors
-run info shape.safetensors
-check "shapes count" has_not 'looks like' "$scratch/out"
-
-# A profile of one's own.
 cat >own.ini <<'END'
 [profile ours]
 family = our net
@@ -147,6 +127,20 @@ has = ^(l[0-9])\.w$ | [2*n, _]
 has = ^(l[0-9])\.b$ | [n]
 rename = ^l([0-9])\. => layers.$1.
 END
+model module.l0.w=6,2 module.l0.b=3 >below.safetensors
+model module.l0.w=6,2 other.l0.b=3 >not.safetensors
+run info --config own.ini not.safetensors
+check "a family is known by all of its keys" has_not 'looks like' "$scratch/out"
+run info --config own.ini below.safetensors
+check "a family below one name" grep -qe 'looks like *our net: --select module --profile ours$' "$scratch/out"
+fails "auto does not go there unasked" plan --config own.ini --profile auto below.safetensors <<END
+record: below.safetensors: profile auto: no profile fits the whole file
+  Below module it is our net: --select module and --profile ours.
+END
+run plan --config own.ini --profile auto --select module below.safetensors
+status_is "but where it is asked to" 0
+
+# A profile of one's own.
 model l0.w=6,2 l0.b=3 l1.w=8,2 l1.b=4 >ours.safetensors
 run info --config own.ini ours.safetensors
 check "families of one's own are found" grep -qxe 'looks like *our net: --profile ours' "$scratch/out"

@@ -495,7 +495,7 @@ done
 
 families=${LIBRECORD_SHARED:-$srcdir/../shared}/data/families
 if [ -d "$families" ]; then
-    for family in bert llama resnet whisper gru lstm mha sequential-gaps; do
+    for family in bert llama resnet whisper sequential-gaps; do
         model=$(find "$families/$family" -maxdepth 1 -name '*.safetensors' ! -name '*-of-*')
         run convert --profile "$family" "${model:-$families/$family}" family.mpk
         status_is "$family becomes a record" 0

@@ -336,12 +336,22 @@ static void compare_plan(rec_plan *plan, const table *t)
     }
 }
 
+/** What no tensor of a family shows, or Burn has no field for. */
+static void say_the_rest(rec_recorder *from, const char *profile)
+{
+    if (strcmp(profile, "mha") == 0 && (rec_recorder_set(from, "set", "norm_first=0") != REC_OK ||
+                                        rec_recorder_set(from, "drop", "bias_[kv]$") != REC_OK)) {
+        mistake("%s", rec_error_message());
+    }
+}
+
 static rec_plan *plan_for(const char *model, const char *profile)
 {
     const char *const arguments[] = {"profile", profile, NULL};
     rec_recorder *from = open_with("Auto", arguments);
     rec_plan *plan = rec_plan_new(context, NULL);
     assert_non_null(plan);
+    say_the_rest(from, profile);
     if (rec_plan_add(plan, from, model) != REC_OK || rec_plan_make(plan) != REC_OK) {
         mistake("%s", rec_error_message());
         rec_plan_free(plan);
@@ -453,6 +463,7 @@ static void check_converted(const char *path, const table *t, const char *model)
     out = scratch_path(s, "out.mpk");
     from = open_with("Auto", arguments);
     to = open_with("NamedMpk", NULL);
+    say_the_rest(from, profile);
     if (rec_convert(from, model, to, out, NULL) != REC_OK) {
         mistake("%s", rec_error_message());
     } else {

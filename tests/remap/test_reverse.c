@@ -669,6 +669,12 @@ static void family_there_and_back(const scratch *s, const family *f, const char 
     rec_recorder *raw = open_with("safetensors", "adapter", "none", "gaps", "keep", NULL);
     rec_record *record, *again;
     rec_plan *plan, *slow_plan;
+    if (strcmp(f->profile, "mha") == 0) { /* no tensor shows the order of its norms */
+        ok(rec_recorder_set(there, "set", "norm_first=0"));
+        ok(rec_recorder_set(there, "drop", "bias_[kv]$"));
+        ok(rec_recorder_set(back, "set", "norm_first=0"));
+        ok(rec_recorder_set(slowly, "set", "norm_first=0"));
+    }
     if (config) {
         ok(rec_recorder_set(there, "config", config));
         ok(rec_recorder_set(back, "config", config));

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Going backwards: the tensors of PyTorch's modules, which Burn has in parts and under other names, are put together.
+ * A type says where these modules are; without one the record must show it: gates, or a layer's fields. An attention of
+ * one's own looks like Burn's unless the record has its constants. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remap/reverse/reverse_private.h"
+#include "remap/torch/torch.h"
+
+/* ------------------------------------------------------------------------------------------------- by the record -- */
+
+/* The texts of all items, sorted. */
+typedef struct texts {
+    const char **list;
+    uint64_t count;
+} texts;
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool make_texts(lr_reverse *b, texts *t)
+{
+    t->count = 0;
+    t->list = lr_alloc(b->job->allocator, (b->count + 1) * sizeof *t->list);
+    if (!t->list) {
+        return lr_fail_memory(b->job, b->count * sizeof *t->list) == REC_OK;
+    }
+    for (uint64_t i = 0; i < b->count; i++) {
+        if (!b->items[i].gone) {
+            t->list[t->count++] = b->items[i].text;
+        }
+    }
+    qsort(t->list, (size_t)t->count, sizeof *t->list, by_text);
+    return true;
+}
+
+/* Whether there is an item of that text below the first `head` bytes of another. */
+static bool has(const texts *t, const char *text, size_t head, const char *below)
+{
+    char name[LR_BACK_NAME_ROOM];
+    const char *key = name;
+    int n = snprintf(name, sizeof name, "%.*s%s", (int)head, text, below);
+    return n > 0 && (size_t)n < sizeof name && t->count &&
+           bsearch(&key, t->list, (size_t)t->count, sizeof *t->list, by_text) != NULL;
+}
+
+/* Whether a text goes on with one of some names and a dot. */
+static bool goes_on(const char *text, const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(text, names[i], length) == 0 && text[length] == '.') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether all gates of a kind stand below a path. */
+static bool has_gates(const texts *t, const lr_torch_kind *kind, const char *text, size_t head, const char *direction)
+{
+    for (uint64_t i = 0; kind->parts[i]; i++) {
+        char below[LR_BACK_NAME_ROOM];
+        (void)snprintf(below, sizeof below, "%s%s.input_transform.weight", direction, kind->parts[i]);
+        if (!has(t, text, head, below)) {
+            return false;
+        }
+        (void)snprintf(below, sizeof below, "%s%s.hidden_transform.weight", direction, kind->parts[i]);
+        if (!has(t, text, head, below)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The recurrent kind whose gate begins at `at` in a text. @param begin (out) where the path below it begins. */
+static const lr_torch_kind *recurrent_at(const texts *t, const char *text, size_t at, size_t *begin)
+{
+    static const char *const names[] = {"Lstm", "Gru", "Rnn"}, *const both[] = {"BiLstm", "BiGru", "BiRnn"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const lr_torch_kind *kind = lr_torch_kind_find(names[i]);
+        size_t head = at >= 8 ? at - 8 : 0;
+        bool inside = at >= 8 && (strncmp(text + head, "forward.", 8) == 0 || strncmp(text + head, "reverse.", 8) == 0);
+        if (!goes_on(text + at, kind->parts) || !has_gates(t, kind, text, at, "")) {
+            continue;
+        }
+        if (inside && has_gates(t, kind, text, head, "forward.") && has_gates(t, kind, text, head, "reverse.")) {
+            *begin = head;
+            return lr_torch_kind_find(both[i]);
+        }
+        *begin = at;
+        return kind;
+    }
+    return NULL;
+}
+
+/* Whether the fields of a layer stand below a path. */
+static const lr_torch_kind *layer_at(const texts *t, const char *text, size_t at)
+{
+    static const char *const names[] = {"mha", "self_attn", "cross_attn", "pwff", "norm_1", "norm_2", "norm_3", NULL};
+    bool inner = goes_on(text + at, names) && has(t, text, at, "pwff.linear_inner.weight") &&
+                 has(t, text, at, "pwff.linear_outer.weight") && has(t, text, at, "norm_1.gamma") &&
+                 has(t, text, at, "norm_2.gamma");
+    return inner && has(t, text, at, "mha.query.weight") && has(t, text, at, "mha.output.weight")
+               ? lr_torch_kind_find("TransformerEncoderLayer")
+           : inner && has(t, text, at, "self_attn.query.weight") && has(t, text, at, "cross_attn.query.weight") &&
+                   has(t, text, at, "norm_3.gamma")
+               ? lr_torch_kind_find("TransformerDecoderLayer")
+               : NULL;
+}
+
+/* Whether the record has a constant of Burn's attention below a path. */
+static bool has_constants(lr_reverse *b, const char *text, size_t head)
+{
+    static const char *const constants[] = {"n_heads", "d_k", "min_float"};
+    const char *prefix = b->source->prefix ? b->source->prefix : "";
+    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
+        char name[LR_BACK_NAME_ROOM];
+        int n = snprintf(name, sizeof name, "%s%s%.*s%s", prefix, *prefix ? "." : "", (int)head, text, constants[i]);
+        if (n <= 0 || (size_t)n >= sizeof name || !lr_plan_find_key(b->job, b->source, name, (uint64_t)n)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const lr_torch_kind *shown_at(lr_reverse *b, const texts *t, const char *text, size_t at, size_t *begin)
+{
+    static const char *const names[] = {"query", "key", "value", "output", NULL};
+    const lr_torch_kind *kind = recurrent_at(t, text, at, begin);
+    if (kind) {
+        return kind;
+    }
+    *begin = at;
+    kind = layer_at(t, text, at);
+    if (kind) {
+        return kind;
+    }
+    return goes_on(text + at, names) && has(t, text, at, "query.weight") && has(t, text, at, "key.weight") &&
+                   has(t, text, at, "value.weight") && has(t, text, at, "output.weight") && has_constants(b, text, at)
+               ? lr_torch_kind_find("MultiHeadAttention")
+               : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------- where they are --
+ */
+
+/* A list's layers of one recurrent module: `deep.0` is layer 0 of `deep`. */
+static void take_layer(lr_back_item *one, bool listed)
+{
+    size_t end = one->site.below ? one->site.below - 1 : 0, digits = 0;
+    uint64_t index = 0;
+    while (digits < end && digits < 6 && lr_is_digit(one->text[end - 1 - digits])) {
+        digits++;
+    }
+    if (!listed || !digits || (digits < end && one->text[end - 1 - digits] != '.')) {
+        return;
+    }
+    for (size_t i = end - digits; i < end; i++) {
+        index = index * 10 + (uint64_t)(one->text[i] - '0');
+    }
+    one->site.layer = (uint32_t)index;
+    one->site.layered = true;
+    one->site.length = (uint32_t)(digits < end ? end - digits - 1 : 0);
+}
+
+static void set_site(lr_back_item *one, const lr_torch_kind *kind, size_t below, bool listed)
+{
+    one->site = (lr_back_site){.kind = kind, .below = (uint32_t)below, .length = (uint32_t)(below ? below - 1 : 0)};
+    if (kind->recurrent) {
+        take_layer(one, listed);
+    }
+}
+
+static bool is_kind(const rec_layout *layout)
+{
+    const lr_torch_kind *kind = layout->kind == REC_LAYOUT_STRUCT ? lr_torch_kind_find(layout->module) : NULL;
+    for (uint64_t i = 0; kind && i < layout->count; i++) {
+        if (strcmp(layout->names[i], kind->proof) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_by_type(lr_reverse *b, lr_back_item *one)
+{
+    uint64_t length = one->inputs[0]->length, below;
+    const char *text = lr_place_without_prefix(b->source, one->inputs[0]->text, &length);
+    bool listed;
+    const rec_layout *layout = lr_back_type_first(&b->type, text, length, is_kind, &below, &listed);
+    if (layout && below <= UINT32_MAX && below <= strlen(one->text)) {
+        set_site(one, lr_torch_kind_find(layout->module), (size_t)below, listed);
+    }
+}
+
+static void find_by_record(lr_reverse *b, const texts *t, lr_back_item *one)
+{
+    const char *text = one->text;
+    for (const char *part = text; part; part = strchr(part, '.') ? strchr(part, '.') + 1 : NULL) {
+        size_t begin;
+        const lr_torch_kind *kind = shown_at(b, t, text, (size_t)(part - text), &begin);
+        if (kind) {
+            set_site(one, kind, begin, true);
+            return;
+        }
+    }
+}
+
+/* What the module around it says a tensor is a field of. */
+static void name_module(lr_reverse *b, lr_back_item *one)
+{
+    char text[LR_BACK_NAME_ROOM] = "";
+    lr_torch_place place = {.text = text, .room = sizeof text};
+    const char *last = lr_path_last(one->text, strlen(one->text));
+    const lr_rule *rule;
+    bool failed;
+    if (lr_module_rule(b->job, b->source, b->matcher, one->text,
+                       last > one->text ? (uint64_t)(last - one->text) - 1 : 0, &rule, &failed)) {
+        return; /* the rule's way of laying it out */
+    }
+    if (one->site.kind && !one->module && lr_torch_back(one->site.kind, one->text + one->site.below, 0, 0, &place) &&
+        place.linear) {
+        one->module = "Linear";
+    }
+}
+
+int32_t lr_back_find_sites(lr_reverse *b)
+{
+    texts t = {0};
+    if (!b->torch || (!b->type.item && !make_texts(b, &t))) {
+        return b->job->error.status;
+    }
+    for (uint64_t i = 0; i < b->count && !lr_job_failed(b->job); i++) {
+        lr_back_item *one = &b->items[i];
+        if (one->gone || strlen(one->text) >= LR_BACK_NAME_ROOM) {
+            continue;
+        }
+        if (b->type.item) {
+            find_by_type(b, one);
+        } else {
+            find_by_record(b, &t, one);
+        }
+        name_module(b, one);
+    }
+    lr_release(b->job->allocator, t.list);
+    return b->job->error.status;
+}
+
+/* ---------------------------------------------------------------------------------------------- putting together -- */
+
+static bool ends_so(const char *text, uint64_t length, const char *end)
+{
+    size_t size = strlen(end);
+    return length >= size && memcmp(text + length - size, end, size) == 0;
+}
+
+/* Whether rules make the names inside a module: then they know what PyTorch's are. @return 1, 0, -1: the job has
+ * failed. */
+static int rules_speak(lr_reverse *b, const lr_back_item *one)
+{
+    lr_candidates found;
+    const char *rest = one->starts[0] + one->site.below;
+    if (lr_retrace(b->retracer, one->starts, one->start_count, one->op, &found) != REC_OK) {
+        return -1;
+    }
+    for (uint64_t i = 0; i < found.count; i++) {
+        if (found.list[i].split || !ends_so(found.list[i].text, found.list[i].length, rest)) {
+            return 1;
+        }
+    }
+    return found.count == 0;
+}
+
+static bool has_renames(const lr_reverse *b)
+{
+    for (uint64_t i = 0; i < b->source->rules->count; i++) {
+        int32_t kind = b->source->rules->rules[i].kind;
+        if (kind == LR_RULE_RENAME || kind == LR_RULE_SPLIT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The parts of one tensor. */
+typedef struct whole {
+    const char *text;
+    const lr_torch_kind *kind;
+    uint64_t items[8]; /* by number + 1; 0: it is missing */
+    uint64_t count;
+} whole;
+
+typedef struct wholes {
+    whole *list;
+    uint64_t count, room;
+} wholes;
+
+enum { PARTS_MOST = sizeof((whole){0}).items / sizeof *(whole){0}.items };
+
+static whole *whole_of(lr_reverse *b, wholes *all, const char *text, const lr_torch_place *place)
+{
+    enum { OF_ONE_MODULE = 16 };
+    for (uint64_t i = all->count; i-- > 0 && all->count - i <= OF_ONE_MODULE;) { /* items are sorted by their texts */
+        if (strcmp(all->list[i].text, text) == 0) {
+            return &all->list[i];
+        }
+    }
+    if (!lr_job_grow(b->job, &all->list, all->count + 1, &all->room, sizeof *all->list)) {
+        return NULL;
+    }
+    all->list[all->count] = (whole){.text = text, .kind = place->kind, .count = place->part_count};
+    return &all->list[all->count++];
+}
+
+/* "deep" and "weight_ih_l0" */
+static const char *file_path(lr_reverse *b, const lr_back_item *one, const char *below)
+{
+    return lr_plan_text(b->job, b->plan, "%.*s%s%s", (int)one->site.length, one->text, one->site.length ? "." : "",
+                        below);
+}
+
+static int32_t unsure(lr_reverse *b, const lr_back_item *one)
+{
+    char text[500];
+    (void)snprintf(text, sizeof text,
+                   "%.300s: nothing says whether the layer applies its norms first (norm_first), and Burn numbers them "
+                   "by that",
+                   one->text);
+    return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, 0, one->text, "norm_first", text,
+                         "Give the model's own norm_first, 0 for False and 1 for True: --set norm_first=0|1");
+}
+
+/* Moves an item to PyTorch's name, or notes it as a part of a whole. */
+static int32_t move_item(lr_reverse *b, uint64_t number, wholes *all)
+{
+    lr_back_item *one = &b->items[number];
+    char below[LR_BACK_NAME_ROOM] = "";
+    lr_torch_place place = {.text = below, .room = sizeof below};
+    const char *text;
+    whole *w;
+    if (!lr_torch_back(one->site.kind, one->starts[0] + one->site.below, one->site.layer,
+                       lr_torch_norm_first(b->source), &place)) {
+        return REC_OK;
+    }
+    if (place.unsure) {
+        return unsure(b, one);
+    }
+    text = file_path(b, one, below);
+    if (!text) {
+        return b->job->error.status;
+    }
+    one->why = one->site.kind->name;
+    if (place.part_count == 1 && !place.whole) {
+        one->starts[0] = text;
+        one->start_count = 1;
+        return REC_OK;
+    }
+    w = place.part < PARTS_MOST ? whole_of(b, all, text, &place) : NULL;
+    if (w) {
+        w->items[place.part] = number + 1;
+    }
+    return b->job->error.status;
+}
+
+/* Parts of different sizes stay apart: keys and values from elsewhere. */
+static bool stay_apart(lr_reverse *b, const whole *w)
+{
+    const lr_op *first = w->items[0] ? b->items[w->items[0] - 1].op : NULL;
+    for (uint64_t i = 0; i < w->count && first; i++) {
+        const lr_op *op = w->items[i] ? b->items[w->items[i] - 1].op : NULL;
+        if (op && lr_op_rank(op) == 2 && lr_op_rank(first) == 2 && lr_op_shape(op)[1] != lr_op_shape(first)[1]) {
+            return !w->kind->recurrent;
+        }
+    }
+    return false;
+}
+
+static int32_t name_apart(lr_reverse *b, const whole *w)
+{
+    static const char *const names[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+    const char *last = lr_path_last(w->text, strlen(w->text));
+    for (uint64_t i = 0; i < w->count && i < sizeof names / sizeof *names; i++) {
+        lr_back_item *one = w->items[i] ? &b->items[w->items[i] - 1] : NULL;
+        if (one) {
+            one->starts[0] = lr_plan_text(b->job, b->plan, "%.*s%s", (int)(last - w->text), w->text, names[i]);
+            one->start_count = 1;
+        }
+    }
+    return b->job->error.status;
+}
+
+static int32_t incomplete(lr_reverse *b, const whole *w, uint64_t part)
+{
+    char text[500];
+    (void)snprintf(text, sizeof text, "%.300s cannot be put together: the part %.64s is missing", w->text,
+                   w->kind->parts[part]);
+    return lr_back_issue(b, REC_PROBLEM_MISSING, 0, w->text, w->text, text, "Is the record damaged?");
+}
+
+/* Makes one item of the parts. */
+static int32_t join_whole(lr_reverse *b, const whole *w)
+{
+    lr_op *ops[PARTS_MOST], *op;
+    lr_key **inputs = lr_arena_alloc(&b->plan->arena, w->count * sizeof *inputs, 8);
+    lr_back_item *made;
+    if (!inputs) {
+        return lr_fail_memory(b->job, w->count * sizeof *inputs);
+    }
+    for (uint64_t i = 0; i < w->count; i++) {
+        if (!w->items[i]) {
+            return incomplete(b, w, i);
+        }
+        ops[i] = b->items[w->items[i] - 1].op;
+        inputs[i] = b->items[w->items[i] - 1].inputs[0];
+    }
+    op = lr_op_join(b->job, ops, w->count, 0);
+    made = op ? lr_back_item_new(b) : NULL;
+    if (!made) {
+        lr_op_release(op);
+        return lr_plan_refused(b->job, b->plan, w->text, "putting the parts together");
+    }
+    made->text = w->text;
+    made->starts[0] = w->text;
+    made->start_count = 1;
+    made->op = op;
+    made->inputs = inputs;
+    made->input_count = w->count;
+    made->why = w->kind->name;
+    made->operations = lr_plan_and(b->job, b->plan, b->items[w->items[0] - 1].operations, w->count > 1 ? "join" : "");
+    for (uint64_t i = 0; i < w->count; i++) {
+        b->items[w->items[i] - 1].gone = true;
+    }
+    return made->operations ? REC_OK : b->job->error.status;
+}
+
+/* An item that is a part of a module. */
+typedef struct member {
+    const char *text;
+    const lr_torch_kind *kind;
+    uint64_t length, item;
+} member;
+
+/* By the paths of their modules, then by their texts. */
+static int by_site(const void *x, const void *y)
+{
+    const member *a = x, *b = y;
+    uint64_t least = a->length < b->length ? a->length : b->length;
+    int order = memcmp(a->text, b->text, (size_t)least);
+    order = order ? order : a->length < b->length ? -1 : a->length > b->length;
+    order = order ? order : a->kind < b->kind ? -1 : a->kind > b->kind;
+    return order ? order : strcmp(a->text, b->text);
+}
+
+static bool same_site(const member *a, const member *b)
+{
+    return a->kind == b->kind && a->length == b->length && memcmp(a->text, b->text, (size_t)a->length) == 0;
+}
+
+/* Handles the items of one site. */
+static int32_t put_site(lr_reverse *b, const member *members, uint64_t count, wholes *all)
+{
+    bool asks = has_renames(b);
+    int32_t status = REC_OK;
+    all->count = 0;
+    for (uint64_t i = 0; i < count && asks; i++) {
+        int spoken = rules_speak(b, &b->items[members[i].item]);
+        if (spoken) {
+            return spoken < 0 ? b->job->error.status : REC_OK;
+        }
+    }
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        status = move_item(b, members[i].item, all);
+    }
+    for (uint64_t i = 0; i < all->count && status == REC_OK; i++) {
+        status = stay_apart(b, &all->list[i]) ? name_apart(b, &all->list[i]) : join_whole(b, &all->list[i]);
+    }
+    return status;
+}
+
+/* The items that are parts of modules, sorted. @return how many. */
+static uint64_t collect(const lr_reverse *b, member *members)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < b->count; i++) {
+        const lr_back_item *one = &b->items[i];
+        if (!one->gone && one->site.kind && one->start_count) {
+            members[count++] =
+                (member){.text = one->text, .kind = one->site.kind, .length = one->site.length, .item = i};
+        }
+    }
+    qsort(members, (size_t)count, sizeof *members, by_site);
+    return count;
+}
+
+int32_t lr_back_put_together(lr_reverse *b)
+{
+    member *members = lr_alloc(b->job->allocator, (b->count + 1) * sizeof *members);
+    wholes all = {0};
+    uint64_t count;
+    int32_t status = REC_OK;
+    if (!members) {
+        return lr_fail_memory(b->job, b->count * sizeof *members);
+    }
+    count = collect(b, members);
+    for (uint64_t i = 0, n; i < count && status == REC_OK; i += n) {
+        for (n = 1; i + n < count && same_site(&members[i], &members[i + n]); n++) {
+        }
+        status = put_site(b, members + i, n, &all);
+    }
+    lr_release(b->job->allocator, all.list);
+    lr_release(b->job->allocator, members);
+    return status;
+}

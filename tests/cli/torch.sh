@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# PyTorch's modules of several tensors, there and back under any attribute name: with the type, and without one by what
+# keys and records show.
+set -u
+# shellcheck source=tests/cli/cli.sh
+. "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
+mkdir "$scratch/work"
+cd "$scratch/work" || exit 99
+
+product() { # "A, B": the number of elements
+    count=1
+    for size in $(echo "$1" | tr ',' ' '); do
+        count=$((count * size))
+    done
+    echo $count
+}
+
+model() { # FILE KEY=SHAPE...
+    file=$1
+    shift
+    st_begin
+    for tensor; do
+        shape=$(echo "${tensor#*=}" | sed 's/,/, /g')
+        st_tensor "${tensor%%=*}" "$shape" "$(product "$shape")"
+    done
+    st_end >"$file.safetensors"
+}
+
+recurrent() { # PATH GATES UNITS WIDTH LAYER [END]: the tensors of a layer
+    rows=$(($2 * $3))
+    echo "$1.weight_ih_l$5${6-}=$rows,$4 $1.weight_hh_l$5${6-}=$rows,$3 $1.bias_ih_l$5${6-}=$rows $1.bias_hh_l$5${6-}=$rows"
+}
+
+attention() { # PATH
+    echo "$1.in_proj_weight=12,4 $1.in_proj_bias=12 $1.out_proj.weight=4,4 $1.out_proj.bias=4"
+}
+
+layer() { # PATH: what both kinds of layers have
+    echo "$1.linear1.weight=6,4 $1.linear1.bias=6 $1.linear2.weight=4,6 $1.linear2.bias=4 $1.norm1.weight=4 $1.norm1.bias=4" \
+        "$1.norm2.weight=4 $1.norm2.bias=4"
+}
+
+# there_and_back NAME TYPE OPTION...: model.safetensors becomes a record and that the same file again
+there_and_back() {
+    name=$1
+    printf 'use burn::nn::*;\n#[derive(Module, Debug)]\npub struct Net { %s }\n' "$2" >net.rs
+    shift 2
+    for format in mpk bpk; do
+        for typed in net.rs:Net ''; do
+            run convert -y ${typed:+--type $typed} "$@" model.safetensors "there.$format"
+            status_is "$name ${typed:+with its type, }to $format" 0
+            run convert -y --reverse ${typed:+--type $typed} "$@" "there.$format" back.safetensors
+            status_is "$name ${typed:+with its type, }from $format" 0
+            check "$name ${typed:+with its type, }$format: the same" "$record" diff model.safetensors back.safetensors
+        done
+    done
+}
+
+# shellcheck disable=SC2046 # lists of words
+for path in encoder lstm a.b; do
+    inside=''
+    [ "$path" = a.b ] && inside=yes
+    field=${path%%.*}
+    for kind in Lstm:4 Gru:3 Rnn:1; do
+        gates=${kind#*:}
+        kind=${kind%:*}
+        type() {
+            if [ "$inside" ]; then
+                printf '%s: A }\n#[derive(Module, Debug)]\npub struct A { b: %s' "$field" "$1"
+            else
+                printf '%s: %s' "$field" "$1"
+            fi
+        }
+        model model $(recurrent $path "$gates" 2 3 0)
+        there_and_back "$kind $path" "$(type "$kind")"
+        model model $(recurrent $path "$gates" 2 3 0) $(recurrent $path "$gates" 2 3 0 _reverse)
+        there_and_back "Bi$kind $path" "$(type "Bi$kind")"
+        model model $(recurrent $path "$gates" 2 3 0) $(recurrent $path "$gates" 2 2 1) $(recurrent $path "$gates" 2 2 2)
+        there_and_back "layers of $kind $path" "$(type "Vec<$kind>")"
+    done
+done
+
+# shellcheck disable=SC2046 # lists of words
+{
+    model model $(attention pool)
+    printf 'use burn::nn::*;\n#[derive(Module, Debug)]\npub struct Net { pool: MultiHeadAttention }\n' >net.rs
+    run convert --type net.rs:Net model.safetensors there.bpk
+    run convert --reverse --type net.rs:Net there.bpk back.safetensors
+    check "attention with its type comes back" "$record" diff model.safetensors back.safetensors
+    run convert model.safetensors there.mpk
+    run convert -y --reverse there.mpk back.safetensors
+    check "and without one where the record has its constants" "$record" diff model.safetensors back.safetensors
+    model model pool.q_proj_weight=4,4 pool.k_proj_weight=4,5 pool.v_proj_weight=4,6 pool.in_proj_bias=12 pool.out_proj.weight=4,4
+    run convert -y --type net.rs:Net model.safetensors there.bpk
+    run convert -y --reverse --type net.rs:Net there.bpk back.safetensors
+    check "attention to other widths comes back" "$record" diff model.safetensors back.safetensors
+
+    model model $(for i in 0 1; do attention t.layers.$i.self_attn; layer t.layers.$i; done)
+    for first in 0 1; do
+        there_and_back "an encoder, norm_first $first" 't: TransformerEncoder' --set norm_first=$first
+    done
+    run convert -y model.safetensors none.bpk
+    status_is "the order of norms is asked for" 2
+    check "by the option that gives it" grep -q -e '--set norm_first=0|1' "$scratch/err"
+    run convert -y --type net.rs:Net model.safetensors none.bpk
+    status_is "with the type too" 2
+    check "nothing is written" [ ! -e none.bpk ]
+    run convert -y --reverse --type net.rs:Net there.bpk none.safetensors
+    status_is "and on the way back" 2
+    check "by the same option" grep -q -e '--set norm_first=0|1' "$scratch/err"
+
+    model model $(for part in self_attn multihead_attn; do attention d.layers.0.$part; done) $(layer d.layers.0) \
+        d.layers.0.norm3.weight=4 d.layers.0.norm3.bias=4
+    for first in 0 1; do
+        there_and_back "a decoder, norm_first $first" 'd: TransformerDecoder' --set norm_first=$first
+    done
+
+    # Rules win, on both ways.
+    model model $(recurrent old.rnn 4 2 3 0)
+    there_and_back "a rename moves the module" 'encoder: Lstm' --remap '^old\.rnn\. => encoder.'
+    for name in lstm gru rnn mha; do
+        there_and_back "the profile $name adds nothing" 'old: Old }
+#[derive(Module, Debug)]
+pub struct Old { rnn: Lstm' --profile $name
+    done
+}
+
+finish

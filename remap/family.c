@@ -146,7 +146,7 @@ static int32_t report_dead(rec_job *job, rec_plan *plan, uint64_t number)
         const lr_rule *rule = &source->rules->rules[i];
         bool idle = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT || rule->kind == LR_RULE_REQUIRE ||
                     (rule->kind == LR_RULE_MODULE && source->adapter == LR_ADAPTER_NONE);
-        if (rule->profile && !idle) {
+        if (rule->profile && !idle && strcmp(rule->profile, LR_MEMORY_KEY) != 0) {
             profile = rule->profile;
             acted += source->hits[i];
         }

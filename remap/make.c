@@ -444,6 +444,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
         sum_up(plan);
     }
     status = status == REC_OK ? report_empty(job, plan, typed) : status;
+    status = status == REC_OK && !plan->totals.fatal ? lr_plan_remember(job, plan) : status;
     if (lr_job_failed(job)) {
         status = job->error.status;
     }

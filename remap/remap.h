@@ -69,6 +69,8 @@ int32_t lr_plan_work(rec_job *job, rec_plan *plan);
 int32_t lr_plan_make(rec_job *job, rec_plan *plan);
 /** Checks each record that goes backwards against its type, if it has one (own_type.c): a mismatch is a problem. */
 int32_t lr_plan_check_types(rec_job *job, rec_plan *plan);
+/** Leaves in the result of an import what the way back needs (remember.c). */
+int32_t lr_plan_remember(rec_job *job, rec_plan *plan);
 /** Carries it out (carry_out.c): its warnings are noted, its fatal problems fail the job. After REC_OK plan->result is
  *  what it leads to. @param file that a failure is about, or NULL. */
 int32_t lr_plan_carry_out(rec_job *job, rec_plan *plan, const char *file);

@@ -49,6 +49,30 @@ static int32_t choose_profile(rec_job *job, rec_plan *plan, const lr_plan_input 
                            input->name, family.name, family.profile, family.others);
 }
 
+/* Backwards, what the import left in the record counts where the load arguments say nothing: its rules where they have
+ * neither a profile nor rules. */
+static int32_t recall(rec_job *job, rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
+{
+    lr_rules *rules = source->rules;
+    int32_t adapter = rules->adapter;
+    const char *select = rules->select;
+    bool own = arguments->profile || (arguments->rules && arguments->rules->count);
+    const lr_memory *memory;
+    if (!source->reverse ||
+        lr_memory_read(job, &plan->arena, source->record, &source->numbers, &source->memory) != REC_OK ||
+        !source->memory) {
+        return job->error.status;
+    }
+    memory = source->memory;
+    if (!own && lr_rules_append(job, rules, memory->rules, false) != REC_OK) {
+        return job->error.status;
+    }
+    rules->adapter = adapter ? adapter : memory->rules->adapter;
+    rules->select = select ? select : memory->rules->select;
+    source->prefix = source->prefix ? source->prefix : memory->prefix;
+    return REC_OK;
+}
+
 /* Takes over load arguments, with what they need of the model's configuration. */
 static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input *input, const lr_arguments *arguments,
                               lr_plan_source *source)
@@ -63,6 +87,9 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
     if (!lr_job_failed(job)) {
         lr_variables_free(&source->numbers);
         (void)lr_arguments_variables(job, arguments, source->rules, input->path, &source->numbers);
+    }
+    if (!lr_job_failed(job)) {
+        (void)recall(job, plan, arguments, source);
     }
     if (!lr_job_failed(job) && lr_rules_names_variables(source->rules)) {
         (void)lr_variables_take(job, &source->numbers, source->record);

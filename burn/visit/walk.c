@@ -154,16 +154,47 @@ static int32_t walk_entry(lr_walk *w, const char *key, const rec_value *value)
     return status;
 }
 
+static bool is_import(const char *key)
+{
+    return strcmp(key, LR_METADATA_IMPORT) == 0;
+}
+
+/* Whether an entry of the record's own metadata is written. What an import left is of formats of Burn alone. */
+static bool is_extra(const lr_walk *w, const char *key)
+{
+    const rec_plugin *plugin = w->job->plugin;
+    bool burns = plugin && (plugin->burn_name || plugin->burn_first);
+    return !lr_metadata_is_burns(key) && (burns || !is_import(key));
+}
+
+/* What an import left names the options of the way back, for a file that cannot keep it. */
+static void note_options(lr_walk *w)
+{
+    const lr_entry *entry = lr_map_find_text(&w->record->metadata, LR_METADATA_IMPORT, strlen(LR_METADATA_IMPORT));
+    const char *text = entry && entry->value.kind == REC_KIND_STRING ? entry->value.v.text : "";
+    const char *options = strstr(text, "\noptions ");
+    size_t length = options ? strcspn(options + strlen("\noptions "), "\n") : 0;
+    if (length && !w->again) {
+        lr_note(w->job, REC_NOTE_DROPPED, 1, "",
+                "data without names do not keep how the model was imported: the way back needs %.*s%s",
+                (int)(length > 700 ? 700 : length), options + strlen("\noptions "), length > 700 ? "…" : "");
+    }
+}
+
 /* Where entries are told by their place, a sixth would be read as the record. */
-static void note_left_out(lr_walk *w, uint64_t count)
+static void note_left_out(lr_walk *w)
 {
     const lr_map *own = &w->record->metadata;
     const char *first = NULL;
+    uint64_t count = 0;
     lr_excerpt brief;
-    for (uint64_t i = 0; i < own->count && !first; i++) {
+    for (uint64_t i = 0; i < own->count; i++) {
         const char *key = own->entries[i].key.v.text;
-        first = lr_metadata_is_burns(key) ? NULL : key;
+        bool left = !lr_metadata_is_burns(key) && !is_import(key);
+        first = left && !first ? key : first;
+        count += left;
     }
+    note_options(w);
     if (first && !w->again) {
         lr_note(w->job, REC_NOTE_DROPPED, count, "",
                 "%" PRIu64 " %s of metadata%s `%s`: left out, for data without names hold none but Burn's own", count,
@@ -183,11 +214,11 @@ static int32_t walk_metadata(lr_walk *w)
         ours = 0; /* a foreign model in a foreign file: its own words about itself, and none of Burn's recorders' */
     }
     for (uint64_t i = 0; i < own->count; i++) {
-        extra += !lr_metadata_is_burns(own->entries[i].key.v.text);
+        extra += is_extra(w, own->entries[i].key.v.text);
     }
     nameless = lr_walk_nameless(w);
     if (nameless) {
-        note_left_out(w, extra);
+        note_left_out(w);
         extra = 0;
     }
     if (!w->tensors) {
@@ -198,7 +229,8 @@ static int32_t walk_metadata(lr_walk *w)
         status = walk_entry(w, m.keys[i], &text);
     }
     for (uint64_t i = 0; i < own->count && !nameless && status == REC_OK; i++) {
-        if (!lr_metadata_is_burns(own->entries[i].key.v.text) || (!ours && (w->paths || w->record->dotted))) {
+        if (is_extra(w, own->entries[i].key.v.text) ||
+            (!is_import(own->entries[i].key.v.text) && !ours && (w->paths || w->record->dotted))) {
             status = walk_entry(w, own->entries[i].key.v.text, &own->entries[i].value);
         }
     }

@@ -196,6 +196,9 @@ uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room);
 void lr_metadata_free_texts(rec_record *record);
 /** @return whether a metadata key is one of the five by which a record of Burn says how it is written. */
 bool lr_metadata_is_burns(const char *key);
+/** The entry in which an import leaves what the way back needs: lines of a word and a value. It is of a record of Burn.
+ */
+#define LR_METADATA_IMPORT "librecord.import"
 /** @return whether a record is a model of another program's, in its own layout: its metadata say nothing of Burn. */
 bool lr_record_is_foreign(const rec_record *record);
 

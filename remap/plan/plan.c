@@ -296,6 +296,7 @@ void lr_plan_source_drop(rec_plan *plan)
     if (!source->lent) {
         lr_rules_free(source->rules);
         lr_variables_free(&source->numbers);
+        lr_memory_free(allocator, source->memory);
     }
     lr_release(allocator, source->keys);
     lr_release(allocator, source->sorted);

@@ -55,6 +55,35 @@ static inline lr_key *const *lr_piece_inputs(const lr_piece *piece)
 /** The most sources that a plan may have, for their numbers are kept short; all bits of one. */
 enum { LR_SOURCES_MOST = (1 << 25) - 1 };
 
+/* What an import leaves in a record's metadata for the way back, since no tensor shows it: lines of a word and a value.
+ * memory.c reads it, remap/remember.c writes it. */
+
+#define LR_MEMORY_KEY LR_METADATA_IMPORT
+#define LR_MEMORY_HEAD "1\n" /**< the version of the lines */
+
+enum { LR_MEMORY_DIGITS = 20 }; /**< the most of a number that a list gave up */
+
+/** A text, or a place and what it was called. */
+typedef struct lr_memory_entry {
+    const char *text; /**< NUL-terminated */
+    const char *value;
+} lr_memory_entry;
+
+/** Sorted by their texts. */
+typedef struct lr_memory_list {
+    lr_memory_entry *at;
+    uint64_t count, room;
+} lr_memory_list;
+
+typedef struct lr_memory {
+    lr_memory_list moved;  /**< places whose number changed when gaps were closed, with that number */
+    lr_memory_list levels; /**< places that are the variant of an enum */
+    lr_memory_list linear; /**< weights that were transposed, folded */
+    lr_memory_list keys;   /**< keys that the file had, folded */
+    const char *prefix;    /**< or NULL */
+    lr_rules *rules;       /**< with adapter, select and lets */
+} lr_memory;
+
 /** A source with its load arguments. */
 typedef struct lr_plan_source {
     const char *name;  /**< as messages call it */
@@ -76,9 +105,10 @@ typedef struct lr_plan_source {
     bool works;    /**< there are rules that act at the destination: squeeze, reshape, rope, add */
     lr_key *keys;
     uint64_t key_count;
-    lr_key **sorted;  /**< the keys by their text, once one was looked for */
-    uint64_t *hits;   /**< for each rule: how many keys it acted on */
-    lr_type_ref type; /**< backwards: of the source's record, or none */
+    lr_key **sorted;   /**< the keys by their text, once one was looked for */
+    uint64_t *hits;    /**< for each rule: how many keys it acted on */
+    lr_memory *memory; /**< backwards: what the import left in the record; NULL: nothing */
+    lr_type_ref type;  /**< backwards: of the source's record, or none */
 } lr_plan_source;
 
 /** A part of a destination path. */
@@ -250,6 +280,22 @@ const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char 
 int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source);
 /** A key of a source by its text. NULL: it has none, or the job has failed. */
 lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length);
+
+/* memory.c: texts are in the arena. */
+/** What a record's metadata say. @param memory (out) NULL: nothing, or the job has failed. To be freed. */
+int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, lr_variables *numbers,
+                       lr_memory **memory);
+void lr_memory_free(const lr_allocator *allocator, lr_memory *memory); /**< NULL is ignored */
+/** The entry of a text. NULL: there is none. */
+const lr_memory_entry *lr_memory_find(const lr_memory_list *list, const char *text, uint64_t length);
+/** Whether a list has a key, whatever its numbers. */
+bool lr_memory_has(const lr_memory_list *list, const char *key, uint64_t length);
+/** Folds a key: parts that are numbers become `#`. @param folded room for `length` + 1 bytes. @return its length. */
+uint64_t lr_memory_fold(const char *key, uint64_t length, char *folded);
+/** A key of the record as the file had it, before rules: numbers of lists, and without levels if `levels`.
+ *  @param out NULL: it is the same. To be released. */
+int32_t lr_memory_restore(rec_job *job, const lr_memory *memory, bool moved, bool levels, const char *key,
+                          uint64_t length, char **out);
 
 /* tree.c */
 /** Puts all pieces into plan->root. Two for one place are a problem. */

@@ -16,7 +16,7 @@ static int32_t add_taken(lr_reverse *b, uint64_t from, const char *key, lr_op *o
         return b->job->error.status;
     }
     one->op = op;
-    one->text = lr_back_keep(b, key, strlen(key));
+    one->place = one->text = lr_back_keep(b, key, strlen(key));
     one->inputs = whole_item->inputs;
     one->input_count = whole_item->input_count;
     one->operations = lr_plan_and(b->job, b->plan, whole_item->operations, word);

@@ -56,16 +56,37 @@ static uint64_t count_left(const bool *left, uint64_t count)
     return n;
 }
 
-/* Leaves those that match the export rules: load arguments first, then the profile's. @param decided (out) whether some
- * rule matched. */
+/* Leaves those that are keys of the file that was imported. @return whether there are any. */
+static bool by_memory(const lr_trace *r, const lr_candidates *c, bool *left)
+{
+    const lr_memory *memory = r->source->memory;
+    const char *select = r->source->rules->select;
+    char text[4096];
+    bool any = false;
+    for (int pass = 0; memory && memory->keys.count && pass < 1 + any; pass++) {
+        for (uint64_t k = 0; k < c->count; k++) {
+            int n = snprintf(text, sizeof text, "%s%s%s", select ? select : "", select ? "." : "", c->list[k].text);
+            bool found = n > 0 && (size_t)n < sizeof text && lr_memory_has(&memory->keys, text, (uint64_t)n);
+            any = any || (found && left[k]);
+            left[k] = left[k] && (pass == 0 || found);
+        }
+    }
+    return any;
+}
+
+/* Leaves those that match the export rules: load arguments first, then what the import left, then the profile's.
+ * @param decided (out) whether some of them decided. */
 static int32_t by_exports(lr_trace *r, const lr_candidates *c, bool *left, bool *decided)
 {
     const lr_rules *rules = r->source->rules;
     *decided = false;
-    for (uint64_t n = 0; r->exports && n < 2 * rules->count; n++) {
+    for (uint64_t n = 0; (r->exports || r->source->memory) && n < 2 * rules->count; n++) {
         uint64_t i = n % rules->count;
         const lr_rule *rule = &rules->rules[i];
         bool any = false;
+        if (n == rules->count && by_memory(r, c, left)) {
+            *decided = true;
+        }
         if (rule->kind != LR_RULE_EXPORT || (rule->profile != NULL) != (n >= rules->count)) {
             continue;
         }

@@ -99,21 +99,27 @@ static const char *recognised(const lr_back_item *one, const char *field)
     return strcmp(field, "gamma") == 0 || strcmp(field, "beta") == 0 ? "LayerNorm" : NULL;
 }
 
-/* The module that a tensor is a field of: by a module rule, else by the type, else by what the record shows; as on the
- * way there, and of each key by itself. @param type (out) NULL: none that is laid out otherwise. */
+/* The module that a tensor is a field of: by a module rule, else by what the import left, else by the type, else by
+ * what the record shows; as on the way there, and of each key by itself. @param type (out) NULL: none that is laid out
+ * otherwise. */
 static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, const char **type)
 {
     const lr_rule *rule;
+    const char *last = lr_path_last(one->place, strlen(one->place));
     bool failed;
     char text[400];
     *type = NULL;
     if (!b->torch) {
         return REC_OK;
     }
-    *type = lr_module_rule(b->job, b->source, b->matcher, one->text,
-                           field > one->text ? (uint64_t)(field - one->text) - 1 : 0, &rule, &failed);
+    *type = lr_module_rule(b->job, b->source, b->matcher, one->place,
+                           last > one->place ? (uint64_t)(last - one->place) - 1 : 0, &rule, &failed);
     if (failed || *type) {
         return failed ? b->job->error.status : REC_OK;
+    }
+    if (one->linear && strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2) {
+        *type = one->linear == 1 ? "Linear" : NULL;
+        return REC_OK;
     }
     if (one->module) { /* a module of one's own has its fields as they are */
         *type = lr_adapt_known(one->module) ? one->module : NULL;
@@ -161,7 +167,7 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
     for (size_t w = 0; b->source->works && w < sizeof works / sizeof *works; w++) {
         for (uint64_t i = rules->count; i-- > 0;) {
             int found = rules->rules[i].kind == works[w]
-                            ? lr_regex_match(b->job, rules->rules[i].regex, b->matcher, one->text, (size_t)length)
+                            ? lr_regex_match(b->job, rules->rules[i].regex, b->matcher, one->place, strlen(one->place))
                             : 0;
             if (found < 0 || (found && undo_work(b, one, i) != REC_OK)) {
                 return b->job->error.status;
@@ -213,6 +219,23 @@ static lr_back_item *find_item(const lr_reverse *b, const char *key)
     return NULL;
 }
 
+/* Two tensors that were one differ now: a configuration that ties them has one of them lost. */
+static int32_t parted(lr_reverse *b, uint64_t rule, const lr_rule *r)
+{
+    double value = 0;
+    char text[700];
+    if (!lr_variables_find(&b->source->numbers, LR_NUMBER_TIED, &value) || value == 0) {
+        return REC_OK;
+    }
+    (void)snprintf(text, sizeof text,
+                   "%.200s and %.200s were one tensor and differ now, while the configuration says %s: a loader would "
+                   "put the second in the place of the first",
+                   r->pattern, r->replacement, LR_NUMBER_TIED);
+    return lr_back_issue(
+        b, REC_PROBLEM_AMBIGUOUS, rule + 1, r->pattern, "parted", text,
+        "Set it to false in config.json and here (--set tie_word_embeddings=0): both are written then.");
+}
+
 /* A tensor that the rule would make of another again is left out, as save_pretrained() does. */
 int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
 {
@@ -229,7 +252,7 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
         return b->job->error.status;
     }
     if (!same) {
-        return REC_OK;
+        return parted(b, rule, r);
     }
     tied->gone = true;
     why = lr_plan_text(b->job, b->plan, "tied to %s, rule %u", r->replacement, (unsigned)r->number);

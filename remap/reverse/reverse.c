@@ -39,65 +39,131 @@ static int32_t left_out(lr_reverse *b, lr_key *key, int32_t action, const char *
     return lr_back_issue(b, REC_PROBLEM_UNEXPECTED, 0, key->text, why, text, "");
 }
 
-/* A key of the record, through the `back` rules. */
-static int32_t take_key(lr_reverse *b, lr_key *key)
+/* The key without levels that no type tells and, if `moved`, as it was before gaps were closed. @param out NULL: it is
+ * the same. */
+static int32_t restore(lr_reverse *b, const lr_key *key, bool moved, char **out)
+{
+    bool keep_gaps = b->source->gaps_given && !b->source->close_gaps;
+    *out = NULL;
+    return b->source->memory ? lr_memory_restore(b->job, b->source->memory, moved && !keep_gaps, !b->type.item,
+                                                 key->text, key->length, out)
+                             : REC_OK;
+}
+
+/* What the import left of a weight: 1 it was transposed, 2 it was not, 0 nothing. */
+static int was_linear(const lr_reverse *b, const lr_key *key)
+{
+    const lr_memory_list *linear = b->source->memory ? &b->source->memory->linear : NULL;
+    if (!linear || !linear->count) {
+        return 0;
+    }
+    return lr_memory_find(linear, key->text, key->length) || lr_memory_has(linear, key->text, key->length) ? 1 : 2;
+}
+
+/* A text through the `back` rules. @param out in the plan's arena. */
+static int32_t apply_back(lr_reverse *b, const char *text, size_t length, const char **out)
 {
     const lr_rules *rules = b->source->rules;
-    const char *prefix = b->source->prefix, *text = key->text, *module = NULL;
-    const rec_tensor *tensor = rec_value_tensor(key->value);
-    size_t length = (size_t)key->length;
-    char *clean = NULL;
-    lr_back_item *one;
-    if (prefix && *prefix) {
-        size_t head = strlen(prefix);
-        if (length <= head || memcmp(text, prefix, head) != 0 || text[head] != '.') {
-            return left_out(b, key, REC_PLAN_UNEXPECTED, "not below the prefix", tensor != NULL);
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        int64_t n = rule->kind == LR_RULE_BACK
+                        ? lr_regex_replace(b->job, rule->regex, b->matcher, text, length, rule->template)
+                        : 0;
+        if (n < 0) {
+            rec_fail_hint(b->job, "It was tried on the key %.200s.", text);
+            return b->job->error.status;
         }
-        text += head + 1;
-        length -= head + 1;
+        if (n) {
+            b->source->hits[i]++;
+            text = lr_matcher_output(b->matcher, &length);
+        }
     }
-    if (!tensor) {
-        /* A constant holds nothing: not worth a line. */
-        key->used = true;
-        return key->value->kind == REC_KIND_NIL
-                   ? REC_OK
-                   : left_out(b, key, REC_PLAN_DROPPED, "not a tensor: PyTorch's files have no place for it",
-                              is_number(key->value));
+    *out = lr_back_keep(b, text, length);
+    return b->job->error.status;
+}
+
+/* Whether a key stands below the prefix. @param text,length (in, out) without it then. */
+static bool strip_prefix(const lr_reverse *b, const char **text, size_t *length)
+{
+    const char *prefix = b->source->prefix;
+    size_t head = prefix ? strlen(prefix) : 0;
+    if (!head) {
+        return true;
     }
+    if (*length <= head || memcmp(*text, prefix, head) != 0 || (*text)[head] != '.') {
+        return false;
+    }
+    *text += head + 1;
+    *length -= head + 1;
+    return true;
+}
+
+/* A key without prefix and levels of variants, and through the `back` rules. @param module (out) what the type says. */
+static int32_t read_key(lr_reverse *b, const char *text, size_t length, const char **module, const char **out)
+{
+    char *clean = NULL;
+    int32_t status;
+    (void)strip_prefix(b, &text, &length);
     if (b->type.item) {
         clean = lr_alloc(b->job->allocator, length + 1);
         if (!clean) {
             return lr_fail_memory(b->job, length);
         }
-        module = lr_back_type_of(&b->type, text, length, clean);
+        *module = lr_back_type_of(&b->type, text, length, clean);
         text = clean;
         length = strlen(clean);
     }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *rule = &rules->rules[i];
-        if (rule->kind == LR_RULE_BACK) {
-            int64_t n = lr_regex_replace(b->job, rule->regex, b->matcher, text, length, rule->template);
-            if (n < 0) {
-                rec_fail_hint(b->job, "It was tried on the key %.200s.", text);
-                goto done;
-            }
-            if (n) {
-                b->source->hits[i]++;
-                text = lr_matcher_output(b->matcher, &length);
-            }
-        }
+    status = apply_back(b, text, length, out);
+    lr_release(b->job->allocator, clean);
+    return status;
+}
+
+static int32_t take_tensor(lr_reverse *b, lr_key *key, const rec_tensor *tensor)
+{
+    const char *module = NULL, *text = NULL, *place = NULL;
+    char *levels = NULL, *moved = NULL;
+    lr_back_item *one = NULL;
+    int32_t status = restore(b, key, false, &levels);
+    status = status == REC_OK ? restore(b, key, true, &moved) : status;
+    if (status == REC_OK) {
+        const char *plain = levels ? levels : key->text;
+        status = read_key(b, plain, strlen(plain), &module, &place);
+        text = place;
     }
-    one = lr_back_item_new(b);
+    if (status == REC_OK && moved) {
+        status = read_key(b, moved, strlen(moved), &module, &text);
+    }
+    one = status == REC_OK ? lr_back_item_new(b) : NULL;
     if (one) {
-        one->text = lr_back_keep(b, text, length);
+        one->text = text;
+        one->place = place;
         one->module = module && *module ? lr_back_keep(b, module, strlen(module)) : module;
         one->op = lr_op_tensor(b->job, tensor);
+        one->linear = was_linear(b, key);
         (void)set_inputs(b, one, &key, 1);
     }
-
-done:
-    lr_release(b->job->allocator, clean);
+    lr_release(b->job->allocator, levels);
+    lr_release(b->job->allocator, moved);
     return b->job->error.status;
+}
+
+/* A key of the record. */
+static int32_t take_key(lr_reverse *b, lr_key *key)
+{
+    const rec_tensor *tensor = rec_value_tensor(key->value);
+    const char *text = key->text;
+    size_t length = key->length;
+    if (!strip_prefix(b, &text, &length)) {
+        return left_out(b, key, REC_PLAN_UNEXPECTED, "not below the prefix", tensor != NULL);
+    }
+    if (tensor) {
+        return take_tensor(b, key, tensor);
+    }
+    key->used = true; /* a constant holds nothing: not worth a line */
+    return key->value->kind == REC_KIND_NIL
+               ? REC_OK
+               : left_out(b, key, REC_PLAN_DROPPED, "not a tensor: PyTorch's files have no place for it",
+                          is_number(key->value));
 }
 
 /* --------------------------------------------------------------------------------------------------------- all -- */
@@ -105,7 +171,7 @@ done:
 /* Lists whose gaps were closed: what their numbers were is nowhere. */
 static int32_t check_gaps(lr_reverse *b)
 {
-    if (!b->source->gaps_given || !b->source->close_gaps) {
+    if (b->source->memory || !b->source->gaps_given || !b->source->close_gaps) {
         return REC_OK;
     }
     for (uint64_t i = 0; i < b->count; i++) {

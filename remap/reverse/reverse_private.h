@@ -159,7 +159,8 @@ typedef struct lr_back_site {
 /** A tensor on its way back. */
 typedef struct lr_back_item {
     lr_back_site site;
-    const char *text; /**< its key in Burn's layout, without prefix and variants; NUL-terminated */
+    const char *text;  /**< its key in Burn's layout, without prefix and variants, before gaps were closed */
+    const char *place; /**< the same as the record has it, with closed gaps: what rules for places see */
     lr_op *op;
     lr_key *const *inputs;
     uint64_t input_count;
@@ -167,6 +168,7 @@ typedef struct lr_back_item {
     const char *module;    /**< what the record's type says it is a field of; NULL: no type */
     const char *starts[2]; /**< its key before the adapter acted: by PyTorch's name of the field, then by its own */
     uint32_t start_count;
+    int linear;                 /**< the import transposed it: 1, or did not: 2; 0: it is not known */
     bool gone;                  /**< it was taken apart, or is tied to another */
     bool waits;                 /**< it may be a part: the choice is made when all parts are known */
     lr_candidates candidates;   /**< of one that waits */

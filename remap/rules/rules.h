@@ -171,6 +171,10 @@ typedef struct lr_variables {
 } lr_variables;
 void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator);
 void lr_variables_free(lr_variables *numbers);
+/** A number of a configuration: whether the head is the embedding. */
+#define LR_NUMBER_TIED "tie_word_embeddings"
+/** A number by its name alone: one that was set, else of the configuration, else of the metadata. */
+bool lr_variables_find(const lr_variables *numbers, const char *name, double *value);
 /** Finds the last number of that name. */
 bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, double *value);
 /** Copies the numbers that were set. `to` is initialised here. */
@@ -184,6 +188,8 @@ int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assign
 int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path);
 /** Takes the numbers and bools of a record's metadata, by their keys: GGUF has a model's configuration there. */
 int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record *record);
+/** `NAME=NUMBER`, which counts where nothing else gives the name: what an import left in the record's metadata. */
+int32_t lr_variables_remember(rec_job *job, lr_variables *numbers, const char *assignment);
 /** The value of an amount. A name is one that was set, a `let` of the rules, else one of the configuration, else one of
  * the metadata; one that is nowhere is REC_E_NOT_FOUND, and the message names it, what was tried, and `--set`. A result
  * that is no whole number (by more than a millionth of it), or below 0 (but -1 in RESHAPE), or 0 in a SPLIT or ROPE, is

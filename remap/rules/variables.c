@@ -52,6 +52,13 @@ bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, 
     return false;
 }
 
+bool lr_variables_find(const lr_variables *numbers, const char *name, double *value)
+{
+    return lr_number_find(numbers->set, numbers->set_count, name, value) ||
+           lr_number_find(numbers->config, numbers->config_count, name, value) ||
+           lr_number_find(numbers->own, numbers->own_count, name, value);
+}
+
 static int32_t append(rec_job *job, const lr_variables *numbers, lr_number **list, uint64_t *count, uint64_t *room,
                       const char *name, size_t length, double value)
 {
@@ -115,6 +122,18 @@ int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assign
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than %d numbers are set", SET_MOST);
     }
     return append(job, numbers, &numbers->set, &numbers->set_count, &numbers->set_room, start, length, value);
+}
+
+int32_t lr_variables_remember(rec_job *job, lr_variables *numbers, const char *assignment)
+{
+    const char *equals = strchr(assignment, '=');
+    size_t length = equals ? lr_number_name(assignment, (size_t)(equals - assignment)) : 0;
+    double value = 0;
+    if (!length || assignment + length != equals || length > NAME_MOST || !read_value(equals + 1, &value) ||
+        numbers->own_count == SET_MOST) {
+        return rec_fail(job, REC_E_FORMAT, REC_UNKNOWN, "expected NAME=NUMBER, found `%.60s`", assignment);
+    }
+    return append(job, numbers, &numbers->own, &numbers->own_count, &numbers->own_room, assignment, length, value);
 }
 
 /* ----------------------------------------------------------------------------------------------- configuration -- */

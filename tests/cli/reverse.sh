@@ -62,8 +62,9 @@ refused() {
     fi
 }
 
+# As Burn saves a record: without what an import leaves in it.
 for format in mpk bpk json; do
-    run convert -q --type net.rs:Net in.safetensors "net.$format"
+    run convert -q --metadata librecord.import= --type net.rs:Net in.safetensors "net.$format"
     status_is "$format: a record is made" 0
     back "$format: by its type" --strict --type net.rs:Net "net.$format"
     back "$format: by the type as Burn 0.22 writes it" --strict --type net22.rs:Net "net.$format"
@@ -91,7 +92,7 @@ check "but a note" grep -qF 'record: note: rule 1 (`^zzz`) matched nothing' "$sc
 
 # A rule comes before the type in both directions: transformers' Conv1D is a Linear of Burn that is not transposed.
 for format in mpk bpk; do
-    run convert -q --type net.rs:Net --module '^mix$ => Conv1D' in.safetensors "conv.$format"
+    run convert -q --metadata librecord.import= --type net.rs:Net --module '^mix$ => Conv1D' in.safetensors "conv.$format"
     status_is "$format: a rule comes before the type" 0
     back "$format: and so it does backwards" --strict --type net.rs:Net --module '^mix$ => Conv1D' "conv.$format"
 done
@@ -134,7 +135,7 @@ cat >base.rs <<'END'
 pub struct Net<B: Backend> { dense: Linear<B>, bn: BatchNorm<B> }
 END
 set -- --remap '^enc\. => ' --remap '^fc\. => dense.'
-run convert -q --type base.rs:Net "$@" in.safetensors base.mpk
+run convert -q --metadata librecord.import= --type base.rs:Net "$@" in.safetensors base.mpk
 status_is "a record for a base" 0
 back "everything comes back with a base and a type" --strict --type base.rs:Net "$@" --rule 'export = ^enc\.' \
     --base in.safetensors base.mpk
@@ -146,5 +147,126 @@ run convert --partial --reverse --type base.rs:Net --remap '^enc\. => ' --rule '
     --base in.safetensors trained.mpk partial.safetensors
 status_is "but for a partial load" 0
 check "which says so" grep -q 'are not in the base, and left out: ' "$scratch/err"
+
+# ------------------------------------------------------------------------------------------ what an import leaves in it
+# alone NAME FILE: it goes back without an option
+alone() {
+    back "$1" --strict "$2"
+}
+
+# there NAME ARGUMENT...: in.safetensors becomes a record in each format that has metadata, and comes back
+there() {
+    there_name=$1
+    shift
+    for format in mpk mpk.gz json bpk; do
+        rm -f there.*
+        run convert -q "$@" in.safetensors "there.$format"
+        status_is "$there_name, $format: there" 0
+        alone "$there_name, $format: and back without an option" "there.$format"
+    done
+    "$record" convert -q there.bpk there.mpk
+    alone "$there_name: through another format" there.mpk
+}
+
+{
+    st_begin
+    st_tensor net.0.weight "2, 2" 4 10
+    st_tensor net.0.bias 2 2 20
+    st_tensor net.2.weight "2, 2" 4 30
+    st_tensor net.2.bias 2 2 40
+    st_tensor net.10.0.weight "2, 2" 4 50
+    st_tensor net.10.0.bias 2 2 60
+    st_tensor net.10.3.weight "2, 2" 4 70
+    st_tensor net.10.3.bias 2 2 80
+    st_end
+} >in.safetensors
+there "gaps of lists" --remap '^zzz => y'
+there "and other names" --remap '^net\. => layers.'
+there "and a part of the weights as they are" --module '^net\.1$ => Conv1D' --module '^net => Linear'
+{
+    st_begin
+    st_tensor model.emb.weight "4, 2" 8
+    st_tensor model.q.weight "2, 2" 4 10
+    st_tensor model.out.weight "2, 2" 4 20
+    st_tensor model.norm.weight 2 2 30
+    st_end
+} >in.safetensors
+there "a rule without a trace" --remap '^model\. => ' --module '^(q|out)$ => Linear' --module 'emb => Embedding' \
+    --module 'norm => RmsNorm'
+there "what is selected, and a prefix" --select model --prefix deep.net --module '^(q|out)$ => Linear' \
+    --module 'emb => Embedding' --module 'norm => RmsNorm'
+there "a number" --set H=1 --rule 'rope = q\.weight$ | H' --module 'q$|out => Linear' --module 'emb => Embedding' \
+    --module 'norm => RmsNorm'
+there "nothing adapted" --adapter none
+cat >levels.rs <<'END'
+#[derive(Module, Debug)]
+pub struct Net<B: Backend> { model: Inner<B> }
+#[derive(Module, Debug)]
+pub struct Inner<B: Backend> { emb: Embedding<B>, q: Any<B>, out: Any<B>, norm: RmsNorm<B> }
+#[derive(Module, Debug)]
+pub enum Any<B: Backend> { Dense(Linear<B>), Other(Conv1d<B>) }
+END
+there "levels of variants" --type levels.rs:Net
+for format in mpk json; do
+    run ls there.$format
+done
+
+# An option counts more than what the import left.
+run convert -q --adapter none in.safetensors there.mpk
+run convert -q --reverse --module 'q$ => Linear' --module '.* => Param' --adapter pytorch there.mpk back.safetensors
+check "options come first" sh -c '"$1" show back.safetensors "model.q.weight[0]" | grep -q "\[10.0, 12.0\]"' - "$record"
+
+# A format without metadata says what is needed.
+printf 'pub struct Net<B: Backend> { layers: Vec<Linear<B>> }\n' >list.rs
+{
+    st_begin
+    st_tensor seq.0.weight "2, 3" 6
+    st_tensor seq.2.weight "2, 2" 4 10
+    st_tensor seq.5.weight "2, 2" 4 20
+    st_end
+} >in.safetensors
+run convert --type list.rs:Net --remap '^seq => layers' in.safetensors list.bin
+cat >"$scratch/expected" <<'END'
+record: note: data without names do not keep how the model was imported: the way back needs --rule 'rename = ^seq => layers' --gaps keep --rule 'back = ^layers\.2\. => layers.5.' --rule 'back = ^layers\.1\. => layers.2.'
+END
+same "a .bin cannot keep it: a note has the options of the way back" "$scratch/expected" "$scratch/err"
+back "which work" --type list.rs:Net --rule 'rename = ^seq => layers' --gaps keep \
+    --rule 'back = ^layers\.2\. => layers.5.' --rule 'back = ^layers\.1\. => layers.2.' list.bin
+for output in there.gguf there.npz there.safetensors there.pt; do
+    "$record" convert -q --type list.rs:Net --remap '^seq => layers' in.safetensors there.mpk
+    "$record" convert -q --adapter none there.mpk "$output"
+    run info "$output"
+    check "$output is another framework's and has none of it" \
+        sh -c '! grep -q librecord.import "$1"' - "$scratch/out"
+done
+
+# Metadata that no librecord wrote.
+for text in 'nonsense' 'unknown x' 'moved a' 'moved a b' 'number x' 'rename (' 'rename a' 'let x'; do
+    "$record" edit -q there.mpk meta librecord.import "1
+$text" -o damaged.mpk
+    refused "damaged: $text" "librecord.import" damaged.mpk
+done
+"$record" edit -q there.mpk meta librecord.import "2
+unknown x" -o later.mpk
+run convert --reverse later.mpk back.safetensors
+status_is "those of a later librecord are not read" 0
+
+# A head that was the embedding, and is not any more.
+{
+    st_begin
+    st_tensor emb.weight "2, 2" 4
+    st_end
+} >in.safetensors
+echo '{"tie_word_embeddings": true, "n": 1}' >tied.json
+set -- --config-json tied.json --rule 'tie = head.weight = emb.weight' --module 'head => Linear' --module 'emb => Embedding'
+run convert -q "$@" in.safetensors tied.mpk
+status_is "a tied head" 0
+alone "is left out again" tied.mpk
+"$record" edit -q tied.mpk set 'head.weight[0,0]' 9 -o parted.mpk
+refused "one that has parted is a problem" "head.weight and emb.weight were one tensor and differ now" "$@" parted.mpk
+refused "also as the import left it" "head.weight and emb.weight were one tensor and differ now" parted.mpk
+run convert -q --reverse --set tie_word_embeddings=0 parted.mpk back.safetensors
+status_is "unless they are not tied any more" 0
+check "then both are there" [ "$("$record" ls back.safetensors | grep -c weight)" = 2 ]
 
 finish

@@ -162,7 +162,7 @@ static bool has(const texts *t, const char *text)
 }
 
 typedef struct places {
-    texts moved, levels, keys;
+    texts moved, levels, keys, dropped;
     texts linear, plain; /* weights of rank 2, folded: transposed, or as they were */
     texts exact;         /* those transposed whose folded key is also that of one that was not */
 } places;
@@ -385,12 +385,19 @@ static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved)
 static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
 {
     places p = {0};
-    texts *const all[] = {&p.moved, &p.levels, &p.keys, &p.linear, &p.plain, &p.exact};
+    texts *const all[] = {&p.moved, &p.levels, &p.keys, &p.dropped, &p.linear, &p.plain, &p.exact};
     const char *none = "-";
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < plan->line_count && status == REC_OK; i++) {
         status = note_line(w->job, plan, &plan->lines[i], arena, &p);
     }
+    for (uint64_t i = 0; i < plan->lost_count && status == REC_OK; i++) {
+        const lr_lost *lost = &plan->lost[i];
+        status = rec_value_tensor(lost->key->value)
+                     ? add_text(w->job, arena, &p.dropped, lost->key->text, lost->key->length, true)
+                     : REC_OK;
+    }
+    sort(&p.dropped);
     status = status == REC_OK ? part(w->job, plan, arena, &p) : status;
     sort(&p.moved);
     sort(&p.levels);
@@ -402,6 +409,7 @@ static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
     status = status == REC_OK ? line(w, "linear", none, 1) : status; /* that others were not transposed is known too */
     status = status == REC_OK ? put_texts(w, "linear", p.exact.count ? &p.exact : &p.linear) : status;
     status = status == REC_OK ? put_texts(w, "key", &p.keys) : status;
+    status = status == REC_OK ? put_texts(w, "dropped", &p.dropped) : status;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         lr_release(w->job->allocator, all[i]->at);
     }

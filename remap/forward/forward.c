@@ -121,6 +121,51 @@ static bool selected(const lr_rules_run *r, const char **text, size_t *length)
     return true;
 }
 
+/* Whether all elements of a tensor are zero, whatever their type. @return 1, 0, -1: the job has failed. */
+static int is_zero(rec_job *job, const lr_key *key)
+{
+    enum { PIECE = 1 << 16 };
+    lr_op *op = lr_op_tensor(job, rec_value_tensor(key->value));
+    uint8_t *bytes = op ? lr_alloc(job->allocator, PIECE) : NULL;
+    uint64_t size = op ? lr_op_nbytes(op) : 0;
+    int zero = 1;
+    if (op && !bytes) {
+        (void)lr_fail_memory(job, PIECE);
+    }
+    for (uint64_t at = 0, n; bytes && at < size && zero == 1; at += n) {
+        n = size - at < PIECE ? size - at : PIECE;
+        zero = lr_op_read(job, op, at, bytes, n) == REC_OK ? 1 : -1;
+        for (uint64_t i = 0; i < n && zero == 1; i++) {
+            zero = bytes[i] == 0;
+        }
+    }
+    lr_release(job->allocator, bytes);
+    lr_op_release(op);
+    return lr_job_failed(job) ? -1 : zero;
+}
+
+/* A tensor that the model computes with is dropped by a profile: an error, unless the user drops it too or loads a
+ * part. @return false: the job has failed. */
+static bool allow_drop(lr_rules_run *r, const lr_key *key, const lr_rule *rule, const char *text, size_t length)
+{
+    const lr_rules *rules = r->source->rules;
+    int zero = rule->needed == LR_NEEDED_UNLESS_ZERO && tensor_of(key) ? is_zero(r->job, key) : 0;
+    for (uint64_t i = 0; i < rules->count && zero == 0; i++) {
+        const lr_rule *other = &rules->rules[i];
+        if (other->kind == LR_RULE_DROP && !other->needed && drop_applies(other, tensor_of(key))) {
+            zero = lr_regex_match(r->job, other->regex, r->matcher, text, length);
+            r->source->hits[i] += zero == 1;
+        }
+    }
+    if (zero) {
+        return zero > 0;
+    }
+    return lr_plan_problem(r->job, r->plan, REC_PROBLEM_UNEXPECTED, !r->source->partial, key->text,
+                           "Drop it by a rule (drop = PATTERN) if the output may differ, or load a part (partial).",
+                           "%.300s: the model computes with it, and Burn's module has no place for it (rule %u)",
+                           key->text, (unsigned)rule->number) == REC_OK;
+}
+
 /* @param text of a key. @return 1 if the key is dropped (its line is made), 0 if not, -1: the job has failed. */
 static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
 {
@@ -130,6 +175,9 @@ static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
         if (rule->kind == LR_RULE_DROP && drop_applies(rule, tensor_of(key))) {
             int found = lr_regex_match(r->job, rule->regex, r->matcher, text, length);
             if (found < 0) {
+                return -1;
+            }
+            if (found && rule->needed && !allow_drop(r, key, rule, text, length)) {
                 return -1;
             }
             if (found) {

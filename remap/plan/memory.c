@@ -132,6 +132,9 @@ static int32_t take_line(const reader *r, const char *word, char *value)
     if (strcmp(word, "key") == 0) {
         return add(r, &m->keys, value, NULL);
     }
+    if (strcmp(word, "dropped") == 0) {
+        return add(r, &m->dropped, value, NULL);
+    }
     if (strcmp(word, "number") == 0) {
         return lr_variables_remember(r->job, r->numbers, value);
     }
@@ -203,6 +206,7 @@ void lr_memory_free(const lr_allocator *allocator, lr_memory *memory)
         lr_release(allocator, memory->levels.at);
         lr_release(allocator, memory->linear.at);
         lr_release(allocator, memory->keys.at);
+        lr_release(allocator, memory->dropped.at);
         lr_rules_free(memory->rules);
         lr_release(allocator, memory);
     }

@@ -146,6 +146,7 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
         return b->job->error.status;
     }
     change = type ? lr_adapt_back(type, field, length - (uint64_t)(field - one->text), &torch) : LR_ADAPT_NONE;
+    b->batch_norms += type && strcmp(type, "BatchNorm") == 0 && strcmp(field, "running_mean") == 0;
     one->why = type ? type : "";
     one->starts[one->start_count++] = one->text;
     if (change == LR_ADAPT_TRANSPOSE && !replace_op(b, one, lr_op_transpose(b->job, one->op), "transpose")) {

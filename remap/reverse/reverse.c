@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A profile backwards: from Burn's keys and layouts to those of the file they came from, in the reverse order of the
  * forward way. What cannot be told for sure is a problem of the plan, never a guess. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,6 +194,33 @@ static int32_t check_gaps(lr_reverse *b)
     return REC_OK;
 }
 
+/* What PyTorch's file has and no record does: bookkeeping, which the original has as a base. */
+static int32_t note_dropped(lr_reverse *b)
+{
+    const lr_memory_list *dropped = b->source->memory ? &b->source->memory->dropped : NULL;
+    char more[64] = "";
+    if (b->plan->base || lr_job_failed(b->job)) {
+        return b->job->error.status;
+    }
+    if (dropped && dropped->count) {
+        if (dropped->count > 1) {
+            (void)snprintf(more, sizeof more, " and %" PRIu64 " more name%s", dropped->count - 1,
+                           dropped->count == 2 ? "" : "s");
+        }
+        return lr_plan_problem(b->job, b->plan, REC_PROBLEM_MISSING, false, "",
+                               "With the original as the base (--base ORIGINAL) they come back.",
+                               "%.300s%s: left out when the record was imported, so the file lacks them",
+                               dropped->at[0].text, more);
+    }
+    return b->batch_norms
+               ? lr_plan_problem(b->job, b->plan, REC_PROBLEM_MISSING, false, "",
+                                 "With the original as the base (--base ORIGINAL) they come back.",
+                                 "num_batches_tracked of %" PRIu64 " BatchNorm%s: no record has it, and PyTorch "
+                                 "counts from 0 again",
+                                 b->batch_norms, b->batch_norms == 1 ? "" : "s")
+               : REC_OK;
+}
+
 static int32_t run(lr_reverse *b)
 {
     const lr_rules *rules = b->source->rules;
@@ -246,7 +274,7 @@ static int32_t run(lr_reverse *b)
             return b->job->error.status;
         }
     }
-    return lr_back_report(b);
+    return lr_back_report(b) == REC_OK ? note_dropped(b) : b->job->error.status;
 }
 
 int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)

@@ -211,7 +211,8 @@ typedef struct lr_reverse {
     uint64_t *slots; /**< of wholes by rule and text: number + 1 */
     uint64_t slot_count;
     lr_issue *troubles, *last_trouble;
-    bool torch; /**< the file is PyTorch's: modules are put back */
+    uint64_t batch_norms; /**< with running statistics */
+    bool torch;           /**< the file is PyTorch's: modules are put back */
 } lr_reverse;
 
 /* trouble.c. Statuses are those of the job: a problem of the plan is no failure. */

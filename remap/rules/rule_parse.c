@@ -28,7 +28,7 @@ typedef struct parser {
 
 /* How the value of each kind is written, for messages. */
 static const char *const forms[] = {
-    [LR_RULE_DROP] = "drop = PATTERN, or drop = PATTERN | rank N | dtype NAME",
+    [LR_RULE_DROP] = "drop = PATTERN, or drop = PATTERN | rank N | dtype NAME | needed unless zero",
     [LR_RULE_SPLIT] = "split = PATTERN | rows NAME NAME => KEY, where % in KEY is the part's name",
     [LR_RULE_WEIGHT_NORM] = "weight_norm = PATTERN",
     [LR_RULE_RENAME] = "rename = PATTERN => REPLACEMENT",
@@ -251,7 +251,19 @@ static int32_t read_dtypes(parser *p, span text)
     return p->job->error.status;
 }
 
-/* `rank N` and `dtype NAME…`, each once. */
+/* `needed` or `needed unless zero`. @return false: it is neither. */
+static bool read_needed(parser *p, span text)
+{
+    span word;
+    p->rule->needed = LR_NEEDED;
+    if (!take_word(&text, &word)) {
+        return true;
+    }
+    p->rule->needed = LR_NEEDED_UNLESS_ZERO;
+    return same(word, "unless") && take_word(&text, &word) && same(word, "zero") && !take_word(&text, &word);
+}
+
+/* `rank N`, `dtype NAME…` and `needed`, each once. */
 static int32_t read_conditions(parser *p, span text)
 {
     char buffer[LR_NAME_MOST];
@@ -271,7 +283,7 @@ static int32_t read_conditions(parser *p, span text)
             if (read_dtypes(p, part) != REC_OK) {
                 return p->job->error.status;
             }
-        } else {
+        } else if (!(same(word, "needed") && !p->rule->needed && read_needed(p, part))) {
             (void)bad_form(p, "has \"%s\" after a \" | \"", shown(word, buffer, sizeof buffer));
             rec_fail_hint(p->job, "A pattern with \" | \" in it is written with \\x20 for the blanks.");
             return p->job->error.status;

@@ -13,7 +13,7 @@
 /** Kinds of rules, which are words of an INI file (core/config/words.c). All rules of one kind are in the order in
  * which they were given. */
 enum {
-    LR_RULE_DROP = LR_WORD_DROP, /**< drop = RE [| rank N] [| dtype NAME…]  source keys */
+    LR_RULE_DROP = LR_WORD_DROP, /**< drop = RE [| rank N] [| dtype NAME…] [| needed [unless zero]]  source keys */
     LR_RULE_SPLIT =
         LR_WORD_SPLIT, /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT  source keys; % is the part */
     LR_RULE_WEIGHT_NORM = LR_WORD_WEIGHT_NORM, /**< weight_norm = RE  bases of source keys */
@@ -65,8 +65,12 @@ typedef struct lr_rule {
     int32_t rank;             /**< of DROP: -1 any */
     uint64_t dtype_count;
     const rec_dtype *dtypes; /**< of DROP: none is any */
+    int32_t needed;          /**< of DROP: LR_NEEDED_… */
     const char *profile;     /**< the profile it stands in, or NULL */
 } lr_rule;
+
+/** Whether the model computes with what is dropped, so that it is an error. */
+enum { LR_NEEDED_NOT = 0, LR_NEEDED = 1, LR_NEEDED_UNLESS_ZERO = 2 };
 
 /** Every source has the whole of it. */
 enum { LR_MERGE_SAME = -2 };

@@ -202,7 +202,7 @@ model 0.21.0 raw 'r#type.weight' "3, 2" 6 'r#type.bias' 2 2 last.weight "3, 2" 6
 takes "a field r#type" none "(type: weight [3, 2]" --type types.rs:Raw raw.safetensors
 run convert raw.safetensors raw.json
 check "is type in a record" [ "$(jq -c '.item | keys_unsorted' raw.json)" = '["type","last"]' ]
-run convert --type types.rs:Raw raw.safetensors raw.mpk
+run convert --metadata librecord.import= --type types.rs:Raw raw.safetensors raw.mpk
 run convert raw.mpk ours.safetensors
 check "and in safetensors of librecord" [ "$(names ours.safetensors)" = "last.bias last.weight type.bias type.weight" ]
 check "which is told" grep -qF "type.bias and 1 more: the name of a field that is a word of Rust" "$scratch/err"

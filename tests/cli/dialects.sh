@@ -109,7 +109,7 @@ for burn in 0.7 0.11 0.12 0.13 0.14 0.18 0.20 0.21 0.22; do
     [ "$burn" = 0.22 ] && formats=bpk
     for format in $formats; do
         for dialect in old new; do
-            run convert -y --burn "$burn" --type "$dialect.rs:Net" net.safetensors "$dialect.$format"
+            run convert -y --burn "$burn" --metadata librecord.import= --type "$dialect.rs:Net" net.safetensors "$dialect.$format"
             status_is "Burn $burn, $format, $dialect source" 0
         done
         check "Burn $burn, $format: both are the same" cmp "old.$format" "new.$format"

@@ -269,4 +269,72 @@ run convert -q --reverse --set tie_word_embeddings=0 parted.mpk back.safetensors
 status_is "unless they are not tied any more" 0
 check "then both are there" [ "$("$record" ls back.safetensors | grep -c weight)" = 2 ]
 
+# ------------------------------------------------------------------------------------------------- what is left out
+{
+    st_begin
+    st_tensor fc.weight "2, 3" 6
+    st_tensor fc.bias 2 2 20
+    st_tensor bn.weight 2 2 30
+    st_tensor bn.bias 2 2 40
+    st_tensor bn.running_mean 2 2 50
+    st_tensor bn.running_var 2 2 60
+    st_counter bn.num_batches_tracked
+    st_end
+} >in.safetensors
+run convert -q in.safetensors there.mpk
+run convert --strict --reverse there.mpk back.safetensors
+status_is "bookkeeping is no error" 0
+cat >"$scratch/expected" <<'END'
+record: note: bn.num_batches_tracked: left out when the record was imported, so the file lacks them
+  With the original as the base (--base ORIGINAL) they come back.
+END
+same "but a note" "$scratch/expected" "$scratch/err"
+back "and comes back with the base" --strict --base in.safetensors there.mpk
+run convert -q --metadata librecord.import= in.safetensors there.mpk
+run convert --reverse there.mpk back.safetensors
+cat >"$scratch/expected" <<'END'
+record: note: num_batches_tracked of 1 BatchNorm: no record has it, and PyTorch counts from 0 again
+  With the original as the base (--base ORIGINAL) they come back.
+END
+same "also of a record that Burn made" "$scratch/expected" "$scratch/err"
+
+# What the model computes with is an error on the way there: a wrong model without an error is the other way.
+cat >needed.ini <<'END'
+[profile needed]
+drop = bias_[kv]$ | needed
+drop = logits_bias$ | needed unless zero
+module = fc$ => Linear
+END
+# needed TENSOR FIRST
+needed() {
+    st_begin
+    st_tensor fc.weight "2, 3" 6
+    st_tensor fc.bias 2 2 20
+    st_tensor "$1" 1 1 "$2"
+    st_end
+}
+needed fc.bias_k 3 >in.safetensors
+fails "a tensor that Burn has no place for" convert --profile needed.ini in.safetensors out.mpk <<'END'
+record: fc.bias_k: the model computes with it, and Burn's module has no place for it (rule 1)
+  Drop it by a rule (drop = PATTERN) if the output may differ, or load a part (partial).
+  As an option: --drop PATTERN; --partial.
+END
+run convert -q --profile needed.ini --partial in.safetensors out.mpk
+status_is "is left out of a part" 0
+run convert -q --profile needed.ini --drop 'bias_k$' in.safetensors out.mpk
+status_is "or by the user's rule" 0
+needed fc.bias_k 0 >in.safetensors
+run convert -q --profile needed.ini in.safetensors out.mpk
+status_is "zeros count as well" 2
+needed logits_bias 0 >in.safetensors
+run convert -q --profile needed.ini in.safetensors out.mpk
+status_is "unless the rule says otherwise" 0
+needed logits_bias 1 >in.safetensors
+run convert -q --profile needed.ini in.safetensors out.mpk
+status_is "and what is no zero is an error again" 2
+for bad in 'x | needed now' 'x | needed unless' 'x | needed unless one' 'x | needed | needed' 'x | needed unless zero zero'; do
+    run convert -q --rule "drop = $bad" in.safetensors out.mpk
+    status_is "no rule: drop = $bad" 2
+done
+
 finish

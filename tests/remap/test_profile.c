@@ -231,7 +231,7 @@ static void keys_are_known(void **state)
 /* ---------------------------------------------------------------------------------------------------- mistakes -- */
 
 #define WRITE_RENAME "\n  Write rename = PATTERN => REPLACEMENT."
-#define WRITE_DROP "\n  Write drop = PATTERN, or drop = PATTERN | rank N | dtype NAME."
+#define WRITE_DROP "\n  Write drop = PATTERN, or drop = PATTERN | rank N | dtype NAME | needed unless zero."
 #define WRITE_SPLIT "\n  Write split = PATTERN | rows NAME NAME => KEY, where % in KEY is the part's name."
 #define WRITE_JOIN "\n  Write join = PATTERN | rows NAME NAME => KEY, where % in PATTERN is the part's name."
 #define WRITE_ROPE "\n  Write rope = PATTERN | HEADS, or rope = PATTERN | HEADS DIMS."

@@ -10,6 +10,7 @@ CASES[model] = Case(...):
   type      the name of the Rust type, where it is not the model's
   source    the file of Rust that has the type
   lost      keys that no record has, because Burn computes them or they are tied, as they are in PyTorch
+  hub       the files are in hub/, and PyTorch's module is not there
   inexact   the way back gives the same function and not the same bits
 """
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ class Case:
     inexact: bool = False
     lost: list = field(default_factory=list)
     typed: str = "right"
+    hub: bool = False
 
     @property
     def all_options(self):
@@ -37,6 +39,11 @@ def remap(*rules):
 
 def rules(*lines):
     return [f"--rule={line}" for line in lines]
+
+
+def hub(profile, net, options=(), **more):
+    return Case([f"--profile={profile}", *options], plain="", type=net, source="families", hub=True,
+                **{"typed": "refused", **more})
 
 
 CASES = {
@@ -56,7 +63,7 @@ CASES = {
     "Gated": Case(plain="refused"),
     # The names of the destination are those of a profile, which a message must name.
     "Llama": Case(["--profile=llama"], {"heads": 4, "kv_heads": 2}, plain="", typed="refused", source="families"),
-    "LlamaHub": Case(["--profile=llama"], plain="", typed="refused", type="Llama", source="families"),
+    "ConfiguredLlama": Case(["--profile=llama"], plain="", typed="refused", type="Llama", source="families"),
     "Bert": Case(["--profile=bert"], plain="", typed="refused", source="families"),
     "Gpt2": Case(["--profile=gpt2"], plain="", typed="refused", source="families"),
     "Vit": Case(["--profile=vit"], plain="", typed="refused", source="families"),
@@ -64,6 +71,14 @@ CASES = {
     "ResNet": Case(["--profile=resnet"], plain="", typed="refused", source="families"),
     "T5": Case(["--profile=t5"], plain="", source="families"),
     "Unet": Case(source="families"),
+    # Files that transformers wrote, in hub/: a tied tensor is there once.
+    "HubBert": hub("bert", "Bert"),
+    "HubGpt2": hub("gpt2", "Gpt2", rules("tie = lm_head.weight = transformer.wte.weight", "module = ^lm_head$ => Linear")),
+    "HubLlama": hub("llama", "Llama"),
+    "HubMistral": hub("llama", "Llama"),
+    "HubT5": hub("t5", "T5", typed="right"),
+    "HubVit": hub("vit", "Vit"),
+    "HubWhisper": hub("whisper", "Whisper"),
     **{name: Case(source="layers") for name in (
         "Wave", "Volume", "Stretch", "Enlarge", "Inflate", "Grouped", "Warp", "Painter", "Forecast", "Dialogue",
         "Counter", "Mirror", "Tower", "Cascade", "Ladder", "Recall", "Onlooker", "Wide", "Gatehouse")},

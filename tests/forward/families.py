@@ -88,7 +88,7 @@ class Llama(nn.Module):
 
 
 @model(tokens(11, 2, 5))
-class LlamaHub(Llama):
+class ConfiguredLlama(Llama):
     """With the configuration that the Hub keeps beside the weights."""
     config = {"model_type": "llama", "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 16,
               "intermediate_size": 16, "num_hidden_layers": 2, "vocab_size": 11, "rms_norm_eps": 1e-5,

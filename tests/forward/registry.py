@@ -23,19 +23,25 @@ def model(*inputs):
     return register
 
 
-def build(name):
-    """Returns a model in evaluation mode and its inputs: the same ones in every process.
+def fill(name, module):
+    """Seeds the generator by the model's name and fills all weights.
 
     No bias, norm or statistic keeps the 0 or 1 of its initialisation, and no layer is the copy of another one: a tensor
     that was lost or exchanged changes the output.
     """
-    net, inputs = MODELS[name]
     torch.manual_seed(sum(name.encode()))
-    module = net()
     with torch.no_grad():
         for key, tensor in module.state_dict().items():
             if not tensor.is_floating_point() or key.endswith(("weight_mask", ".pe")):
                 continue
             positive = key.endswith(("running_var", "weight_g")) or (tensor.dim() == 1 and key.endswith("weight"))
             tensor.copy_(torch.rand_like(tensor) + 0.5 if positive else torch.randn_like(tensor) * 0.4)
+
+
+def build(name):
+    """Returns a model in evaluation mode and its inputs: the same ones in every process."""
+    net, inputs = MODELS[name]
+    torch.manual_seed(0)
+    module = net()
+    fill(name, module)
     return module.eval(), [make() for make in inputs]

@@ -683,14 +683,15 @@ impl<B: Backend> Unet<B> {
 pub fn compute(name: &str, run: &Run) -> Option<TensorData> {
     let d = &Device::default();
     let output = match name {
-        "Llama" => run.loaded(Llama::<B>::new(d)).forward(run.tokens(0)).into_data(),
-        "LlamaHub" => run.loaded(Llama::<B>::new(d)).forward(run.tokens(0)).into_data(),
-        "Bert" => run.loaded(Bert::<B>::new(d)).forward(run.tokens(0)).into_data(),
-        "Gpt2" => run.loaded(Gpt2::<B>::new(d)).forward(run.tokens(0)).into_data(),
-        "Vit" => run.loaded(Vit::<B>::new(d)).forward(run.floats(0)).into_data(),
-        "Whisper" => run.loaded(Whisper::<B>::new(d)).forward(run.floats(0), run.tokens(1)).into_data(),
+        "Llama" | "ConfiguredLlama" | "HubLlama" | "HubMistral" => {
+            run.loaded(Llama::<B>::new(d)).forward(run.tokens(0)).into_data()
+        }
+        "Bert" | "HubBert" => run.loaded(Bert::<B>::new(d)).forward(run.tokens(0)).into_data(),
+        "Gpt2" | "HubGpt2" => run.loaded(Gpt2::<B>::new(d)).forward(run.tokens(0)).into_data(),
+        "Vit" | "HubVit" => run.loaded(Vit::<B>::new(d)).forward(run.floats(0)).into_data(),
+        "Whisper" | "HubWhisper" => run.loaded(Whisper::<B>::new(d)).forward(run.floats(0), run.tokens(1)).into_data(),
         "ResNet" => run.loaded(ResNet::<B>::new(d)).forward(run.floats(0)).into_data(),
-        "T5" => run.loaded(T5::<B>::new(d)).forward(run.tokens(0), run.tokens(1)).into_data(),
+        "T5" | "HubT5" => run.loaded(T5::<B>::new(d)).forward(run.tokens(0), run.tokens(1)).into_data(),
         "Unet" => run.loaded(Unet::<B>::new(d)).forward(run.floats(0)).into_data(),
         _ => return None,
     };

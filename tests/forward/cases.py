@@ -94,6 +94,9 @@ CASES = {
     "Tabular": Case(source="structures", plain="refused"),
     "Mixture": Case(rules(r"module = ^experts\.[0-9]+$ => Linear", r"stack = ^experts\.([0-9]+)\.weight$ => experts"),
                     source="structures", plain="refused", typed="refused"),
+    # The .pt of these two is not a state dict.
+    "Checkpoint": Case(source="structures", type="Inner"),
+    "Pickled": Case(source="structures", type="Inner"),
     # A prefix that the type does not have; the file alone cannot show that the destination lacks it.
     "Parallel": Case(["--select=module"], source="structures", plain="", typed="refused", type="Inner"),
     "Vocoder": Case(source="structures", inexact=True),
@@ -119,6 +122,6 @@ EXCHANGED = {
 }
 # These rules are given with the type: a square weight that is not transposed, a rotary encoding that is left out.
 MISTAKEN = {
-    "Mlp": ["--module=^hidden$ => Conv1D"],
+    "Mlp": ["--module=^(project|hidden|readout)$ => Conv1D"],
     "Llama": ["--profile=llama-norope"],
 }

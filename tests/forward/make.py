@@ -64,7 +64,8 @@ def make(name, directory):
     for key in getattr(module, "unsaved", ()):
         del state[key]
     write_safetensors(state, f"{directory}/model.safetensors")
-    torch.save(state, f"{directory}/model.pt")
+    stored = getattr(module, "stored", None)
+    torch.save(stored(state) if stored else state, f"{directory}/model.pt")
     for number, tensor in enumerate(inputs):
         numpy.save(f"{directory}/in{number}.npy", tensor.numpy())
     numpy.save(f"{directory}/out.npy", output.numpy())

@@ -159,6 +159,24 @@ class Inner(nn.Module):
 
 
 @model(floats(3, 6))
+class Checkpoint(Inner):
+    """Saved in the middle of a training."""
+
+    def stored(self, state):
+        optimizer = torch.optim.SGD(self.parameters(), lr=0.1, momentum=0.9)
+        return {"epoch": 3, "best": torch.tensor(0.5), "model_state_dict": state, "optimizer": optimizer.state_dict(),
+                "args": {"lr": 0.1, "name": "run 1"}}
+
+
+@model(floats(3, 6))
+class Pickled(Inner):
+    """Saved as a whole module."""
+
+    def stored(self, _state):
+        return self
+
+
+@model(floats(3, 6))
 class Parallel(nn.Module):
     """The prefix is that of nn.DataParallel."""
 

@@ -291,10 +291,11 @@ pub fn compute(name: &str, run: &Run) -> Option<TensorData> {
         "Twin" => run.loaded(Twin::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Tied" => run.loaded(Tied::<B>::new(d)).forward(run.tokens(0)).into_data(),
         "Mixture" => run.loaded(Mixture::<B>::new(d)).forward(run.floats(0)).into_data(),
-        "Parallel" => run.loaded(Inner::<B>::new(d)).forward(run.floats(0)).into_data(),
+        "Checkpoint" | "Pickled" | "Parallel" | "Pruned" => {
+            run.loaded(Inner::<B>::new(d)).forward(run.floats(0)).into_data()
+        }
         "Vocoder" => run.loaded(Vocoder::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Reparametrized" => run.loaded(Reparametrized::<B>::new(d)).forward(run.floats(0)).into_data(),
-        "Pruned" => run.loaded(Inner::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Feed" => run.loaded(Feed::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Tabular" => run.loaded(Tabular::<B>::new(d)).forward(run.floats(0)).into_data(),
         _ => return None,

@@ -30,7 +30,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 EXPECTED = os.path.join(HERE, "expected")
 SOURCES = os.path.join(HERE, "src")
 HUB = os.path.join(HERE, "hub")
-COLUMNS = ("plain", "type", "follow", "works", "dialect", "pt", "half", "back", "back-type", "mutants")
+COLUMNS = ("plain", "type", "follow", "works", "dialect", "pt", "half", "back", "back-type", "trained", "mutants")
 ROUNDS = 2
 HALF_LIMIT = "2e-2"
 HINT = re.compile(r"--(remap|rule|module|select|gaps|set) ('[^']*'|[A-Za-z0-9_.=|-]+)|--(profile) ([a-z0-9-]+)")
@@ -114,22 +114,38 @@ class Model:
     def back(self, column, arguments, target):
         """The right record becomes PyTorch's file again, and PyTorch computes the same."""
         file = f"{self.out}/{column}.{target}"
-        word, said = self.convert(column, ["--reverse", *arguments], f"{self.out}/works.{self.ext}", file)
+        return self.reverse(column, arguments, f"{self.out}/works.{self.ext}", file)
+
+    def trained(self, arguments):
+        """Burn doubles all parameters and saves the model. The way back has the original for what Burn does not keep."""
+        record, file = f"{self.out}/burn.{self.ext}", f"{self.out}/trained.safetensors"
+        status, _ = self.call("trained", [self.program, self.name, f"{self.out}/works.{self.ext}", "--train", record])
+        if status:
+            return "unloadable"
+        base, config = ["--base", f"{self.data}/model.safetensors"], f"{self.data}/config.json"
+        if os.path.exists(config):
+            base += ["--config-json", config]
+        return self.reverse("trained", [*arguments, *base], record, file, 2.0)
+
+    def reverse(self, column, arguments, record, file, factor=1.0):
+        word, said = self.convert(column, ["--reverse", *arguments], record, file)
         if word:
             return word
         with TORCH:
             try:
-                word = self.judge(file)
+                word = self.judge(file, factor)
             except (RuntimeError, KeyError, ValueError) as error:
                 self.log[column].append(str(error))
                 return "unloadable"
         return wrong(said) if word == "WRONG" else word
 
-    def judge(self, file):
+    def judge(self, file, factor):
         state = make.read_safetensors(file) if file.endswith("safetensors") else torch.load(file)
         if self.case.hub:
-            return compare_states(make.read_safetensors(f"{self.data}/model.safetensors"), state)
+            original = make.read_safetensors(f"{self.data}/model.safetensors")
+            return compare_states({key: tensor * factor for key, tensor in original.items()}, state)
         module, inputs = build(self.name)
+        scale(module, factor)
         if hasattr(module, "settled") and not set(module.state_dict()) <= set(state):
             module = module.settled()
         before = {key: tensor.clone() for key, tensor in module.state_dict().items()}
@@ -175,6 +191,7 @@ class Model:
             row["half"] = self.forth("half", [*full, "--precision", "half"], within=("--within", HALF_LIMIT))[0]
             row["back"] = self.back("back", [], "safetensors")
             row["back-type"] = self.back("back-type", full, "pt")
+            row["trained"] = self.trained(full)
             row["mutants"] = self.mutants()
         return row
 
@@ -185,6 +202,15 @@ class Model:
         if column == "type":
             return "asks" if case.facts and case.typed == "right" else case.typed
         return "seen" if column == "mutants" else "right"
+
+
+def scale(module, factor):
+    """Multiplies what Burn has as parameters; statistics of norms are among them."""
+    kept = ("num_batches_tracked", "weight_mask", ".pe")
+    with torch.no_grad():
+        tensors = {t.data_ptr(): t for key, t in module.state_dict().items() if not key.endswith(kept)}
+        for tensor in tensors.values():  # a tied tensor is there twice
+            tensor.mul_(factor)
 
 
 def compare_states(before, after):

@@ -186,7 +186,8 @@ bool lr_burn_can(const rec_plugin *plugin, int32_t minor)
 {
     return plugin && plugin->burn_first
                ? minor >= plugin->burn_first && (!plugin->burn_last || minor <= plugin->burn_last)
-               : !plugin || plugin->burn_name ? minor <= LR_BURN_NOW : minor <= LR_BURN_LAST;
+           : !plugin || plugin->burn_name ? minor <= LR_BURN_NOW
+                                          : minor <= LR_BURN_LAST;
 }
 
 int32_t lr_burn_default(const rec_plugin *plugin)

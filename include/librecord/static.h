@@ -39,8 +39,8 @@ extern const rec_plugin *const *const rec_static_plugins[];
 /**
  * Defines that table. `list` is a macro that applies its argument to files of plugins, named without `.so` and with `_`
  * for what C does not allow in names: mpk, mpk_gz, bin, bin_gz, json, json_gz, safetensors, bpk, pt, npz, gguf; gz and
- * zst are codecs. Plugins with a codec in their name need the codec and the format, so mpk_gz needs gz and mpk. A plugin of one's own that is linked with the program, and was made with REC_PLUGINS, is named in
- * the same way.
+ * zst are codecs. Plugins with a codec in their name need the codec and the format, so mpk_gz needs gz and mpk. A
+ * plugin of one's own that is linked with the program, and was made with REC_PLUGINS, is named in the same way.
  */
 #define REC_STATIC_PLUGINS(list) \
     list(REC_STATIC_DECLARE_) const rec_plugin *const *const rec_static_plugins[] = {list(REC_STATIC_ENTRY_) NULL}

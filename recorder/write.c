@@ -100,40 +100,13 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
     }
 }
 
-/* Names that came as paths say nothing of constants, and Burn's recorders want them: a plan without adapter recognises
- * the modules and gives them what they have in the version that is written. A type does that where there is one. @param
- * plan (out) what the result lives in, or NULL. @return the record that is to be written; NULL: the job has failed. */
-static const rec_record *with_constants(rec_job *job, const rec_recorder *r, const lr_plugin *plugin,
-                                        const rec_record *record, rec_plan **plan)
+/* Writes a record as it is. NULL: the job has failed, and the sink is only ended. */
+static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
+                         rec_sink *sink, void **data, uint64_t *size)
 {
-    lr_plan_input input = {.record = record, .name = job->file ? job->file : ""};
-    *plan = NULL;
-    if (!record->dotted || r->type.layout || (plugin->d.traits & REC_TRAIT_TENSORS)) {
-        return record;
-    }
-    *plan = lr_plan_new(job, (lr_type_ref){0}, r->target, r->precision, false);
-    if (!*plan || lr_plan_add(job, *plan, &input) != REC_OK || lr_plan_carry_out(job, *plan, job->file) != REC_OK) {
-        return NULL;
-    }
-    (*plan)->result->dotted = true; /* its names are still those of Rust's source: r#type */
-    return (*plan)->result;
-}
-
-int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
-                     void **data, uint64_t *size)
-{
-    lr_option_set *store;
-    rec_plan *plan = NULL;
+    lr_option_set *store = for_store(job, r, plugin);
     lr_check *check = NULL;
     uint64_t expected = REC_UNKNOWN;
-    if (!sink) {
-        return job->error.status;
-    }
-    store = for_store(job, r, plugin);
-    if (lr_watch_cuts()) {
-        (void)lr_record_check_whole(job, record, false);
-    }
-    record = with_constants(job, r, plugin, record, &plan);
     job->plugin = &plugin->d;
     job->options = store ? store : r->options;
     job->type = r->type;
@@ -190,6 +163,39 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
     job->plugin = NULL;
     job->options = r->options;
     lr_release(job->allocator, store);
+}
+
+/* Names that came as paths say nothing of constants, and Burn's recorders want them: a plan without adapter recognises
+ * the modules and gives them what they have in the version that is written. A type does that where there is one. @param
+ * plan (out) what the result lives in, or NULL. @return the record that is to be written; NULL: the job has failed. */
+static const rec_record *with_constants(rec_job *job, const rec_recorder *r, const lr_plugin *plugin,
+                                        const rec_record *record, rec_plan **plan)
+{
+    lr_plan_input input = {.record = record, .name = job->file ? job->file : ""};
+    *plan = NULL;
+    if (!record->dotted || r->type.layout || (plugin->d.traits & REC_TRAIT_TENSORS)) {
+        return record;
+    }
+    *plan = lr_plan_new(job, (lr_type_ref){0}, r->target, r->precision, false);
+    if (!*plan || lr_plan_add(job, *plan, &input) != REC_OK || lr_plan_carry_out(job, *plan, job->file) != REC_OK) {
+        return NULL;
+    }
+    (*plan)->result->dotted = true; /* its names are still those of Rust's source: r#type */
+    return (*plan)->result;
+}
+
+int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record, rec_sink *sink,
+                     void **data, uint64_t *size)
+{
+    rec_plan *plan = NULL;
+    if (!sink) {
+        return job->error.status;
+    }
+    if (lr_watch_cuts()) {
+        (void)lr_record_check_whole(job, record, false);
+    }
+    record = with_constants(job, r, plugin, record, &plan);
+    write_record(job, r, plugin, record, sink, data, size);
     rec_plan_free(plan);
     return job->error.status;
 }

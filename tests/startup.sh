@@ -31,8 +31,8 @@ else
     skip "no constructor asks the processor what it can do" "this C library or processor has no answers of its own"
 fi
 
-# A plugin directory of one's own. A path opens the plugin whose file is called as its extension, and no other if that is sure; a
-# plugin for sources is opened for an address alone.
+# With a plugin directory of one's own: a path opens the plugin named after its extension, and no other if that one recognises the
+# file. A source plugin is opened only for an address.
 mkdir "$scratch/plugins"
 cp "$top_builddir"/plugins/.libs/*.so "$scratch/plugins"
 chmod go-w "$scratch" "$scratch"/plugins/*

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which plugin is meant: by a name, "mpk.zst" among them, by the end of a path, and by a file's first bytes, which are
- * decoded if they are a codec's.
+ * Finds the plugin for a name ("mpk", "mpk.zst"), for the extension of a path, and for the first bytes of a file, which
+ * it decodes if a codec recognises them.
  *
- * A path leads to the file that is called as its extension, lr_table_near(), and no other is opened if that is sure. */
+ * A path selects the plugin file that is named after its extension (lr_table_near()). If that file recognises the input
+ * with certainty, no other plugin is opened. In this file `near` is such a plugin file: only its plugins and those that
+ * need no opening are considered. NULL stands for all files. */
 #include "core/registry/stack_private.h"
 
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "core/io/io.h"
 #include "core/registry/table_private.h"
 
-/* Bytes that are decoded at most to see what they are of. */
+/* The most bytes decoded to recognise a file, and the size of the first read. */
 enum { HEAD_MOST = 64 * 1024, HEAD_FIRST = 256 };
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
@@ -48,7 +50,8 @@ const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direc
     return other;
 }
 
-/* One of that very name in a file that is called so, or is linked in. @param installed only of the installed folder. */
+/* Finds a plugin by its exact name in files called `called` or among the linked ones. @param installed search the
+ * installed directory alone. */
 static lr_find *find_own(rec_job *job, lr_table *t, const char *called, const char *name, bool installed)
 {
     for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
@@ -96,8 +99,8 @@ const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *b
 
 /* ------------------------------------------------------------------------------------------ formats in codecs -- */
 
-/* A plugin that gives a pair a name of its own, of a file and what is no file, or of all. @param path NULL: one without
- * presets is wanted, which does what the pair does; else the one whose extension it ends in comes first. */
+/* Finds the stack plugin that combines a format and a codec. @param path NULL: a stack without presets; otherwise a
+ * stack with the extension of the path is preferred. */
 static const lr_plugin *find_stack(rec_job *job, lr_table *t, const lr_file *near, const lr_plugin *format,
                                    const lr_plugin *codec, const char *path)
 {
@@ -148,7 +151,7 @@ static const lr_plugin *make_pair(rec_job *job, lr_registry *registry, const lr_
     return pair->plugin;
 }
 
-/* The two as one; of a context there is one of each. NULL: the job has failed. */
+/* Returns the combination of a format and a codec; a context has one of each. NULL: the job has failed. */
 static const lr_plugin *pair_of(rec_job *job, const lr_look *l, const lr_file *near, const lr_plugin *format,
                                 const lr_plugin *codec, const char *path)
 {
@@ -179,7 +182,7 @@ static bool has_extension(const rec_plugin *d, const char *word)
     return has;
 }
 
-/* The plugin of a kind that is called so, or whose files are. */
+/* Finds a plugin of a kind by its name or by an extension. */
 static const lr_plugin *find_word(rec_job *job, int32_t kind, const char *word)
 {
     const lr_plugin *plugin = lr_registry_raw(job, kind, word);
@@ -194,8 +197,8 @@ static const lr_plugin *find_word(rec_job *job, int32_t kind, const char *word)
     return NULL;
 }
 
-/* The pair that a name stands for, which is no plugin's: split at a dot, "mpk.zst". @param before (out) where what
- * follows the dot is a codec: what stands before it; else "". */
+/* Finds the combination for a name such as "mpk.zst", which it splits at a dot. @param before (out) the name before the
+ * codec, or "" if no codec follows a dot. */
 static const lr_plugin *find_split(rec_job *job, const char *name, char before[LR_NAME_MOST + 1])
 {
     size_t length = strnlen(name, 2 * LR_NAME_MOST + 1);
@@ -271,7 +274,7 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
 
 /* -------------------------------------------------------------------------------------------------- extensions -- */
 
-/* The format whose extension stands before a codec's. */
+/* Finds the format with the longest extension that the path ends in. */
 static lr_find *format_in(rec_job *job, lr_table *t, const lr_file *near, const char *path, lr_direction direction,
                           size_t *length)
 {
@@ -288,7 +291,7 @@ static lr_find *format_in(rec_job *job, lr_table *t, const lr_file *near, const 
     return best;
 }
 
-/* @param path without the codec's extension. */
+/* Finds the format for a path from which the extension of the codec is removed. */
 static const lr_plugin *format_of(rec_job *job, lr_table *t, const char *path, lr_direction direction, size_t *length)
 {
     size_t called = 0;
@@ -300,7 +303,7 @@ static const lr_plugin *format_of(rec_job *job, lr_table *t, const char *path, l
     return find && !lr_job_failed(job) ? find->use : NULL;
 }
 
-/* A format in a codec that both end the path, the codec of a file and what is no file, or of all. */
+/* Finds the combination of a format and a codec whose extensions the path ends in. */
 static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_file *near, const char *path,
                                     lr_direction direction, size_t *length)
 {
@@ -334,7 +337,7 @@ static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_fil
     return format && !lr_job_failed(job) ? pair_of(job, l, near, format, codec, NULL) : NULL;
 }
 
-/* The recorder or the pair with the longest extension that a path ends in. */
+/* Finds the recorder or the combination with the longest extension that the path ends in. */
 static const lr_plugin *ending(rec_job *job, const lr_look *l, const lr_file *near, const char *path,
                                lr_direction direction, size_t *length)
 {
@@ -372,7 +375,7 @@ int32_t lr_registry_fail_extension(rec_job *job)
 
 /* ------------------------------------------------------------------------------------------------- recognising -- */
 
-/* Bits from which a plugin whose file is called as the extension decides alone. */
+/* A plugin of the near file that bids so much is taken without asking others. */
 enum { BITS_DECIDE = 32 };
 
 int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
@@ -383,7 +386,7 @@ int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
     return bits > magic + LR_BITS_MORE ? magic + LR_BITS_MORE : bits;
 }
 
-/* Whether the name of a plugin that loads is another's, of those that are asked. */
+/* Returns whether another of the considered plugins has the name of this one and can load. */
 static bool is_hidden(rec_job *job, lr_table *t, const lr_file *near, const lr_find *find)
 {
     lr_place at = {.near = near};
@@ -401,7 +404,7 @@ static bool is_hidden(rec_job *job, lr_table *t, const lr_file *near, const lr_f
     return first != find;
 }
 
-/* The surest format of a file and what is no file, or of all. */
+/* Returns the format with the highest bid. */
 static const lr_plugin *surest(rec_job *job, lr_table *t, const lr_file *near, const rec_head *head, const char *path)
 {
     const lr_find *best = NULL, *find;
@@ -425,7 +428,7 @@ static const lr_plugin *surest(rec_job *job, lr_table *t, const lr_file *near, c
     return best && !lr_job_failed(job) ? best->use : NULL;
 }
 
-/* Whether no other format is asked: a magic stands, or the bid is high. */
+/* Returns whether the bid of a plugin of the near file is high enough, or its magic bytes were found. */
 static bool decides(const lr_plugin *plugin, const rec_head *head)
 {
     int32_t bits = plugin ? lr_registry_bid(&plugin->d, head) : 0;
@@ -446,7 +449,7 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
     return plugin;
 }
 
-/* Whether one of them wants to see the end of a file. */
+/* Returns whether one of the considered plugins needs the end of the file. */
 static bool wants_tail(rec_job *job, lr_table *t, const lr_file *near)
 {
     lr_place at = {.near = near};
@@ -464,7 +467,7 @@ static bool wants_tail(rec_job *job, lr_table *t, const lr_file *near)
     return false;
 }
 
-/* How sure a codec is of a head. One that files do not show goes by the name. */
+/* Returns the bid of a codec, in bits. A codec without magic and probe is recognised by the extension. */
 static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char *path)
 {
     int32_t best = lr_plugin_magic(d, head), most;
@@ -480,7 +483,7 @@ static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char 
     return best;
 }
 
-/* The surest codec of a file and what is no file, those of its stacks too, or of all. */
+/* Returns the codec with the highest bid. The codecs of the stacks in a near file count too. */
 static const lr_plugin *surest_codec(rec_job *job, lr_table *t, const lr_file *near, const rec_head *head,
                                      const char *path, int32_t *bits)
 {
@@ -501,8 +504,8 @@ static const lr_plugin *surest_codec(rec_job *job, lr_table *t, const lr_file *n
     return lr_job_failed(job) ? NULL : best;
 }
 
-/* The first bytes behind a codec: as many as come before whatever is wrong. The pieces double, so that of a file which
- * is cut short or damaged at least half of what it has is seen. */
+/* Reads the first decoded bytes, up to the first error. The reads double in size, so that at least half of the
+ * available bytes of a truncated or damaged file are read. */
 static uint64_t read_head(rec_job *job, rec_source *decoded, uint8_t *data)
 {
     uint64_t used = 0, got = 1;
@@ -517,7 +520,7 @@ static uint64_t read_head(rec_job *job, rec_source *decoded, uint8_t *data)
     return used;
 }
 
-/* The file's own name without the codec's extension. */
+/* Returns the name of the file without the extension of the codec. */
 static const char *inner_name(const rec_plugin *codec, const char *name, char *text, size_t room)
 {
     size_t tail = lr_plugin_extension(codec, name);
@@ -525,7 +528,7 @@ static const char *inner_name(const rec_plugin *codec, const char *name, char *t
     return text;
 }
 
-/* What stands behind the codec, and how sure somebody is of it. */
+/* Decodes the beginning of the file and recognises the format in it. Returns the bid of that format. */
 static int32_t look_inside(rec_job *job, const lr_file *near, rec_source *source, const char *path, uint8_t *data,
                            lr_recognised *found)
 {
@@ -533,7 +536,7 @@ static int32_t look_inside(rec_job *job, const lr_file *near, rec_source *source
     rec_head head = {.size = sizeof head, .data = data, .total = REC_UNKNOWN};
     rec_source *decoded = NULL;
     const lr_plugin *format;
-    /* Of its own: what is wrong behind a codec is no failure yet, and what is remarkable is told later. */
+    /* A job of its own: a decoding error is no failure of the caller, and notes come when the file is loaded. */
     rec_job quiet;
     int32_t bits;
     lr_look l;
@@ -564,7 +567,7 @@ static int32_t look_inside(rec_job *job, const lr_file *near, rec_source *source
     return found->plugin ? bits : 0;
 }
 
-/* What is known of a source by a file and what is no file, or by all. @return whether no others need be asked. */
+/* Recognises a source. Returns whether the result is certain, so that other plugins need not be opened. */
 static bool recognise_by(rec_job *job, const lr_file *near, rec_source *source, const char *path, lr_recognised *found)
 {
     lr_look l = lr_look_begin(job);
@@ -632,10 +635,10 @@ const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
     lr_job_open(&job, context, "plugins", NULL);
     plugin = lr_job_failed(&job) ? NULL : lr_registry_look(&job, name);
     for (int32_t kind = REC_PLUGIN_CODEC; !plugin && kind <= REC_PLUGIN_SOURCE; kind++) {
-        plugin = lr_registry_raw(&job, kind, name); /* they have names of their own, which recorders come before */
+        plugin = lr_registry_raw(&job, kind, name); /* each kind has a namespace; recorders come first */
     }
     if (!plugin && !lr_job_failed(&job)) {
-        (void)lr_registry_find(&job, name); /* for what it says */
+        (void)lr_registry_find(&job, name); /* sets the error */
     }
     if (plugin) {
         info = lr_registry_info_of(&job, plugin);

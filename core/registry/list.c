@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The list of all plugins, those that were refused and those that are hidden too; and what to say of it where a plugin
- * is missing. */
+ * Lists all plugins, also rejected and hidden ones, and writes the error messages about missing plugins. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 
 /* ------------------------------------------------------------------------------------------ what others hide -- */
 
-/** The lines of one plugin as they grow. */
+/** Which names and extensions of a plugin are hidden by others: the text for rec_plugin_info. */
 typedef struct veil {
     rec_job *job;
     lr_table *t;
@@ -19,7 +18,7 @@ typedef struct veil {
     char text[2048];
     size_t used;
     uint64_t asked, hidden; /**< names and extensions, for each direction */
-    const lr_find *by;      /**< who hides what is hidden, if it is one */
+    const lr_find *by;      /**< the plugin that hides them, if it is one */
     bool several;
 } veil;
 
@@ -31,11 +30,11 @@ static void veil_add(veil *v, const char *what, const char *name, const char *do
     if (length > 0 && (size_t)length < room) {
         v->used += (size_t)length;
     } else {
-        v->text[v->used] = '\0'; /* a line that has no room is left out whole */
+        v->text[v->used] = '\0'; /* no room: omit the line */
     }
 }
 
-/* One name or extension, in the directions that the plugin can do. */
+/* Adds a name or an extension, for loading and for saving. */
 static void veil_ask(veil *v, bool extension, const char *name)
 {
     static const lr_direction directions[] = {LR_CAN_LOAD, LR_CAN_SAVE};
@@ -134,7 +133,7 @@ static int32_t add_line(rec_job *job, lr_table *t, lr_find *find)
     return job->error.status;
 }
 
-/* Opens all files of plugins for sources, or all others, and puts their stacks together. */
+/* Opens all files of source plugins, or all others, and combines all stacks. */
 static int32_t use_all(rec_job *job, lr_table *t, bool sources)
 {
     (void)lr_table_see_all(job, t, sources);
@@ -146,7 +145,7 @@ static int32_t use_all(rec_job *job, lr_table *t, bool sources)
     return job->error.status;
 }
 
-/* Opens all, and makes the lines. */
+/* Opens all files and makes the list. */
 static int32_t complete(rec_job *job, lr_table *t)
 {
     if (t->complete || use_all(job, t, false) != REC_OK || use_all(job, t, true) != REC_OK) {
@@ -164,7 +163,7 @@ static int32_t complete(rec_job *job, lr_table *t)
 
 /* ------------------------------------------------------------------------------------------- the line of one -- */
 
-/* Of the open files. NULL: it is not of this table. */
+/* Searches the open files. NULL: the plugin is not of this table. */
 static lr_find *find_of(const lr_table *t, const lr_plugin *plugin)
 {
     for (uint64_t i = 0; i < t->file_count; i++) {
@@ -177,7 +176,7 @@ static lr_find *find_of(const lr_table *t, const lr_plugin *plugin)
     return NULL;
 }
 
-/* The line of a plugin that is open. NULL: it is not of this table, or the job has failed. */
+/* Returns the information about an open plugin. NULL: it is not of this table, or the job has failed. */
 static const rec_plugin_info *line_of(rec_job *job, lr_table *t, const lr_plugin *plugin)
 {
     lr_find *find = find_of(t, plugin);
@@ -194,7 +193,7 @@ static const rec_plugin_info *line_of(rec_job *job, lr_table *t, const lr_plugin
     return find ? find->info : NULL;
 }
 
-/* What was put together has its line with it. */
+/* A combination carries its information. */
 static const rec_plugin_info *info_of_pair(rec_job *job, const lr_plugin *plugin)
 {
     const lr_registry *registry = lr_registry_of(job);
@@ -267,7 +266,7 @@ const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
 
 /* ------------------------------------------------------------------------------------------- what is not there -- */
 
-/** A list of names as it grows in a buffer. */
+/** A list of names. */
 typedef struct names {
     char text[768];
     size_t used;
@@ -300,8 +299,7 @@ bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
     return list.used > 0;
 }
 
-/* The first recorder of a table that is usable, or that is refused; one that a program asks for by a name, if `name` is
- * not NULL. NULL: there is none. */
+/* Returns the first usable or the first rejected recorder. @param name its name or the name of its file, or NULL. */
 static const lr_find *first_of(const lr_table *t, bool usable, const char *name)
 {
     for (uint64_t i = 0; i < t->file_count; i++) {
@@ -327,7 +325,7 @@ static void names_of(names *all, lr_suggestion *near, const lr_find *find)
     names_add(all, d->name);
 }
 
-/* Of a table whose files are all open. */
+/* All format plugins of the table must be open. */
 static void hint_names(rec_job *job, const lr_table *t, const char *name)
 {
     const lr_config *config = job->context->config;
@@ -356,7 +354,7 @@ static void hint_names(rec_job *job, const lr_table *t, const char *name)
     }
 }
 
-/* The first that was refused, and that there are more. */
+/* Names the first rejected file, and whether there are more. */
 static void hint_refused(rec_job *job, const lr_table *t)
 {
     const lr_find *first = first_of(t, false, NULL);
@@ -388,7 +386,7 @@ static void hint_folders(rec_job *job, const lr_table *t)
     hint_refused(job, t);
 }
 
-/* Opens all in a job of its own: the one that is to be told has failed already. */
+/* Opens all format plugins. It uses another job, since this one has failed. */
 static bool open_all(rec_job *job, lr_table *t)
 {
     rec_job quiet;

@@ -85,9 +85,9 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format);
 /** The next of a kind. @param before NULL: the first. @return NULL: no more, or the job has failed. */
 const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before);
 
-/** librecord's own plugin of that very name, which no other plugin can take the place of by an alias or by coming
- * first. @param file what its file is called, "json": the one of the installed folder if that has it. NULL: there is
- * none, or the job has failed. */
+/** Returns the plugin of librecord with this exact name, whatever plugins come first in search order. @param file the
+ * name of its file without `.so`; the file in the installed directory is preferred. NULL: none, or the job has failed.
+ */
 const lr_plugin *lr_registry_own(rec_job *job, const char *file, const char *name);
 /** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed.
  */

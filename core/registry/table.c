@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry's table: the files that count, in search order, and what those that are open hold. What is known only
- * grows. Under the registry's lock, all of it. */
+ * The table of the registry: plugin files in search order, and the plugins of those that have been opened. Entries are
+ * only added. The lock of the registry guards all of it. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #error "LR_PLUGIN_DIR must be the folder of the installed plugins"
 #endif
 
-/* More descriptors in one file are a table without its NULL at the end. */
+/* A table with more descriptors lacks the NULL at its end. */
 enum { DESCRIPTORS_MOST = 64 };
 
 static const char source_prefix[] = "source-";
@@ -31,7 +31,7 @@ static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t 
 
 /* ------------------------------------------------------------------------------------------- what a file holds -- */
 
-/* Adds a find to a file. @param d what is known of its descriptor. @param refused NULL: it can be used. */
+/* Adds a find to a file. @param d its descriptor, or NULL. @param refused why it is rejected, or NULL. */
 static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *d, const char *refused)
 {
     lr_find *find;
@@ -57,7 +57,7 @@ static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plug
     return job->error.status;
 }
 
-/* A file is opened for paths with a scheme, or for all else: its name says which. */
+/* A file with source plugins is opened only for a path with a scheme, and other files never for that. */
 static bool check_file_name(const lr_file *file, const rec_plugin *d, char *reason)
 {
     bool source = d->kind == REC_PLUGIN_SOURCE;
@@ -65,8 +65,8 @@ static bool check_file_name(const lr_file *file, const rec_plugin *d, char *reas
         return true;
     }
     (void)snprintf(reason, LR_REASON,
-                   source ? "it opens paths with a scheme, so the name of its file must begin with %s"
-                          : "it opens no paths with a scheme, so the name of its file must not begin with %s",
+                   source ? "a source plugin must be in a file called %sNAME.so"
+                          : "a file called %sNAME.so may contain source plugins only",
                    source_prefix);
     return false;
 }
@@ -93,7 +93,7 @@ static int32_t add_descriptors(rec_job *job, lr_table *t, lr_file *file, const r
     return job->error.status;
 }
 
-/* Fills a file that is not open. */
+/* Opens a file and adds its plugins. */
 static int32_t look_into(rec_job *job, lr_table *t, lr_file *file)
 {
     char reason[LR_REASON];
@@ -118,12 +118,12 @@ int32_t lr_table_see(rec_job *job, lr_table *t, lr_file *file)
 {
     lr_file before = *file;
     if (!file->open && look_into(job, t, file) != REC_OK) {
-        *file = before; /* another time it may do */
+        *file = before; /* the next look-up tries again */
     }
     return job->error.status;
 }
 
-/* Files that are no files, such as the program, may have both. */
+/* The program and a static library may have plugins of both kinds. */
 static bool may_have(const lr_file *file, bool sources)
 {
     return !file->name || file->sources == sources;
@@ -161,7 +161,7 @@ lr_find *lr_table_next(rec_job *job, lr_table *t, lr_place *at)
 
 /* ------------------------------------------------------------------------------------------ handing a find out -- */
 
-/* The plugin that a stack names. NULL: there is none of that kind; why is in `reason`. */
+/* Finds the format or the codec of a stack. NULL with the reason, or the job has failed. */
 static const lr_plugin *find_part(rec_job *job, lr_table *t, const char *name, int32_t kind, char *reason)
 {
     const char *word = kind == REC_PLUGIN_CODEC ? "codec" : "format";
@@ -180,7 +180,7 @@ static const lr_plugin *find_part(rec_job *job, lr_table *t, const char *name, i
     return part->use;
 }
 
-/* Puts a stack together, or refuses it. */
+/* Combines the parts of a stack, or rejects it. */
 static void put_together(rec_job *job, lr_table *t, lr_find *find)
 {
     const lr_plugin *named = &find->plugin;
@@ -209,7 +209,7 @@ bool lr_find_can(const lr_find *find, lr_direction direction)
     return (!find->use && d->kind == REC_PLUGIN_STACK) || lr_plugin_can(d, direction);
 }
 
-/* @return the find of a file that is called so, and can what is wanted. */
+/* Returns the find of a file that has a name and can load or save as `direction` demands. */
 static lr_find *named_in(const lr_file *file, int32_t kind, const char *name, lr_direction direction)
 {
     for (uint64_t i = 0; i < file->count; i++) {
@@ -233,8 +233,8 @@ bool lr_file_called(const lr_file *file, const char *name)
     return lr_name_same(stem, name);
 }
 
-/* One pass over the files: those of the program and those called so, or all. Parts of a stack are never stacks, so that
- * what this calls does not come back here for the same one. */
+/* Searches all files, or plugins of the program and the files that have the name. The parts of a stack are never
+ * stacks, so this does not recurse without end. */
 static lr_find *pass(rec_job *job, lr_table *t, int32_t kind, const char *name, lr_direction direction, bool all)
 {
     for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
@@ -264,7 +264,7 @@ lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *nam
         }
         if (find->plugin.d.kind == REC_PLUGIN_STACK && kind != REC_PLUGIN_STACK && !find->use &&
             direction == LR_CAN_ANY) {
-            return find; /* put together by who wants to use it */
+            return find; /* the caller combines it */
         } else if (lr_table_use(job, t, find) && lr_find_can(find, direction)) {
             return find;
         }
@@ -274,7 +274,7 @@ lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *nam
 
 /* -------------------------------------------------------------------------------------------------- extensions -- */
 
-/* @return whether a file is called as an extension, with `-` for `.`: "mpk-gz.so" for "mpk.gz". */
+/* Returns whether a file is named after an extension, with `-` for `.`: "mpk-gz.so" for "mpk.gz". */
 static bool is_called_as(const lr_file *file, const char *extension, size_t length)
 {
     if (!file->name || file->sources || strlen(file->name) != length + 3) {
@@ -322,7 +322,7 @@ static lr_find *longest(rec_job *job, lr_table *t, const char *path, lr_directio
     while ((find = lr_table_next(job, t, &at))) {
         size_t length;
         if (find->plugin.d.kind == REC_PLUGIN_STACK && !find->use && !find->plugin.d.extension) {
-            (void)lr_table_use(job, t, find); /* which gives it one */
+            (void)lr_table_use(job, t, find); /* the combination has one */
         }
         length = lr_find_records(find) && !find->refused ? lr_plugin_extension(lr_find_is(find), path) : 0;
         if (length > best_length ||
@@ -337,7 +337,7 @@ static lr_find *longest(rec_job *job, lr_table *t, const char *path, lr_directio
 lr_find *lr_table_ending(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
 {
     lr_find *best = longest(job, t, path, direction, near);
-    while (best && !best->use) { /* a stack, which may be refused now, or can do less than it seemed */
+    while (best && !best->use) { /* a stack: combined, it may be rejected, or unable to save */
         (void)lr_table_use(job, t, best);
         best = longest(job, t, path, direction, near);
     }
@@ -373,7 +373,7 @@ static lr_file *add_file(rec_job *job, lr_table *t, const char *path)
     return lr_job_failed(job) ? NULL : file;
 }
 
-/* Of a plugin that needs no opening. */
+/* Adds plugins that need no opening. */
 static lr_file *add_open(rec_job *job, lr_table *t, const char *what)
 {
     lr_file *file = add_file(job, t, what);
@@ -411,14 +411,14 @@ static int32_t on_file(void *user, rec_job *job, const lr_listed *listed)
     return job->error.status;
 }
 
-/** A table on its way. */
+/** A table that is being made. */
 typedef struct maker {
     rec_job *job;
     lr_table *t;
     lr_opener opener;
 } maker;
 
-/* Bytes of a message that list folders. */
+/* The most bytes of a message that list directories. */
 enum { FOLDERS_SHOWN = 600 };
 
 static int32_t open_folder(maker *m, const char *path)

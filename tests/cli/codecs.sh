@@ -154,7 +154,7 @@ library=$(echo "$LIBRECORD_PLUGIN_PATH" | cut -d: -f1)
 if [ -e "$library/mpk-gz.so" ]; then
     mkdir "$scratch/few" && cp "$library/mpk.so" "$library/mpk-gz.so" "$scratch/few"
     LIBRECORD_PLUGIN_PATH=$scratch/few "$record" convert --to mpk-gz "$file" "$scratch/no" 2>"$scratch/err"
-    check "a name without its codec says so" grep -q 'its codec "gzip" is not there' "$scratch/err"
+    check "a name without its codec says so" grep -q 'its codec "gz" is not there' "$scratch/err"
     LIBRECORD_PLUGIN_PATH=$scratch/few "$record" info "$scratch/mpk.mpk.gz" 2>"$scratch/err"
     check "and so does the file" grep -q 'It is compressed with gzip. Decompress it first' "$scratch/err"
 fi

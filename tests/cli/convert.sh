@@ -158,7 +158,7 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null && [
     many_tensors 100000 >"$scratch/many.mpk"
     "$record" convert -q "$scratch/many.mpk" "$scratch/many.mpk.gz"
     mkdir "$scratch/stopped"
-    for moment in openat:20 flock:1 mmap:120 mmap:180 writev:1 fchmod:1 fsync:1 renameat:1 fsync:2; do
+    for moment in openat:20 flock:1 mmap:60 mmap:90 writev:1 fchmod:1 fsync:1 renameat:1 fsync:2; do
         echo old >"$scratch/stopped/x.mpk.gz"
         (strace -f -qq -o "$scratch/calls" -e "trace=${moment%:*}" -e "inject=${moment%:*}:signal=TERM:when=${moment#*:}" \
             "$record" convert -q "$scratch/many.mpk" "$scratch/stopped/x.mpk.gz" 2>>"$scratch/stopped-err")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry: which files are opened for what is asked, by name, by extension and by magic; and who comes before
- * whom. */
+ * The registry: which plugin files a look-up opens, by name, by extension and by magic, and which plugin comes first.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,13 +86,13 @@ static void a_name_that_is_a_files_opens_that_file_alone(void **state)
     free(alone);
 }
 
-/* Of each case the files have names of their own: a plugin that is open stays in the process. */
+/* Each case uses its own file names, since an open plugin stays in the process. */
 #define SAVE ".save=(int32_t(*)(rec_job*,rec_sink*))probe,"
 
-/** A file that is called as an extension, and what it says to a head of "AAAA". */
+/** A plugin file, and whether it recognises a file with this extension that begins with "AAAA". */
 static const struct {
     const char *file, *flags, *extension;
-    bool alone; /**< whether the file other-FILE, which would be surer, is not opened */
+    bool alone; /**< other-FILE, which would bid more, is not opened */
 } sure[] = {
     {"qa.so", "-DBITS=1 -DMORE='.extension=\"qa\"," MAGIC("\"AA\"") "'", "qa", true},
     {"qb.so", "-DBITS=32 -DMORE='.extension=\"qb\"'", "qb", true},
@@ -100,12 +100,12 @@ static const struct {
     {"qd.so", "-DBITS=0 -DMORE='.extension=\"qd\"," MAGIC("\"AA\"") "'", "qd", false},
     {"qe.so", "-DBITS=40 -DMORE='.extension=\"qe\"," MAGIC("\"BB\"") "'", "qe", false},
     {"qf-g.so", "-DBITS=32 -DMORE='.extension=\"qf.g\"'", "qf.g", true},
-    {"qh.so", "-DBITS=32 -DMORE='.extension=\"other\"'", "qh", true}, /* it is what the file is called that counts */
+    {"qh.so", "-DBITS=32 -DMORE='.extension=\"other\"'", "qh", true}, /* the name of the file counts */
     {"qi.so", "-include stddef.h -DBITS=32 -DMORE='.load=0," SAVE ".extension=\"qi\"'", "qi", false},
     {"qj.so", "-DBITS=32 -DMORE='.extension=\"qj\",.extensions=(const char*const[]){\"qk\",0}'", "qk", false},
 };
 
-static void a_file_is_recognised_by_the_plugin_that_is_called_as_its_extension(void **state)
+static void test_plugin_named_after_extension_recognises_file(void **state)
 {
     scratch *s = *state;
     for (size_t i = 0; i < sizeof sure / sizeof *sure; i++) {
@@ -139,7 +139,7 @@ static void a_file_is_recognised_by_the_plugin_that_is_called_as_its_extension(v
     }
 }
 
-static void a_save_opens_the_plugin_that_is_called_as_the_extension(void **state)
+static void test_save_opens_plugin_named_after_extension(void **state)
 {
     scratch *s = *state;
     char *near = scratch_path(s, "ra.so"), *other = scratch_path(s, "rb.so"), *loads = scratch_path(s, "rc.so");
@@ -153,9 +153,9 @@ static void a_save_opens_the_plugin_that_is_called_as_the_extension(void **state
          "{\"rc\",\"rd\",0}'");
     context = context_of(s->path);
     assert_string_equal(rec_plugin_for_path(context, "x.ra")->file, near);
-    assert_string_equal(rec_plugin_for_path(context, "x.rb.ra")->file, near); /* which no file is called as */
+    assert_string_equal(rec_plugin_for_path(context, "x.rb.ra")->file, near); /* no file has the name rb-ra.so */
     assert_false(is_mapped(other) || is_mapped(loads) || is_mapped(late));
-    assert_string_equal(rec_plugin_for_path(context, "x.rc")->file, late); /* the one that is called so cannot save */
+    assert_string_equal(rec_plugin_for_path(context, "x.rc")->file, late); /* rc.so cannot save */
     assert_string_equal(rec_plugin_for_path(context, "x.rd")->file, late);
     assert_string_equal(path_for(context, "x.rc", LR_CAN_LOAD), loads);
     assert_null(rec_plugin_for_path(context, "x.re"));
@@ -166,7 +166,7 @@ static void a_save_opens_the_plugin_that_is_called_as_the_extension(void **state
     free(near);
 }
 
-static void of_files_of_one_name_the_first_that_can_be_used_counts(void **state)
+static void test_first_usable_file_of_a_name_counts(void **state)
 {
     scratch *s = *state;
     char *first = scratch_folder(s, "first"), *second = scratch_folder(s, "second"),
@@ -196,7 +196,7 @@ static void of_files_of_one_name_the_first_that_can_be_used_counts(void **state)
     "-include stddef.h -DMORE='.load=0,.probe=0,.kind=REC_PLUGIN_SOURCE,.schemes=(const char*const[]){\"ta\",0}," \
     ".open=(int32_t(*)(rec_job*,const char*,rec_source**))probe'"
 
-static void a_plugin_for_sources_is_opened_for_a_path_with_a_scheme_alone(void **state)
+static void test_source_plugin_is_opened_for_scheme_alone(void **state)
 {
     scratch *s = *state;
     char *source = scratch_path(s, "source-ta.so"), *format = scratch_path(s, "tb.so");
@@ -212,7 +212,7 @@ static void a_plugin_for_sources_is_opened_for_a_path_with_a_scheme_alone(void *
     assert_false(is_mapped(source));
     assert_true(is_mapped(format));
     lr_job_begin(&job, context, "load", NULL);
-    assert_null(lr_registry_open(&job, "ta://host/x", false)); /* it opens nothing, and says nothing of it */
+    assert_null(lr_registry_open(&job, "ta://host/x", false)); /* its open() returns no source */
     assert_int_equal(lr_job_end(&job), REC_E_PLUGIN);
     assert_true(is_mapped(source));
     assert_string_equal(info_of(context, source, 0)->schemes, "ta");
@@ -220,10 +220,9 @@ static void a_plugin_for_sources_is_opened_for_a_path_with_a_scheme_alone(void *
     make(s->path, "tc.so", "-DNAME='\"Tc\"' " SOURCE);
     make(s->path, "source-td.so", "-DNAME='\"Td\"'");
     context = context_of(s->path);
-    assert_string_equal(info_of(context, odd, 0)->refused,
-                        "it opens paths with a scheme, so the name of its file must begin with source-");
+    assert_string_equal(info_of(context, odd, 0)->refused, "a source plugin must be in a file called source-NAME.so");
     assert_string_equal(info_of(context, wrong, 0)->refused,
-                        "it opens no paths with a scheme, so the name of its file must not begin with source-");
+                        "a file called source-NAME.so may contain source plugins only");
     rec_context_free(context);
     free(wrong);
     free(odd);
@@ -393,10 +392,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
         TEST(a_name_that_is_a_files_opens_that_file_alone),
-        TEST(a_file_is_recognised_by_the_plugin_that_is_called_as_its_extension),
-        TEST(a_save_opens_the_plugin_that_is_called_as_the_extension),
-        TEST(of_files_of_one_name_the_first_that_can_be_used_counts),
-        TEST(a_plugin_for_sources_is_opened_for_a_path_with_a_scheme_alone),
+        TEST(test_plugin_named_after_extension_recognises_file),
+        TEST(test_save_opens_plugin_named_after_extension),
+        TEST(test_first_usable_file_of_a_name_counts),
+        TEST(test_source_plugin_is_opened_for_scheme_alone),
         TEST(what_one_cannot_do_the_next_of_its_name_does),
         TEST(a_name_that_is_a_files_belongs_to_that_file),
         TEST(a_bid_is_bounded_by_the_magic_that_stands_there),

@@ -716,16 +716,16 @@ static int run_apart(const breach *b)
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static bool build(void)
+/* Compiles a plugin file. @param flags for the compiler. */
+static bool build(const char *file, const char *flags)
 {
     static const char *const files[] = {"breach", "breach_events", "breach_read", "breach_write", "breach_codec"};
     const char *compiler = getenv("CC"), *top = getenv("top_srcdir"), *sanitizers = getenv("SANITIZERS");
     char command[4096];
     int used;
     top = top ? top : ".";
-    used =
-        snprintf(command, sizeof command, "%s -std=c11 -D_GNU_SOURCE -g -fPIC -shared -I'%s/include' -o '%s/breach.so'",
-                 compiler && *compiler ? compiler : "cc", top, plugins);
+    used = snprintf(command, sizeof command, "%s -std=c11 -D_GNU_SOURCE -g -fPIC -shared %s -I'%s/include' -o '%s/%s'",
+                    compiler && *compiler ? compiler : "cc", flags, top, plugins, file);
     if (sanitizers && *sanitizers) {
         used += snprintf(command + used, sizeof command - (size_t)used, " -fsanitize=%s", sanitizers);
     }
@@ -744,7 +744,7 @@ int main(int argc, char **argv)
     plugins = scratch_folder(folder, "plugins");
     others = strdup(getenv("LIBRECORD_PLUGIN_PATH") ? getenv("LIBRECORD_PLUGIN_PATH") : "");
     (void)setenv("LIBRECORD_PLUGIN_PATH", plugins, 1);
-    if (chdir(folder->path) != 0 || !build()) {
+    if (chdir(folder->path) != 0 || !build("breach.so", "") || !build("source-breach.so", "-DBREACH_SOURCE")) {
         printf("Bail out! the plugin cannot be built\n");
         return 99;
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/little.h"
 #include "mpi/mpi_private.h"
 
 enum {
@@ -11,31 +12,13 @@ enum {
     RELEASE = 16 << 20 /* a mapped file's pages are given back when so many bytes were read */
 };
 
-/* What was read is in the host's order, what is kept and sent in that of files. */
-static void to_little(uint8_t *bytes, uint32_t width, uint64_t size)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (uint64_t at = 0; at < size; at += width) {
-        for (uint32_t i = 0; i < width / 2; i++) {
-            uint8_t byte = bytes[at + i];
-            bytes[at + i] = bytes[at + width - 1 - i];
-            bytes[at + width - 1 - i] = byte;
-        }
-    }
-#else
-    (void)bytes;
-    (void)width;
-    (void)size;
-#endif
-}
-
 static rec_status read_elements(const rec_tensor *tensor, uint64_t first, uint64_t count, uint8_t *target)
 {
     rec_dtype dtype = rec_tensor_dtype(tensor);
     uint32_t width = rec_dtype_bits(dtype) / 8;
     rec_status status = rec_tensor_read(tensor, dtype, first, count, target);
     if (status == REC_OK) {
-        to_little(target, width, count * width);
+        lr_to_little(target, width, count * width);
     }
     return status;
 }

@@ -211,7 +211,7 @@ static const char *near_part(nearest *last, const lr_plan_source *source, const 
     enum { KEYS_MOST = 5000 };
     char word[LR_NAME_MOST + 1], part[LR_NAME_MOST + 1], best[LR_NAME_MOST + 1] = "";
     uint64_t with = 0;
-    uint32_t distance = UINT32_MAX;
+    size_t distance = SIZE_MAX;
     first_word(pattern, word);
     if (last->source == source && strcmp(last->word, word) == 0) {
         return last->hint;

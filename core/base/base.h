@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/text.h"
 #include "librecord/plugin.h"
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
@@ -135,14 +136,6 @@ int32_t lr_watch_judge(rec_job *job, bool sizes_too);
 /** Fails if any map of the process was cut and somebody met that. */
 int32_t lr_watch_any(rec_job *job);
 
-/* --------------------------------------------------------------------------------------------------- processor -- */
-
-/** Instructions of x86-64 that not every one has. */
-typedef enum lr_cpu { LR_CPU_AVX2, LR_CPU_F16C, LR_CPU_AVX512F, LR_CPU_AVX512BW } lr_cpu;
-
-/** @return whether they may be used; false on other processors. */
-bool lr_cpu_has(lr_cpu what);
-
 /* ----------------------------------------------------------------------------------------- threads (threads.c) -- */
 
 /** Starts threads that run the same; fewer than wanted is no failure, for the caller's works too. Signals stay the
@@ -166,7 +159,7 @@ bool lr_key_valid(const char *key);
 typedef struct lr_suggestion {
     const char *asked;
     const char *best; /**< borrowed from the candidates */
-    uint32_t distance;
+    size_t distance;
 } lr_suggestion;
 
 void lr_suggestion_begin(lr_suggestion *near, const char *asked);
@@ -483,8 +476,5 @@ void lr_publish_ok(void);
 const char *lr_errno_words(int error, char *text, size_t room);
 /** rec_display_name() (display.c). */
 uint64_t lr_display(const char *path, char *name, uint64_t room);
-
-/** "1,234,567". @param room at least 32. @return buffer. */
-char *lr_group_digits(uint64_t number, char *buffer, size_t room);
 
 #endif

@@ -152,21 +152,6 @@ void lr_error_print(char *target, size_t room, const char *format, va_list args)
     lr_error_clean(target);
 }
 
-char *lr_group_digits(uint64_t number, char *buffer, size_t room)
-{
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
-    size_t at = 0;
-    for (int i = 0; i < length && at + 2 < room; i++) {
-        if (i && (length - i) % 3 == 0) {
-            buffer[at++] = ',';
-        }
-        buffer[at++] = digits[i];
-    }
-    buffer[at] = '\0';
-    return buffer;
-}
-
 enum { PATH_SHOWN = 160 };
 
 /* FILE: line N: PATH: WHAT, or FILE: byte N: PATH: WHAT; then the hint, each of its lines indented. */

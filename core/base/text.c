@@ -3,6 +3,8 @@
  * has a say. */
 #include "core/base/base.h"
 
+#include "common/utf8.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -90,53 +92,22 @@ static size_t fold(const char *name, char *folded)
     return length;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Letters to insert, drop, replace or swap with their neighbour until one text is the other. */
-static uint32_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    uint32_t rows[3][LR_NAME_MOST + 1];
-    uint32_t *before = rows[0], *last = rows[1], *now = rows[2];
-    for (size_t j = 0; j <= b_length; j++) {
-        before[j] = 0;
-        last[j] = (uint32_t)j;
-    }
-    for (size_t i = 1; i <= a_length; i++) {
-        uint32_t *oldest = before;
-        now[0] = (uint32_t)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            uint32_t cost = a[i - 1] == b[j - 1] ? 0 : 1;
-            now[j] = least(least(last[j] + 1, now[j - 1] + 1), last[j - 1] + cost);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                now[j] = least(now[j], before[j - 2] + 1);
-            }
-        }
-        before = last;
-        last = now;
-        now = oldest;
-    }
-    return last[b_length];
-}
-
 void lr_suggestion_begin(lr_suggestion *near, const char *asked)
 {
     near->asked = asked;
     near->best = NULL;
-    near->distance = UINT32_MAX;
+    near->distance = SIZE_MAX;
 }
 
 void lr_suggestion_try(lr_suggestion *near, const char *candidate)
 {
     char a[LR_NAME_MOST], b[LR_NAME_MOST];
     size_t a_length = fold(near->asked, a), b_length = fold(candidate, b);
-    uint32_t away;
+    size_t away;
     if (!a_length || !b_length) {
         return;
     }
-    away = distance(a, a_length, b, b_length);
+    away = lr_distance(a, a_length, b, b_length);
     /* A third of the letters may be wrong: more is another word. */
     if (away < near->distance && away * 3 <= (a_length > b_length ? a_length : b_length)) {
         near->best = candidate;
@@ -146,40 +117,9 @@ void lr_suggestion_try(lr_suggestion *near, const char *candidate)
 
 /* ------------------------------------------------------------------------------------------------------- texts -- */
 
-/* The bits that no byte of ASCII has. */
-#define ASCII UINT64_C(0x8080808080808080)
-
 size_t lr_utf8_valid(const char *text, size_t length)
 {
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t at = 0;
-    while (at < length) {
-        unsigned char first;
-        uint64_t eight;
-        while (length - at >= sizeof eight && (memcpy(&eight, bytes + at, sizeof eight), (eight & ASCII) == 0)) {
-            at += sizeof eight;
-        }
-        if (at == length) {
-            break;
-        }
-        first = bytes[at];
-        /* The second byte's bounds keep out what is overlong, a surrogate or beyond U+10FFFF (Unicode, table 3-7). */
-        unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-        unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-        size_t more = first < 0x80 ? 0 : first < 0xC2 ? 9 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 9;
-        if (more > 3 || more > length - at - 1) {
-            return at;
-        }
-        for (size_t i = 1; i <= more; i++) {
-            if (bytes[at + i] < low || bytes[at + i] > high) {
-                return at;
-            }
-            low = 0x80;
-            high = 0xBF;
-        }
-        at += more + 1;
-    }
-    return length;
+    return (size_t)lr_utf8_until((const uint8_t *)text, length);
 }
 
 size_t lr_character_begin(const char *text, size_t at)

@@ -2,6 +2,7 @@
  * Floats from one type to another with the vector instructions of x86-64, where the processor has them. The results
  * are those of convert.c, bit for bit: the processor's conversions keep a NaN's sign and upper payload and set its
  * quiet bit. vcvtneps2bf16 is left alone, as it flushes subnormals. */
+#include "common/cpu.h"
 #include "core/record/convert_private.h"
 
 #ifdef LR_CONVERT_HAS_X86
@@ -483,9 +484,9 @@ bool lr_convert_streams(const void *to_data, uint64_t size)
 
 lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
 {
-    if (level == LR_CONVERT_AVX512 && lr_cpu_has(LR_CPU_AVX512F))
+    if (level == LR_CONVERT_AVX512 && LR_CPU_HAS(AVX512F, "avx512f"))
         return table512[from][to];
-    if (level == LR_CONVERT_AVX2 && lr_cpu_has(LR_CPU_AVX2) && lr_cpu_has(LR_CPU_F16C))
+    if (level == LR_CONVERT_AVX2 && LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(F16C, "f16c"))
         return table256[from][to];
     return NULL;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 typedef struct lr_codec_excerpt {
     char text[132];

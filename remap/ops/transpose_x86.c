@@ -4,6 +4,7 @@
  * Four-byte elements are turned 16 by 16 (8 by 8) in registers. Narrower ones are packed first: two rows of 2-byte
  * elements become one of pairs, four of 1-byte elements one of quads, which then turn like four-byte elements. A block
  * has as many rows as a line of output holds elements, so each of its output rows is one whole line. */
+#include "common/cpu.h"
 #include "remap/ops/ops_private.h"
 
 #ifdef LR_TRANSPOSE_HAS_X86
@@ -310,9 +311,9 @@ static const lr_transpose_kernel kernels256[] = {{64, 32, run256_1, copy256, fen
 const lr_transpose_kernel *lr_transpose_level(int level, uint32_t width)
 {
     unsigned index = width == 8 ? 3 : width / 2;
-    if (level == LR_TRANSPOSE_AVX512 && lr_cpu_has(LR_CPU_AVX512F) && lr_cpu_has(LR_CPU_AVX512BW))
+    if (level == LR_TRANSPOSE_AVX512 && LR_CPU_HAS(AVX512F, "avx512f") && LR_CPU_HAS(AVX512BW, "avx512bw"))
         return &kernels512[index];
-    if (level == LR_TRANSPOSE_AVX2 && lr_cpu_has(LR_CPU_AVX2))
+    if (level == LR_TRANSPOSE_AVX2 && LR_CPU_HAS(AVX2, "avx2"))
         return &kernels256[index];
     return NULL;
 }

@@ -9,13 +9,9 @@
 
 #include <cmocka.h>
 
-#include "tests/sha256.h"
 #include "tools/measure/blocks.c"
 #include "tools/measure/kernels.c"
 #include "tools/measure/plain.c"
-#include "tools/measure/sha256.c"
-#include "tools/measure/sha256_fast.c"
-#include "tools/measure/sha256_plain.c"
 #include "tools/measure/vector.c"
 #include "tools/measure/x86.c"
 
@@ -206,42 +202,13 @@ static void kernels_are_found(void **state)
     assert_ptr_equal(tool_measure_kernels(count - 1), &tool_measure_plain);
 }
 
-static void all_ways_hash_alike(void **state)
-{
-    static uint8_t bytes[MOST];
-
-    (void)state;
-    for (size_t i = 0; i < MOST; i++) {
-        bytes[i] = (uint8_t)random_bits();
-    }
-    for (size_t size = 0; size <= MOST; size += size < 300 ? 1 : 997) {
-        char expected[65], found[65];
-        sha256(bytes, size, expected);
-        for (size_t way = 0; tool_sha256_way(way); way++) {
-            for (size_t step = 1; step <= 1 + size; step = step * 5 + 3) {
-                uint8_t sum[MEASURE_SUM_BYTES];
-                sha256_state h;
-                tool_sha256_begin(&h);
-                h.blocks = tool_sha256_way(way);
-                for (size_t at = 0; at < size; at += step) {
-                    tool_sha256_add(&h, bytes + at, size - at < step ? size - at : step);
-                }
-                tool_sha256_end(&h, sum);
-                for (size_t i = 0; i < MEASURE_SUM_BYTES; i++) {
-                    (void)snprintf(found + 2 * i, 3, "%02x", sum[i]);
-                }
-                assert_string_equal(found, expected);
-            }
-        }
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_found),        cmocka_unit_test(plain_kernels_count_what_is_there),
-        cmocka_unit_test(all_kernels_agree_on_f32), cmocka_unit_test(all_kernels_agree_on_f64),
-        cmocka_unit_test(all_ways_hash_alike),
+        cmocka_unit_test(kernels_are_found),
+        cmocka_unit_test(plain_kernels_count_what_is_there),
+        cmocka_unit_test(all_kernels_agree_on_f32),
+        cmocka_unit_test(all_kernels_agree_on_f64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

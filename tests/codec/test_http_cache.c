@@ -9,8 +9,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "plugins/codec/http/digest.h"
-#include "tests/sha256.h"
+#include "common/sha256.h"
 
 #include "tests/codec/http_scene.h"
 #include "tests/sanitized.h"
@@ -115,9 +114,9 @@ static void what_was_fetched_is_there(void **state)
 /* The index of that file. */
 static void write_kept(const char *format, const char *url, const char *tag, const char *size, const char *bits)
 {
-    char index[512], digest[LR_HTTP_DIGEST];
+    char index[512], digest[2 * LR_SHA256_BYTES + 1];
     int length;
-    lr_http_digest(url_of(url), digest);
+    lr_sha256_hex(url_of(url), strlen(url_of(url)), digest);
     length = snprintf(index, sizeof index, "%s\n%s\n%s\n%s\n%s\n", format, digest, tag, size, bits);
     write_file(kept_file(".index"), index, (size_t)length);
 }
@@ -249,19 +248,6 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
 }
 
 /* ------------------------------------------------------------------------------------ secrets, and other users -- */
-
-static void test_digest_is_sha256(void **state)
-{
-    char text[300], digest[LR_HTTP_DIGEST], expected[65];
-    (void)state;
-    for (size_t length = 0; length < sizeof text - 1; length++) {
-        memset(text, 'a' + (int)(length % 26), length);
-        text[length] = '\0';
-        lr_http_digest(text, digest);
-        sha256(text, length, expected);
-        assert_string_equal(digest, expected);
-    }
-}
 
 static void open_and_close(world *w, const char *url)
 {
@@ -620,7 +606,6 @@ int main(void)
         TEST(a_file_that_comes_as_a_whole_needs_room),
         TEST(any_allocation_may_fail),
         TEST(nothing_stays_of_what_is_kept),
-        TEST(test_digest_is_sha256),
         TEST(test_kept_files_hold_no_secret),
         TEST(test_links_are_not_followed),
         TEST(test_directory_of_others_is_not_used),

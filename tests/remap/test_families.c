@@ -15,7 +15,7 @@
 #include <librecord.h>
 
 #include "tests/scratch.h"
-#include "tests/sha256.h"
+#include "common/sha256.h"
 #include "tests/shared.h"
 
 /* ----------------------------------------------------------------------------------------------------- fixture -- */
@@ -257,7 +257,7 @@ static void compare_record(const rec_record *record, const table *t)
             mistake("%s: %s", key, rec_error_message());
             continue;
         }
-        sha256(bytes, (size_t)size, hash);
+        lr_sha256_hex(bytes, (size_t)size, hash);
         if (strcmp(hash, row[HASH]) != 0) {
             mistake("%s: other bytes", key);
         }

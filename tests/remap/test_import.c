@@ -16,7 +16,7 @@
 #include <librecord.h>
 
 #include "tests/scratch.h"
-#include "tests/sha256.h"
+#include "common/sha256.h"
 #include "tests/shared.h"
 
 /* ----------------------------------------------------------------------------------- where we differ from Burn -- */
@@ -695,7 +695,7 @@ static bool is_sound(const outcome *o, const sound *expected)
     values = print_record(o->record);
     if (strlen(expected->values) == 64) {
         char hash[65];
-        sha256(values, strlen(values), hash);
+        lr_sha256_hex(values, strlen(values), hash);
         same = strcmp(hash, expected->values) == 0 ||
                differ("", "expected %s, found %s\n%s", expected->values, hash, values);
         free(values);

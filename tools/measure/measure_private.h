@@ -61,7 +61,7 @@ extern const measure_kernels tool_measure_vector; /* by the vectors that every p
 #if defined(__x86_64__)
 #define MEASURE_X86 1
 extern const measure_kernels tool_measure_avx2, tool_measure_avx512;
-typedef enum tool_cpu { TOOL_CPU_AVX2, TOOL_CPU_AVX512, TOOL_CPU_SHA } tool_cpu;
+typedef enum tool_cpu { TOOL_CPU_AVX2, TOOL_CPU_AVX512 } tool_cpu;
 bool tool_cpu_has(tool_cpu what);
 #endif
 /* @return kernels that this processor can run, the fastest first, the plain ones last; NULL behind them. */
@@ -100,24 +100,5 @@ size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, si
                                 measured_tensor *made);
 /* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
 size_t tool_measure_take(session *s, size_t count, measured_tensor *made);
-
-/* ----------------------------------------------------------------------------------------------------- SHA-256 -- */
-
-/* Takes in blocks of 64 bytes. */
-typedef void sha256_blocks(uint32_t state[8], const uint8_t *at, size_t blocks);
-typedef struct sha256_state {
-    uint32_t state[8];
-    uint64_t length; /* bytes so far */
-    uint8_t rest[64];
-    sha256_blocks *blocks;
-} sha256_state;
-void tool_sha256_begin(sha256_state *h);
-void tool_sha256_add(sha256_state *h, const void *bytes, size_t size);
-void tool_sha256_end(sha256_state *h, uint8_t sum[MEASURE_SUM_BYTES]);
-
-sha256_blocks tool_sha256_plain;
-extern const uint32_t tool_sha256_words[64];
-/* @return a way to do it on this processor, the fastest first, the plain one last; NULL behind them. */
-sha256_blocks *tool_sha256_way(size_t index);
 
 #endif

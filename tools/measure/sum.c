@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/little.h"
+#include "common/sha256.h"
 #include "tools/measure/measure_private.h"
 
 /* Bytes that are read at a time. */
@@ -18,32 +20,15 @@ static rec_dtype canonical(const rec_tensor *tensor)
                                                                    : dtype;
 }
 
-static void add_form(sha256_state *h, const rec_tensor *tensor, rec_dtype dtype)
+static void add_form(lr_sha256 *h, const rec_tensor *tensor, rec_dtype dtype)
 {
     text line = {0};
 
     tool_text_format(&line, "%s ", rec_dtype_bits(dtype) ? rec_dtype_name(dtype) : rec_tensor_dtype_name(tensor));
     tool_text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
     tool_text_put(&line, "\n");
-    tool_sha256_add(h, line.at, line.length);
+    lr_sha256_add(h, line.at, line.length);
     tool_text_free(&line);
-}
-
-static void make_little(uint8_t *at, size_t size, size_t width)
-{
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (size_t i = 0; i < size; i += width) {
-        for (size_t j = 0; j < width / 2; j++) {
-            uint8_t kept = at[i + j];
-            at[i + j] = at[i + width - 1 - j];
-            at[i + width - 1 - j] = kept;
-        }
-    }
-#else
-    (void)at;
-    (void)size;
-    (void)width;
-#endif
 }
 
 rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES])
@@ -52,16 +37,16 @@ rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_S
     size_t width = rec_dtype_bits(dtype) / 8;
     uint64_t count = rec_tensor_count(tensor), size;
     rec_status status = REC_OK;
-    sha256_state h;
+    lr_sha256 h;
 
-    tool_sha256_begin(&h);
+    lr_sha256_begin(&h);
     add_form(&h, tensor, dtype);
     if (!width) {
         const void *bytes = rec_tensor_bytes(tensor, &size);
         if (!bytes && size) {
             return rec_error_status();
         }
-        tool_sha256_add(&h, bytes, (size_t)size);
+        lr_sha256_add(&h, bytes, (size_t)size);
     } else if (count) {
         uint64_t most = PIECE / width < count ? PIECE / width : count;
         uint8_t *piece = xmalloc((size_t)most * width);
@@ -70,15 +55,15 @@ rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_S
             status = rec_tensor_read(tensor, dtype, first, n, piece);
             rec_tensor_release(tensor, first, n);
             if (status == REC_OK) {
-                make_little(piece, (size_t)n * width, width);
-                tool_sha256_add(&h, piece, (size_t)n * width);
+                lr_to_little(piece, (uint32_t)width, (size_t)n * width);
+                lr_sha256_add(&h, piece, (size_t)n * width);
             }
             first += n;
         }
         free(piece);
     }
     if (status == REC_OK) {
-        tool_sha256_end(&h, sum);
+        lr_sha256_end(&h, sum);
     }
     return status;
 }
@@ -91,9 +76,9 @@ int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SU
 
 void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES])
 {
-    sha256_state h;
+    lr_sha256 h;
 
-    tool_sha256_begin(&h);
-    tool_sha256_add(&h, bytes, size);
-    tool_sha256_end(&h, sum);
+    lr_sha256_begin(&h);
+    lr_sha256_add(&h, bytes, size);
+    lr_sha256_end(&h, sum);
 }

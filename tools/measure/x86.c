@@ -3,47 +3,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/cpu.h"
 #include "tools/measure/measure_private.h"
 
 #ifdef MEASURE_X86
 
 #include <immintrin.h>
 
-/* The C library's start has asked the processor; GCC's own table would ask it again before main(), in every command. */
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#endif
-#ifdef CPU_FEATURE_ACTIVE
-#define HAS(theirs, gcc) is_active(x86_cpu_##theirs)
-/* As x86_cpu_active(), which shifts a one into the sign for bit 31, AVX512VL. */
-static bool is_active(unsigned index)
-{
-    const struct cpuid_feature *leaf = __x86_get_cpuid_feature_leaf(index / 128);
-
-    return (leaf->active_array[index % 128 / 32] >> index % 32 & 1) != 0;
-}
-#define HAS_SHA() HAS(SHA, "")
-#else
-#include <cpuid.h>
-#define HAS(theirs, gcc) __builtin_cpu_supports(gcc)
-#define HAS_SHA() asked_for_sha() /* of which not every compiler knows a name */
-static bool asked_for_sha(void)
-{
-    unsigned a, b, c, d;
-    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
-}
-#endif
-
 bool tool_cpu_has(tool_cpu what)
 {
     switch (what) {
     case TOOL_CPU_AVX2:
-        return HAS(AVX2, "avx2");
+        return LR_CPU_HAS(AVX2, "avx2");
     case TOOL_CPU_AVX512:
-        return HAS(AVX512F, "avx512f") && HAS(AVX512BW, "avx512bw") && HAS(AVX512DQ, "avx512dq") &&
-               HAS(AVX512VL, "avx512vl");
-    case TOOL_CPU_SHA:
-        return HAS_SHA() && HAS(SSE4_1, "sse4.1") && HAS(SSSE3, "ssse3");
+        return LR_CPU_HAS(AVX512F, "avx512f") && LR_CPU_HAS(AVX512BW, "avx512bw") && LR_CPU_HAS(AVX512DQ, "avx512dq") &&
+               LR_CPU_HAS(AVX512VL, "avx512vl");
     }
     return false;
 }

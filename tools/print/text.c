@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "tools/print/print.h"
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
@@ -108,17 +109,7 @@ void tool_text_free(text *t)
 
 const char *tool_grouped(uint64_t number, char *buffer)
 {
-    char digits[24];
-    size_t length = (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number), used = 0;
-
-    for (size_t i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            buffer[used++] = ',';
-        }
-        buffer[used++] = digits[i];
-    }
-    buffer[used] = '\0';
-    return buffer;
+    return lr_group_digits(number, buffer, NUMBER_ROOM);
 }
 
 /* Three significant digits: 4.58, 45.8, 458. */

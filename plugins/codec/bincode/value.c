@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 /* Levels of C recursion; types are shallower. */
 enum { DEPTH_MOST = 192, RUN = 1024 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 enum { INDEFINITE = 31 };
 

@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#include "plugins/codec/cpu.h"
+#include "common/cpu.h"
 /* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
 
 #define TARGET __attribute__((target("avx512f,avx2,f16c")))

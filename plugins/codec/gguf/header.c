@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plugins/codec/gguf/metadata.h"
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 /* What a header is read with. */
 typedef struct reader {

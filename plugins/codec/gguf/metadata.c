@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 int32_t lr_gguf_value_check(lr_gguf_cursor *c, uint64_t at, uint32_t type)
 {

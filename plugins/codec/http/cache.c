@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "plugins/codec/http/digest.h"
+#include "common/sha256.h"
 #include "plugins/codec/http/own.h"
 
 /* Blocks between two looks at the index. */
@@ -31,7 +31,7 @@ enum { NAME = 32 }; /* digits of the digest that files are called by */
 
 struct lr_http_cache {
     int folder, fd;
-    char digest[LR_HTTP_DIGEST];
+    char digest[2 * LR_SHA256_BYTES + 1];
     char index[NAME + 8], fresh[NAME + 8]; /* names: of the index, and of one that takes its place */
     lr_http_facts facts;
     uint64_t blocks, unsaved;
@@ -198,7 +198,7 @@ static lr_http_cache *make(const lr_http *http)
         c->facts = http->facts;
         c->blocks = (c->facts.total + LR_HTTP_BLOCK - 1) / LR_HTTP_BLOCK;
         c->bits = calloc(1, (size_t)((c->blocks + 7) / 8));
-        lr_http_digest(http->url, c->digest);
+        lr_sha256_hex(http->url, strlen(http->url), c->digest);
         (void)snprintf(c->index, sizeof c->index, "%.*s.index", NAME, c->digest);
         (void)snprintf(c->fresh, sizeof c->fresh, "%.*s.new", NAME, c->digest);
     }

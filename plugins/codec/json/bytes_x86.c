@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "plugins/codec/cpu.h"
+#include "common/cpu.h"
 
 /* Text that is fetched ahead of its use. The work on a block is so long that a processor does not look far enough by
  * itself. */

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 int32_t lr_json_cut_short(const lr_json_input *in, const char *what)
 {

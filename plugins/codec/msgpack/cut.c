@@ -56,17 +56,3 @@ const char *lr_msgpack_cut_object(const uint8_t *data, uint64_t left, uint64_t *
     }
     return what;
 }
-
-/* "1,234,567", as core writes counts. */
-const char *lr_msgpack_group(uint64_t number, char digits[32])
-{
-    char *at = digits + 31;
-    *at = '\0';
-    for (int i = 0; i == 0 || number > 0; i++, number /= 10) {
-        if (i > 0 && i % 3 == 0) {
-            *--at = ',';
-        }
-        *--at = (char)('0' + number % 10);
-    }
-    return at;
-}

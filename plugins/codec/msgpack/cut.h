@@ -11,7 +11,5 @@ bool lr_msgpack_is_map(uint8_t first);
 /** An object that the end of the data cuts. @param left bytes there are of it, one at least. @param size (out) how many
  * it has, as far as they tell. @return what it is, "string". */
 const char *lr_msgpack_cut_object(const uint8_t *data, uint64_t left, uint64_t *size);
-/** "1,234,567", as core writes counts. @return within `digits`. */
-const char *lr_msgpack_group(uint64_t number, char digits[32]);
 
 #endif

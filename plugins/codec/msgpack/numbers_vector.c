@@ -9,7 +9,7 @@
 
 #include <immintrin.h>
 
-#include "plugins/codec/cpu.h"
+#include "common/cpu.h"
 
 __attribute__((target("avx2"))) static uint64_t floats_avx2(const uint8_t *data, uint64_t count, float *out)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "plugins/codec/msgpack/cut.h"
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length)
 {

@@ -17,7 +17,8 @@
 #include "plugins/codec/msgpack/numbers.h"
 #include "plugins/codec/msgpack/window.h"
 #include "plugins/codec/trailing.h"
-#include "plugins/codec/utf8.h"
+#include "common/text.h"
+#include "common/utf8.h"
 
 const rec_option lr_msgpack_trailing = LR_TRAILING;
 
@@ -524,7 +525,7 @@ static int32_t cut_short(reader *r)
     }
     char digits[32];
     int32_t status = rec_fail(r->job, REC_E_FORMAT, r->at, "the data end inside a %s: at least %s more byte%s needed",
-                              what, lr_msgpack_group(owed, digits), owed == 1 ? " is" : "s are");
+                              what, lr_group_digits(owed, digits, sizeof digits), owed == 1 ? " is" : "s are");
     rec_fail_hint(r->job, "The file is cut short: copy it again from where it came from.");
     return status;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "plugins/codec/utf8.h"
+#include "common/utf8.h"
 
 /* Operations, by the names that Python's pickletools gives them. */
 enum {

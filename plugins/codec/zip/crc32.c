@@ -11,7 +11,7 @@
 
 #include <immintrin.h>
 
-#include "plugins/codec/cpu.h"
+#include "common/cpu.h"
 
 #define TARGET __attribute__((target("sse4.1,pclmul")))
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * SHA-256 (FIPS 180-4) of bytes that come in pieces. */
-#include <string.h>
+ * SHA-256 (FIPS 180-4): blocks, and the padding at the end. */
+#include "common/sha256.h"
 
-#include "tools/measure/measure_private.h"
+#include <stdio.h>
+#include <string.h>
 
 enum { BLOCK = 64 };
 
-void tool_sha256_begin(sha256_state *h)
+void lr_sha256_begin(lr_sha256 *h)
 {
     /* The same of the square roots of the first 8. */
-    *h = (sha256_state){
+    *h = (lr_sha256){
         .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19},
-        .blocks = tool_sha256_way(0)};
+        .blocks = lr_sha256_way(0)};
 }
 
-void tool_sha256_add(sha256_state *h, const void *bytes, size_t size)
+void lr_sha256_add(lr_sha256 *h, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;
     size_t held = (size_t)(h->length % BLOCK);
@@ -38,7 +39,7 @@ void tool_sha256_add(sha256_state *h, const void *bytes, size_t size)
     }
 }
 
-void tool_sha256_end(sha256_state *h, uint8_t sum[MEASURE_SUM_BYTES])
+void lr_sha256_end(lr_sha256 *h, uint8_t digest[LR_SHA256_BYTES])
 {
     uint8_t end[2 * BLOCK] = {0x80}, *last;
     uint64_t bits = h->length * 8;
@@ -48,8 +49,20 @@ void tool_sha256_end(sha256_state *h, uint8_t sum[MEASURE_SUM_BYTES])
     for (size_t i = 0; i < 8; i++) {
         last[i] = (uint8_t)(bits >> (56 - 8 * i));
     }
-    tool_sha256_add(h, end, padding);
-    for (size_t i = 0; i < MEASURE_SUM_BYTES; i++) {
-        sum[i] = (uint8_t)(h->state[i / 4] >> (24 - i % 4 * 8));
+    lr_sha256_add(h, end, padding);
+    for (size_t i = 0; i < LR_SHA256_BYTES; i++) {
+        digest[i] = (uint8_t)(h->state[i / 4] >> (24 - i % 4 * 8));
+    }
+}
+
+void lr_sha256_hex(const void *bytes, size_t size, char hex[2 * LR_SHA256_BYTES + 1])
+{
+    uint8_t digest[LR_SHA256_BYTES];
+    lr_sha256 h;
+    lr_sha256_begin(&h);
+    lr_sha256_add(&h, bytes, size);
+    lr_sha256_end(&h, digest);
+    for (size_t i = 0; i < LR_SHA256_BYTES; i++) {
+        (void)snprintf(hex + 2 * i, 3, "%02x", digest[i]);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Whether text is UTF-8. */
-#ifndef LR_UTF8_H
-#define LR_UTF8_H
+ * UTF-8 of texts that others wrote. */
+#ifndef LR_COMMON_UTF8_H
+#define LR_COMMON_UTF8_H
 
 #include <stdint.h>
 #include <string.h>

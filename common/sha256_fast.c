@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * SHA-256 by the processor's own instructions for it: those of x86-64 (SHA-NI) and of aarch64. */
-#include "tools/measure/measure_private.h"
+#include "common/cpu.h"
+#include "common/sha256.h"
 
 #if defined(__x86_64__)
 
@@ -9,11 +10,11 @@
 #define SHA_TARGET __attribute__((target("sha,sse4.1,ssse3")))
 
 /* Four rounds by the words in `w`; the halves of the state change places. */
-#define ROUNDS(w, i)                                                                                  \
-    do {                                                                                              \
-        __m128i sum = _mm_add_epi32(w, _mm_loadu_si128((const void *)(tool_sha256_words + 4 * (i)))); \
-        cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);                                                \
-        abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));                       \
+#define ROUNDS(w, i)                                                                                \
+    do {                                                                                            \
+        __m128i sum = _mm_add_epi32(w, _mm_loadu_si128((const void *)(lr_sha256_words + 4 * (i)))); \
+        cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);                                              \
+        abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0E));                     \
     } while (0)
 
 /* The next four words, in place of the oldest ones. */
@@ -56,9 +57,9 @@ SHA_TARGET static void sha256_x86(uint32_t state[8], const uint8_t *at, size_t b
     _mm_storeu_si128((void *)(state + 4), _mm_alignr_epi8(efgh, abcd, 8));
 }
 
-static sha256_blocks *fast(void)
+static lr_sha256_blocks *fast(void)
 {
-    return tool_cpu_has(TOOL_CPU_SHA) ? sha256_x86 : NULL;
+    return LR_CPU_HAS_SHA() && LR_CPU_HAS(SSE4_1, "sse4.1") && LR_CPU_HAS(SSSE3, "ssse3") ? sha256_x86 : NULL;
 }
 
 #elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
@@ -86,7 +87,7 @@ SHA_TARGET static void sha256_arm(uint32_t state[8], const uint8_t *at, size_t b
             w[i] = vreinterpretq_u32_u8(vrev32q_u8(vld1q_u8(at + 16 * i)));
         }
         for (size_t i = 0; i < 16; i++) {
-            uint32x4_t sum = vaddq_u32(w[i % 4], vld1q_u32(tool_sha256_words + 4 * i)), before = abcd;
+            uint32x4_t sum = vaddq_u32(w[i % 4], vld1q_u32(lr_sha256_words + 4 * i)), before = abcd;
             abcd = vsha256hq_u32(abcd, efgh, sum);
             efgh = vsha256h2q_u32(efgh, before, sum);
             if (i < 12) {
@@ -100,23 +101,23 @@ SHA_TARGET static void sha256_arm(uint32_t state[8], const uint8_t *at, size_t b
     vst1q_u32(state + 4, efgh);
 }
 
-static sha256_blocks *fast(void)
+static lr_sha256_blocks *fast(void)
 {
     return getauxval(AT_HWCAP) & HAS_SHA2 ? sha256_arm : NULL;
 }
 
 #else
 
-static sha256_blocks *fast(void)
+static lr_sha256_blocks *fast(void)
 {
     return NULL;
 }
 
 #endif
 
-sha256_blocks *tool_sha256_way(size_t index)
+lr_sha256_blocks *lr_sha256_way(size_t index)
 {
-    sha256_blocks *ways[] = {fast(), tool_sha256_plain, NULL};
+    lr_sha256_blocks *ways[] = {fast(), lr_sha256_plain, NULL};
     size_t begin = ways[0] ? 0 : 1;
 
     return begin + index < 2 ? ways[begin + index] : NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The blocks of SHA-256 (FIPS 180-4) in plain C. */
-#include "tools/measure/measure_private.h"
+#include "common/sha256.h"
 
 /* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
-const uint32_t tool_sha256_words[64] = {
+const uint32_t lr_sha256_words[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -26,9 +26,9 @@ static inline uint32_t turn(uint32_t word, unsigned bits)
         (h) = more + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + (((a) & (b)) | ((c) & ((a) | (b))));           \
     } while (0)
 
-void tool_sha256_plain(uint32_t state[8], const uint8_t *at, size_t blocks)
+void lr_sha256_plain(uint32_t state[8], const uint8_t *at, size_t blocks)
 {
-    const uint32_t *k = tool_sha256_words;
+    const uint32_t *k = lr_sha256_words;
 
     for (; blocks; blocks--, at += 64) {
         uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5],

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/text.h"
+#include "common/threads.h"
 #include "librecord/plugin.h"
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
@@ -135,13 +136,6 @@ int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too);
 int32_t lr_watch_judge(rec_job *job, bool sizes_too);
 /** Fails if any map of the process was cut and somebody met that. */
 int32_t lr_watch_any(rec_job *job);
-
-/* ----------------------------------------------------------------------------------------- threads (threads.c) -- */
-
-/** Starts threads that run the same; fewer than wanted is no failure, for the caller's works too. Signals stay the
- *  application's: none is handled on a thread that it does not know. @return how many; to be joined. */
-uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void *user), void *user);
-void lr_threads_join(const pthread_t *threads, uint32_t count);
 
 /* -------------------------------------------------------------------------------------------------------- text -- */
 

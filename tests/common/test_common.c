@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * common/: SHA-256, digits in groups, the distance between words, UTF-8. */
+ * common/: SHA-256, digits in groups, the distance between words, UTF-8, a team of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "common/sha256.h"
+#include "common/team.h"
 #include "common/text.h"
 #include "common/utf8.h"
 
@@ -122,6 +123,43 @@ static void test_utf8_ends_at_the_first_bad_byte(void **state)
     }
 }
 
+typedef struct square {
+    lr_task task; /* first, so that it is known by it */
+    uint64_t number, made;
+    unsigned worker;
+} square;
+
+static void make_square(lr_task *task, unsigned worker)
+{
+    square *self = (square *)task;
+    self->made = self->number * self->number;
+    self->worker = worker;
+}
+
+/* Each task is carried out once, by a worker below the number of threads. */
+static void test_team_does_what_is_posted(void **state)
+{
+    enum { TASKS = 500 };
+    static square squares[TASKS];
+    (void)state;
+    for (uint32_t threads = 1; threads <= 20; threads = threads * 2 + 1) {
+        lr_team *team = lr_team_new();
+        assert_non_null(team);
+        for (uint64_t i = 0; i < TASKS; i++) {
+            squares[i] = (square){.task.run = make_square, .number = i};
+            assert_true(lr_team_done(team, &squares[i].task)); /* not posted */
+            (void)lr_team_post(team, &squares[i].task, threads);
+        }
+        for (uint64_t i = TASKS; i-- > 0;) { /* the last one first */
+            lr_team_wait(team, &squares[i].task);
+            assert_true(lr_team_done(team, &squares[i].task));
+            assert_int_equal(squares[i].made, i * i);
+            assert_true(squares[i].worker < threads && squares[i].worker < LR_TEAM_WORKERS);
+        }
+        lr_team_free(team);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +168,7 @@ int main(void)
         cmocka_unit_test(test_digits_in_groups),
         cmocka_unit_test(test_distance_of_words),
         cmocka_unit_test(test_utf8_ends_at_the_first_bad_byte),
+        cmocka_unit_test(test_team_does_what_is_posted),
     };
     return cmocka_run_group_tests_name("common", tests, NULL, NULL);
 }

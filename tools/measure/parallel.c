@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Work that is shared out among the session's threads, and among the processes that look at one file together. */
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "common/threads.h"
 #include "tools/measure/measure.h"
 
 enum { THREADS_MOST = 64 };
@@ -38,26 +37,16 @@ static void do_run(session *s, uint64_t first, uint64_t end, void (*work)(void *
 {
     struct work w = {.work = work, .user = user, .next = first, .end = end};
     uint64_t count = end - first;
-    uint32_t wanted = tool_threads(s), started = 0;
+    uint32_t wanted = tool_threads(s), started;
     pthread_t others[THREADS_MOST];
-    sigset_t all, before;
 
     if (wanted > count) {
         wanted = count ? (uint32_t)count : 1;
     }
-    /* Signals are the main thread's. A thread that cannot be started leaves its share to the others. */
-    (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGBUS); /* of a file that was cut: the thread meets it itself */
-    if (wanted > 1 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0) {
-        while (started < wanted - 1 && pthread_create(&others[started], NULL, run, &w) == 0) {
-            started++;
-        }
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
+    /* A thread that cannot be started leaves its share to the others. */
+    started = lr_threads_start(others, wanted - 1, run, &w);
     (void)run(&w);
-    for (uint32_t i = 0; i < started; i++) {
-        (void)pthread_join(others[i], NULL);
-    }
+    lr_threads_join(others, started);
 }
 
 void tool_parallel(session *s, uint64_t count, void (*work)(void *user, uint64_t i), void *user)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "plugins/codec/gguf/blocks.h"
-#include "plugins/codec/threads.h"
+#include "common/threads.h"
 
 /* Elements read at a time where there is no map: whole blocks of any type, and their bytes. */
 enum { PIECE = 8192, BYTES_MOST = PIECE / 32 * 36 };
@@ -81,7 +81,7 @@ static void run_shared(rec_job *job, const decoded *d, const uint8_t *blocks, ui
                             numbers + begin * d->type->count};
         begin = end;
     }
-    while (started < n - 1 && lr_codec_thread(&threads[started], run, &shares[started])) {
+    while (started < n - 1 && lr_threads_start(&threads[started], 1, run, &shares[started])) {
         started++;
     }
     for (uint64_t i = started; i < n; i++) {

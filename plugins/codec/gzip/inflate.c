@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "plugins/codec/gzip/sum.h"
+#include "common/crc32.h"
 
 /* The checksum is computed of bytes that are still in the cache. It also keeps each step within 32 bits. */
 enum { CACHED = 256 << 10, INPUT_MOST = 1 << 30 };
@@ -152,7 +152,7 @@ lr_inflate_stop lr_inflate(lr_inflater *self)
         in = self->in;
         out = self->out;
         stop = step(self, at_most(self->in_end - in, INPUT_MOST), at_most(self->out_end - out, CACHED));
-        self->crc = lr_gzip_crc(self->crc, out, (size_t)(self->out - out));
+        self->crc = lr_crc32(self->crc, out, (size_t)(self->out - out));
     } while ((stop == LR_INFLATE_ROOM && self->out < self->out_end) ||
              (stop == LR_INFLATE_INPUT && self->in < self->in_end));
     return stop;

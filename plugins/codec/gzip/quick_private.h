@@ -7,7 +7,7 @@
 #include "plugins/codec/gzip/index.h"
 #include "plugins/codec/gzip/inflate.h"
 #include "plugins/codec/gzip/quick.h"
-#include "plugins/codec/gzip/team.h"
+#include "common/team.h"
 
 enum {
     LR_QUICK_INPUT = 256 << 10,     /* bytes of the input that are read at once */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "plugins/codec/zip/crc32.h"
+#include "common/crc32.h"
 #include "plugins/codec/zip/zip.h"
 
 enum { PIECE = 128 * 1024 };

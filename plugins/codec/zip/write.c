@@ -3,7 +3,7 @@
  * same members always give the same bytes. */
 #include <string.h>
 
-#include "plugins/codec/zip/crc32.h"
+#include "common/crc32.h"
 #include "plugins/codec/zip/zip.h"
 #include "plugins/codec/zip/zip_private.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Threads that wait for work, and the queue it stands in. */
-#include "plugins/codec/gzip/team.h"
+#include "common/team.h"
 
 #include <stdlib.h>
 
-#include "plugins/codec/threads.h"
+#include "common/threads.h"
 
 typedef struct helper {
     lr_team *team;
@@ -57,11 +57,8 @@ static bool start(lr_team *team)
 {
     helper *next = &team->helpers[team->count];
     *next = (helper){.team = team, .worker = team->count + 1};
-    if (!lr_codec_thread(&next->thread, help, next)) {
-        return false;
-    }
-    team->count++;
-    return true;
+    team->count += lr_threads_start(&next->thread, 1, help, next);
+    return team->count == next->worker;
 }
 
 lr_team *lr_team_new(void)
@@ -123,6 +120,15 @@ bool lr_team_post(lr_team *team, lr_task *task, uint32_t threads)
     (void)pthread_cond_signal(&team->work);
     (void)pthread_mutex_unlock(&team->lock);
     return team->count > 0;
+}
+
+bool lr_team_done(lr_team *team, const lr_task *task)
+{
+    bool done;
+    (void)pthread_mutex_lock(&team->lock);
+    done = !task->posted || task->done;
+    (void)pthread_mutex_unlock(&team->lock);
+    return done;
 }
 
 void lr_team_wait(lr_team *team, lr_task *task)

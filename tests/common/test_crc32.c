@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "plugins/codec/zip/crc32.h"
+#include "common/crc32.h"
 
 static void it_is_zlibs(void **state)
 {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Threads that share a piece of work with the caller's. */
-#include <signal.h>
+ * Starting threads with the signals that are theirs, and waiting for their end. */
+#include "common/threads.h"
 
-#include "core/base/base.h"
+#include <signal.h>
 
 uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void *user), void *user)
 {
     sigset_t all, before;
     uint32_t count = 0;
     (void)sigfillset(&all);
-    (void)sigdelset(&all,
-                    SIGBUS); /* of a file that was cut, which the thread meets itself: blocked, it ends the process */
+    (void)sigdelset(&all, SIGBUS);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
         return 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Threads that inflate while somebody else waits or does other things. Work is posted in the order in which it is to be
- * done; who waits for it does some of it. No function of the library is called on them. */
-#ifndef LR_GZIP_TEAM_H
-#define LR_GZIP_TEAM_H
+ * A pool of threads that carry out tasks in the order in which they are posted. A thread that waits for a task carries
+ * out others meanwhile. One thread posts and waits: the caller's. */
+#ifndef LR_COMMON_TEAM_H
+#define LR_COMMON_TEAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +29,8 @@ void lr_team_free(lr_team *team);
  *  are first wanted, and fewer if the system has no more. @return false: there is only the caller's. It is posted all
  * the same. */
 bool lr_team_post(lr_team *team, lr_task *task, uint32_t threads);
+/** @return whether it is done, or was not posted. */
+bool lr_team_done(lr_team *team, const lr_task *task);
 /** Returns when it is done, at once if it was not posted. */
 void lr_team_wait(lr_team *team, lr_task *task);
 

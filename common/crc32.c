@@ -1,11 +1,46 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * CRC-32. On x86-64 by multiplication without carries: bytes are a polynomial, and 64 of them together with the 64
- * behind become 64 that leave the same remainder. zlib takes the remainder of the last 16. On aarch64 by its
- * instruction. */
-#include "plugins/codec/zip/crc32.h"
+ * behind become 64 that leave the same remainder. On aarch64 by its instruction. Elsewhere, and for what is short, by
+ * tables. */
+#include "common/crc32.h"
 
+#include <pthread.h>
 #include <string.h>
-#include <zlib.h>
+
+/* tables[n][b]: the remainder of a byte `b` with n bytes of zero behind it. Made when they are first needed. */
+static uint32_t tables[4][256];
+static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
+
+static void make_tables(void)
+{
+    for (uint32_t b = 0; b < 256; b++) {
+        uint32_t rest = b;
+        for (int bit = 0; bit < 8; bit++) {
+            rest = rest >> 1 ^ (rest & 1 ? UINT32_C(0xedb88320) : 0);
+        }
+        tables[0][b] = rest;
+    }
+    for (uint32_t n = 1; n < 4; n++) {
+        for (uint32_t b = 0; b < 256; b++) {
+            tables[n][b] = tables[n - 1][b] >> 8 ^ tables[0][tables[n - 1][b] & 0xff];
+        }
+    }
+}
+
+static uint32_t by_tables(uint32_t crc, const uint8_t *data, size_t size)
+{
+    uint32_t rest = ~crc;
+    (void)pthread_once(&tables_made, make_tables);
+    for (; size >= 4; size -= 4, data += 4) {
+        rest ^= data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+        rest =
+            tables[3][rest & 0xff] ^ tables[2][rest >> 8 & 0xff] ^ tables[1][rest >> 16 & 0xff] ^ tables[0][rest >> 24];
+    }
+    for (; size > 0; size--, data++) {
+        rest = rest >> 8 ^ tables[0][(rest ^ *data) & 0xff];
+    }
+    return ~rest;
+}
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -46,7 +81,7 @@ TARGET static size_t sum(uint32_t *crc, const uint8_t *data, size_t size)
     for (; size - done >= 16; done += 16)
         a = fold(a, near, get(data + done));
     _mm_storeu_si128((void *)last, a);
-    *crc = (uint32_t)crc32_z(0xffffffff, last, sizeof last); /* nothing before them: that is in them already */
+    *crc = by_tables(0xffffffff, last, sizeof last); /* nothing before them: that is in them already */
     return done;
 }
 
@@ -85,7 +120,7 @@ static int is_able(void)
 
 static size_t sum(uint32_t *crc, const uint8_t *data, size_t size)
 {
-    *crc = (uint32_t)crc32_z(*crc, data, size);
+    *crc = by_tables(*crc, data, size);
     return size;
 }
 
@@ -100,5 +135,5 @@ uint32_t lr_crc32(uint32_t crc, const void *data, size_t size)
 {
     const uint8_t *at = data;
     size_t done = size >= 64 && is_able() ? sum(&crc, at, size) : 0;
-    return done < size ? (uint32_t)crc32_z(crc, at + done, size - done) : crc;
+    return done < size ? by_tables(crc, at + done, size - done) : crc;
 }

@@ -183,6 +183,40 @@ static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
     return status;
 }
 
+/* Hints for what is missing go by names alone: a family explains them better. */
+static void withdraw_hints(rec_plan *plan)
+{
+    for (uint64_t i = 0; i < plan->problem_count; i++) {
+        if (plan->problems[i].kind == REC_PROBLEM_MISSING) {
+            plan->problems[i].hint = "";
+        }
+    }
+}
+
+/* A type that does not fit a file of a known family: its profile leads there. */
+static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    const lr_plan_source *source = &plan->sources[number];
+    lr_families found;
+    int32_t status = REC_OK;
+    if (plan->trial || source->reverse || source->rules->count || !plan->type.layout ||
+        source->record->root.form != REC_FORM_PATHS) {
+        return REC_OK;
+    }
+    find_families(job, plan, source, &found);
+    if (found.fits && found.count == 1) {
+        const lr_family *f = &found.at[0];
+        char hint[400];
+        withdraw_hints(plan);
+        (void)snprintf(hint, sizeof hint, "Take it for that: `profile = %.64s`%s%.200s%s", f->profile,
+                       *f->select ? " and `select = " : "", f->select, *f->select ? "`" : "");
+        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "", hint,
+                                 "%.200s looks like %.100s, whose names the type does not have", source->name, f->name);
+    }
+    lr_families_free(job, &found);
+    return status;
+}
+
 /* Who looks at a plan is told which profile there is for the file, and if another one fits it better. */
 static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
 {
@@ -210,8 +244,10 @@ static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
         status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", hint,
                                  "%.200s looks like %.300s: another profile fits it better than %.64s", source->name,
                                  names, given);
-    } else if (used && !given) {
-        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", hint, "%.200s looks like %.300s",
+    } else if (used && !given) { /* its names are no model's of Burn, and nothing says how its rows are ordered */
+        (void)snprintf(hint + hinted, hinted < sizeof hint ? sizeof hint - hinted : 0,
+                       "\nOr keep its names: `adapter = pytorch`.");
+        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, !source->partial, "", hint, "%.200s looks like %.300s",
                                  source->name, names);
     }
     lr_families_free(job, &found);
@@ -231,6 +267,7 @@ int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
         status = status == REC_OK && plan->totals.fatal == before ? report_dead(job, plan, s) : status;
         status = status == REC_OK ? report_numbers(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal == before ? advise(job, plan, s) : status;
+        status = status == REC_OK && plan->totals.fatal ? explain(job, plan, s) : status;
     }
     lr_matcher_free(matcher);
     return status;

@@ -52,13 +52,12 @@ bool lr_fit_has_conv1d(const rec_plan *plan)
     return any_below(plan->root);
 }
 
-const char *lr_fit_linear(const lr_fit *t, const char *type, const lr_node *node, bool *doubtful)
+bool lr_fit_doubts_linear(const lr_fit *t, const char *type, const lr_node *node)
 {
     const lr_piece *piece = lr_node_piece(node);
     /* Burn's own store never writes one: there such a shape shows that the adapter is the wrong one. */
     bool asked = piece && t->conv1d && !t->f->plan->trial && !t->f->plan->sources[piece->source].stored;
     uint64_t bias;
     const uint64_t *shape = asked && type && strcmp(type, "Linear") == 0 ? weight_of(node, &bias) : NULL;
-    *doubtful = shape && shape[0] == shape[1] && bias == shape[0] && shape[0] > 1;
-    return shape && bias == shape[1] && bias != shape[0] ? "Conv1D" : type;
+    return shape && shape[0] == shape[1] && bias == shape[0] && shape[0] > 1;
 }

@@ -231,13 +231,12 @@ static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node
 
 static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
 {
-    bool transpose, ruled, doubtful;
+    bool transpose, ruled;
     const char *type;
     if (!node) {
         return lr_fit_holds_nothing(layout) || why_not(t, "%s is missing", lr_fit_here(t));
     }
     type = lr_fit_module(t, layout, node, &ruled);
-    type = ruled ? type : lr_fit_linear(t, type, node, &doubtful);
     for (uint64_t i = 0; i < layout->count && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];
         if (!fits_below(t, layout->children[i], lr_fit_field(t, type, node, name, &transpose), name, strlen(name))) {
@@ -325,6 +324,16 @@ static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node)
     default:
         return true;
     }
+}
+
+bool lr_fit_fits(lr_fit *t, const rec_layout *layout, lr_node *node)
+{
+    bool was = t->f->plan->quiet, ok;
+    t->why_not[0] = '\0';
+    t->f->plan->quiet = true;
+    ok = fits(t, layout, node);
+    t->f->plan->quiet = was;
+    return ok;
 }
 
 /* @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */

@@ -64,9 +64,8 @@ bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled);
 /** Whether some weight of a source is plainly stored [in, out], or a load argument says that one is (conv1d.c). */
 bool lr_fit_has_conv1d(const rec_plan *plan);
-/** What a Linear of the type is in the file: a Conv1D if its shapes show that. @param doubtful (out) it may be one like
- *  others of the file, and nothing shows it. */
-const char *lr_fit_linear(const lr_fit *t, const char *type, const lr_node *node, bool *doubtful);
+/** Whether a Linear of the type may be a Conv1D like others of the file, and nothing shows it: it is square. */
+bool lr_fit_doubts_linear(const lr_fit *t, const char *type, const lr_node *node);
 /** The node of a field: under PyTorch's name where the adapter acts, else under its own. */
 lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose);
 /** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
@@ -76,6 +75,8 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
 /** The variant that is a level of the paths, as in records and where Burn's store wrote them; REC_UNKNOWN: none is. */
 uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *node);
+/** Whether a node fits a type. */
+bool lr_fit_fits(lr_fit *t, const rec_layout *layout, lr_node *node);
 /** @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
 
@@ -142,6 +143,8 @@ enum {
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room);
 /** A module rule for a path; the numbers in it stand for any. */
 bool lr_suggest_module(const char *path, const char *type, char *rule, size_t room);
+/** A stack of tensors below a path that one of a higher rank is wanted for, with the module rule that lays them out. */
+bool lr_suggest_stack(const lr_node *node, const char *path, uint64_t rank, char *rules, size_t room);
 /** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */
 bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t room);
 /** A prefix for all keys, with a sentence. */

@@ -241,6 +241,73 @@ static void hint_near(const lr_missing *m, const lr_piece *piece, const char *pa
     (void)snprintf(hint, room, "%s%.400s%s%s%.700s", before, part, shape, *rule ? ": " : "", rule);
 }
 
+/* The node at a path. NULL: there is none. */
+static lr_node *node_at(const rec_plan *plan, const char *path, size_t length)
+{
+    lr_node *node = plan->root;
+    const char *part = path, *end = path + length;
+    while (node && part < end) {
+        const char *dot = lr_path_dot(part, end);
+        node = lr_node_child(node, part, (uint64_t)((dot ? dot : end) - part));
+        part = dot ? dot + 1 : end;
+    }
+    return node;
+}
+
+static bool is_left(const lr_node *node)
+{
+    const lr_piece *piece = node->piece;
+    bool left = piece ? !piece->taken && !piece->dead && !piece->kept : node->first != NULL;
+    for (const lr_node *c = node->first; c && left; c = c->next) {
+        left = is_left(c);
+    }
+    return left;
+}
+
+/* The number that the place of a missing module has among those of its parent that are missing. @param count (out) */
+static uint64_t order_of(const lr_fit *t, const lr_missing *m, size_t parent, uint64_t *count)
+{
+    uint64_t at = 0;
+    *count = 0;
+    for (const lr_missing *other = t->first_missing; other; other = other->next) {
+        if (other->dots == m->dots && strncmp(other->path, m->path, parent) == 0) {
+            at = other == m ? *count : at;
+            ++*count;
+        }
+    }
+    return at;
+}
+
+/* What nn.Sequential numbers and a type names: if as many numbered modules are left as there are missing and each fits
+ * in its turn, that one is meant. @return false: there is none. */
+static bool suggest_by_order(lr_fit *t, const lr_missing *m, size_t parent, char *rule, size_t room)
+{
+    enum { NUMBERED_MOST = 64 };
+    const lr_node *node = node_at(t->f->plan, m->path, parent ? parent - 1 : 0);
+    uint64_t wanted, at = order_of(t, m, parent, &wanted), left = 0;
+    lr_node *list[NUMBERED_MOST], *mine;
+    if (!node || m->layout->kind != REC_LAYOUT_STRUCT || node->child_count > NUMBERED_MOST) {
+        return false;
+    }
+    for (lr_node *c = node->first; c; c = c->next) {
+        if (c->index != REC_UNKNOWN && is_left(c)) {
+            uint64_t to = left++;
+            for (; to > 0 && list[to - 1]->index > c->index; to--) {
+                list[to] = list[to - 1];
+            }
+            list[to] = c;
+        }
+    }
+    mine = at < left ? list[at] : NULL;
+    if (mine && left == wanted && lr_fit_fits(t, m->layout, mine)) {
+        char key[400];
+        int n = snprintf(key, sizeof key, "%.*s%.*s", (int)parent, m->path, (int)mine->length, mine->name);
+        return n > 0 && (size_t)n < sizeof key &&
+               lr_suggest_rename(key, (size_t)n, m->path, LR_RENAME_MODULE, rule, room);
+    }
+    return false;
+}
+
 /* The key that was probably meant for a missing one: a neighbour, else one that is spelled nearly so, or is the only
  * one of that form. */
 static int32_t report_missing(lr_fit *t, const lr_missing *m)
@@ -267,6 +334,8 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
         char shape[160];
         (void)snprintf(hint, sizeof hint, "%.400s %s may be queries, keys and values in one: %.700s", n.split->key,
                        lr_shape_words(shape, sizeof shape, lr_piece_shape(n.split), lr_piece_rank(n.split)), rule);
+    } else if (suggest_by_order(t, m, parent, rule, sizeof rule)) {
+        (void)snprintf(hint, sizeof hint, "By their order: %s", rule);
     } else if (lr_suggest_prefix(plan, m, rule, sizeof rule)) {
         (void)snprintf(hint, sizeof hint, "%s", rule);
     } else if (n.neighbour && parent) {

@@ -30,7 +30,7 @@ static const char *cause(const lr_module_clash *clash, bool transposed, const ch
 int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal)
 {
     const char *path = f->path.text ? f->path.text : "", *hint, *why = cause(clash, transposed, &hint);
-    char shapes[2][160], own[160];
+    char shapes[2][160], own[160], rule[500], named[600];
     uint64_t turned[2];
     for (int i = 0; i < 2; i++) {
         const rec_tensor *tensor = clash->tensor[i];
@@ -45,6 +45,11 @@ int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed
     if (f->plan->trial) {
         return lr_plan_sign(f->job, f->plan, LR_SIGN_CLASH, path, "%.300s%s%.128s %s with %.128s %s", path,
                             *path ? ": " : "", clash->path[0], shapes[0], clash->path[1], shapes[1]);
+    }
+    if (why && f->plan->type.layout && lr_suggest_module(path, transposed ? "Conv1D" : "Linear", rule, sizeof rule) &&
+        hint[0] == 'S') {
+        (void)snprintf(named, sizeof named, "Say so: %s", rule);
+        hint = named;
     }
     (void)snprintf(own, sizeof own, "they do not go together in a %.64s", clash->module);
     if (!fatal) {

@@ -276,6 +276,47 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
     return n > 0 && (size_t)n < room && w.used < w.room && r.used < r.room;
 }
 
+/* ----------------------------------------------------------------------------------------------------- stacking -- */
+
+/* The one tensor directly below each of the numbered children, under one name. NULL: it is not so. */
+static const lr_piece *member_of(const lr_node *node, uint64_t rank)
+{
+    const lr_node *first = node->first ? node->first->first : NULL;
+    for (const lr_node *c = node->first; c && first; c = c->next) {
+        const lr_node *leaf = c->first;
+        bool one = c->index != REC_UNKNOWN && c->child_count == 1 && leaf->length == first->length &&
+                   memcmp(leaf->name, first->name, (size_t)first->length) == 0 && leaf->piece && !leaf->first &&
+                   lr_piece_is_tensor(leaf->piece) && lr_piece_rank(leaf->piece) + 1 == rank;
+        if (!one) {
+            return NULL;
+        }
+    }
+    return first ? first->piece : NULL;
+}
+
+bool lr_suggest_stack(const lr_node *node, const char *path, uint64_t rank, char *rules, size_t room)
+{
+    const lr_piece *member = member_of(node, rank);
+    char pattern[400] = "", last[LR_NAME_MOST];
+    writer w = {pattern, 0, sizeof pattern};
+    parts p;
+    int n;
+    *rules = '\0';
+    if (!member || !take_apart(path, strlen(path), &p) || !take_apart(member->key, (size_t)member->length, &p) ||
+        strlen(lr_path_last(member->key, (size_t)member->length)) >= sizeof last) {
+        return false;
+    }
+    (void)snprintf(last, sizeof last, "%s", lr_path_last(member->key, (size_t)member->length));
+    for (size_t i = 0; i + 2 < p.count; i++) {
+        put(&w, p.at[i], p.length[i]);
+        put(&w, "\\.", 2);
+    }
+    n = snprintf(rules, room, "`stack = ^%s([0-9]+)\\.%s$ => %s`%s%s%s", pattern, last, path,
+                 rank == 3 ? ", and where they are weights of Linear layers `module = ^" : "", rank == 3 ? pattern : "",
+                 rank == 3 ? "[0-9]+$ => Linear`" : "");
+    return n > 0 && (size_t)n < room && w.used < w.room;
+}
+
 /* ----------------------------------------------------------------------------------------------------- a level -- */
 
 /* The number of fields of a struct that hold something, and of those that some key that is left begins with. */

@@ -28,9 +28,12 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
         return lr_fit_miss(t, layout, what, how);
     }
     if (!node->piece || !lr_piece_is_tensor(node->piece)) {
+        char rules[900], hint[1000] = "Does a rule put too much below this key, or is the type another one?";
+        if (lr_suggest_stack(node, lr_fit_here(t), layout->rank, rules, sizeof rules)) {
+            (void)snprintf(hint, sizeof hint, "One tensor of all: %s", rules);
+        }
         *how = LR_FIT_OMITTED;
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                               "Does a rule put too much below this key, or is the type another one?",
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), hint,
                                "%.300s: a tensor is wanted, found %s", lr_fit_here(t),
                                node->piece ? lr_kind_words(node->piece->value->kind) : "keys below it");
     }
@@ -101,7 +104,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
 {
     lr_arena *arena = &t->f->record->arena;
     lr_map *map = lr_map_new(arena, layout->count);
-    bool transpose, transposed = false, ruled, doubtful = false;
+    bool transpose, transposed = false, ruled;
     const char *type, *why;
     int32_t status = REC_OK;
     char what[160];
@@ -111,8 +114,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         return lr_fit_miss(t, layout, what, how);
     }
     type = lr_fit_module(t, layout, node, &ruled);
-    type = ruled ? type : lr_fit_linear(t, type, node, &doubtful);
-    status = doubtful ? doubt_linear(t) : REC_OK;
+    status = !ruled && lr_fit_doubts_linear(t, type, node) ? doubt_linear(t) : REC_OK;
     why = type && lr_adapt_known(type) ? type : "";
     t->states += layout->state;
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {

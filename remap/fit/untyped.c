@@ -23,6 +23,10 @@ typedef struct shaper {
     uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
     uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
     bool ruled;                        /* a module rule names others */
+    uint64_t unknown;                  /* tensors that stay as they are and nothing speaks of */
+    bool strict;                       /* for some of them */
+    char names[300];
+    size_t named;
 } shaper;
 
 static bool adapts(const shaper *s, const lr_piece *piece)
@@ -270,6 +274,30 @@ static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length,
     return REC_OK;
 }
 
+/* Whether a tensor is of a module with a weight: a convolution's, the same on both sides, or one that is doubted. */
+static bool has_weight(const lr_node *node, const lr_node *leaf)
+{
+    const lr_piece *w = field(node, "weight");
+    bool named = (leaf->length == 6 && memcmp(leaf->name, "weight", 6) == 0) ||
+                 (leaf->length == 4 && memcmp(leaf->name, "bias", 4) == 0);
+    return named && w && is_float(w) && lr_piece_rank(w) > 0;
+}
+
+/* Remembers a tensor that is in no module that is known. */
+static void note_unknown(shaper *s, const lr_node *node, const lr_node *leaf)
+{
+    const lr_piece *piece = leaf->piece;
+    const lr_plan_source *source = &s->f->plan->sources[piece->source];
+    if (!adapts(s, piece) || *piece->why || source->rules->name || s->f->plan->base || has_weight(node, leaf)) {
+        return;
+    }
+    s->strict = s->strict || source->strict;
+    if (s->unknown++ < 3 && s->named < sizeof s->names) {
+        s->named += (size_t)snprintf(s->names + s->named, sizeof s->names - s->named, "%s%.80s", s->named ? ", " : "",
+                                     piece->key);
+    }
+}
+
 /* A tensor or value of the module `type`, into its map. */
 static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const char *type, const char *why, lr_map *map)
 {
@@ -302,6 +330,9 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     }
     if (s->f->plan->base && !s->open && !piece->kept && !lr_fit_in_base(node, name, length)) {
         return REC_OK; /* reported among what is left out */
+    }
+    if (!type) {
+        note_unknown(s, node, leaf);
     }
     if (!lr_place_enter(s->f->job, &s->f->path, name, length, &before)) {
         return s->f->job->error.status;
@@ -564,6 +595,36 @@ static int32_t make_flat(shaper *s)
     return status;
 }
 
+static int32_t report_unknown(shaper *s)
+{
+    return s->unknown == 0 ? REC_OK
+                           : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, s->strict, "",
+                                             s->strict ? "Say what they are: module = PATTERN => Param keeps a tensor "
+                                                         "as it is."
+                                                       : "",
+                                             "%" PRIu64 " tensor%s not recognised: %s%s", s->unknown,
+                                             s->unknown == 1 ? "" : "s", s->names, s->unknown > 3 ? ", …" : "");
+}
+
+/* A model whose fields are numbers: nn.Sequential itself. No struct of Rust has such fields. */
+static int32_t report_numbered(shaper *s)
+{
+    const lr_node *root = s->f->plan->root;
+    const lr_piece *piece = lr_node_piece(root);
+    const lr_plan_source *source = piece ? &s->f->plan->sources[piece->source] : NULL;
+    if (!source || !root->child_count || root->index_count != root->child_count || s->f->plan->foreign ||
+        s->f->plan->backward || s->f->plan->base || source->adapter != LR_ADAPTER_PYTORCH || source->partial) {
+        return REC_OK;
+    }
+    return lr_plan_problem(
+        s->f->job, s->f->plan, REC_PROBLEM_KIND, true, "",
+        "Put them into a list of the model, `prefix = layers`, or give each a name: rename = "
+        "^0\\. => first.",
+        "the model's own fields are numbers (%.*s, …), as those of nn.Sequential: no struct has such "
+        "fields",
+        (int)(root->first->length < 64 ? root->first->length : 64), root->first->name);
+}
+
 static int32_t report_doubts(shaper *s)
 {
     int32_t status = REC_OK;
@@ -595,6 +656,8 @@ int32_t lr_plan_untyped(lr_fitter *f)
     s.conv1d = lr_fit_has_conv1d(f->plan);
     status = build(&s, f->plan->root, true, &f->record->root);
     status = status == REC_OK ? report_doubts(&s) : status;
+    status = status == REC_OK ? report_numbered(&s) : status;
+    status = status == REC_OK ? report_unknown(&s) : status;
     status = status == REC_OK && f->plan->base ? lr_fit_report_left(f, "the base") : status;
     for (uint64_t i = 0; i < f->plan->source_count; i++) {
         const lr_plan_source *source = &f->plan->sources[i];

@@ -11,6 +11,9 @@
 enum { RUN_LEAST = 4096 };
 /* What is read, made or converted at a time. */
 enum { BLOCK = 256 * 1024 };
+
+/* Bytes of the second factor of a product that are read at a time: a multiple of all widths. */
+enum { BLOCK_OF_FACTORS = 8192 };
 /* Of what is to be turned and lies far away so much is kept; of what is larger as many rows of the result are made at a
  * time as are about half of that. */
 enum { WHOLE_MOST = 64 << 20, PANEL_MOST = 32 << 20 };
@@ -468,8 +471,30 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
 
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
 
-/* A sum is made in place. The first and last bytes may be part of an element. */
-static int32_t add_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+/* Whole elements from a byte on, computed in place. */
+static int32_t compute(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+{
+    uint32_t width = lr_op_width(op);
+    int32_t status = lr_op_part(job, op->inputs[0], offset, target, size);
+    if (op->kind == LR_OP_ADD && status == REC_OK) {
+        lr_op_add_numbers(op, target, size / width);
+    }
+    while (op->kind == LR_OP_MULTIPLY && size && status == REC_OK) {
+        uint8_t other[BLOCK_OF_FACTORS];
+        uint64_t n = least(size, sizeof other);
+        status = lr_op_part(job, op->inputs[1], offset, other, n);
+        if (status == REC_OK) {
+            lr_op_multiply_numbers(op, target, other, n / width);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    return status;
+}
+
+/* A sum or a product is made in place. The first and last bytes may be part of an element. */
+static int32_t compute_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
     uint32_t width = lr_op_width(op);
     int32_t status = REC_OK;
@@ -478,16 +503,12 @@ static int32_t add_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *targe
         if (within || n == 0) {
             uint8_t element[8];
             n = least(width - within, size);
-            status = lr_op_part(job, op->inputs[0], offset - within, element, width);
+            status = compute(job, op, offset - within, element, width);
             if (status == REC_OK) {
-                lr_op_add_numbers(op, element, 1);
                 memcpy(target, element + within, (size_t)n);
             }
         } else {
-            status = lr_op_part(job, op->inputs[0], offset, target, n);
-            if (status == REC_OK) {
-                lr_op_add_numbers(op, target, n / width);
-            }
+            status = compute(job, op, offset, target, n);
         }
         offset += n;
         target += n;
@@ -615,7 +636,8 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
     case LR_OP_RESHAPE:
         return lr_op_part(job, op->inputs[0], offset, target, size);
     case LR_OP_ADD:
-        return add_part(job, op, offset, target, size);
+    case LR_OP_MULTIPLY:
+        return compute_part(job, op, offset, target, size);
     case LR_OP_WEIGHT_NORM:
         return weight_norm_part(job, op, offset, target, size);
     default:

@@ -62,6 +62,38 @@ void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count)
     }
 }
 
+/* ---------------------------------------------------------------------------------------------------- products -- */
+
+void lr_op_multiply_numbers(const lr_op *op, void *data, const void *other, uint64_t count)
+{
+    uint8_t *at = data;
+    const uint8_t *from = other;
+    uint32_t width = lr_op_width(op);
+    while (count) {
+        double wide[STEP], wide_other[STEP];
+        float narrow[STEP], narrow_other[STEP];
+        uint64_t n = count < STEP ? count : STEP;
+        if (in_f64(op)) {
+            get_floats(op->dtype, at, REC_DTYPE_F64, wide, n);
+            get_floats(op->dtype, from, REC_DTYPE_F64, wide_other, n);
+            for (uint64_t i = 0; i < n; i++) {
+                wide[i] *= wide_other[i];
+            }
+            (void)put_floats(REC_DTYPE_F64, wide, op->dtype, at, n);
+        } else {
+            get_floats(op->dtype, at, REC_DTYPE_F32, narrow, n);
+            get_floats(op->dtype, from, REC_DTYPE_F32, narrow_other, n);
+            for (uint64_t i = 0; i < n; i++) {
+                narrow[i] *= narrow_other[i];
+            }
+            (void)put_floats(REC_DTYPE_F32, narrow, op->dtype, at, n);
+        }
+        at += n * width;
+        from += n * width;
+        count -= n;
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------- weight_norm -- */
 
 /* w = v * (g / norm), in this order, as torch has it. The squares are summed in f64, element by element, from the first

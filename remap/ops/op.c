@@ -558,6 +558,20 @@ lr_op *lr_op_add(rec_job *job, lr_op *input, double number)
     return op;
 }
 
+lr_op *lr_op_multiply(rec_job *job, lr_op *a, lr_op *b)
+{
+    lr_op *inputs[2] = {a, b};
+    char one[WORDS], other[WORDS];
+    bool same = a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    if (!same || a->dtype != b->dtype || !lr_dtype_is_float(a->dtype)) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s %s and %s %s have no product", rec_dtype_name(a->dtype),
+                       lr_shape_words(one, sizeof one, a->shape, a->rank), rec_dtype_name(b->dtype),
+                       lr_shape_words(other, sizeof other, b->shape, b->rank));
+        return NULL;
+    }
+    return node_new(job, LR_OP_MULTIPLY, a->dtype, a->shape, a->rank, inputs, 2, 0, false, NULL);
+}
+
 lr_op *lr_op_cast(rec_job *job, lr_op *input, rec_dtype dtype)
 {
     if (!check_elements(job, input, "converted")) {

@@ -18,7 +18,8 @@ enum {
     LR_OP_RESHAPE = 6,     /**< another shape of as many elements */
     LR_OP_ADD = 7,         /**< plus a number */
     LR_OP_WEIGHT_NORM = 8, /**< g · v / norm(v) */
-    LR_OP_CAST = 9         /**< another kind of number */
+    LR_OP_CAST = 9,        /**< another kind of number */
+    LR_OP_MULTIPLY = 10    /**< element by element */
 };
 
 typedef struct lr_op lr_op;
@@ -49,6 +50,8 @@ lr_op *lr_op_add(rec_job *job, lr_op *input, double number);
 /** torch's weight_norm: g has length 1 along all axes but one (`dim`); or one element: the norm over everything. The
  *  norm is summed in f64, the product computed in f32 (f64 for f64) and rounded to v's dtype. */
 lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v);
+/** The product of two tensors of one shape and one float type, computed and rounded as a sum is. */
+lr_op *lr_op_multiply(rec_job *job, lr_op *a, lr_op *b);
 /** Between floats, integers and bools as Burn's import does: floats to integers truncate toward zero (NaN and what does
  *  not fit are REC_E_RANGE with the element), numbers to bool by "not zero", bools count as 0 and 1. Finite floats that
  *  become infinite are noted once all is read. */

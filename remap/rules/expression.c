@@ -499,28 +499,84 @@ static void what_gives(const lr_rules *rules, const lr_definition *let, uint64_t
     }
 }
 
+/* The name under which a number is best given. @param first (out) the first alternative of its let that is another. */
+static const char *name_to_give(const lr_rules *rules, const lr_definition *let, const char *name, uint64_t *first)
+{
+    *first = 0;
+    /* By custom the first alternative is the number's long name. */
+    if (let && let->choices[0].terms->kind == 'a' && !let->choices[0].condition &&
+        !find_let(rules, let->choices[0].terms->name)) {
+        *first = 1;
+        return let->choices[0].text;
+    }
+    return name;
+}
+
+/* Text of the numbers that are missing. */
+typedef struct wanted {
+    char text[400];
+    size_t used;
+} wanted;
+
+/* Adds ` --set NAME=NUMBER`, once. */
+static void want(wanted *w, const char *name)
+{
+    char option[200];
+    int n = snprintf(option, sizeof option, " --set %.120s=NUMBER", name);
+    if (n > 0 && (size_t)n < sizeof option && w->used + (size_t)n < sizeof w->text && !strstr(w->text, option)) {
+        memcpy(w->text + w->used, option, (size_t)n + 1);
+        w->used += (size_t)n;
+    }
+}
+
+/* Adds the number that an amount lacks. */
+static void want_of(const lookup *l, rec_job *job, wanted *w, const lr_amount *amount)
+{
+    lookup other = {
+        .job = job, .rules = l->rules, .numbers = l->numbers, .place = l->place, .amount = "", .missing = ""};
+    double value;
+    uint64_t first;
+    if (amount && term_value(&other, amount->terms, NULL, 0, &value) == MISSING) {
+        want(w, name_to_give(l->rules, other.let, other.missing, &first));
+    }
+}
+
+/* All numbers that the rules lack, so that they can be given at once. */
+static void want_all(const lookup *l, wanted *w)
+{
+    rec_job own; /* what else is wrong with an amount is not told here */
+    lr_job_begin(&own, l->job->context, "numbers", NULL);
+    for (uint64_t i = 0; i < l->rules->count; i++) {
+        const lr_rule *rule = &l->rules->rules[i];
+        want_of(l, &own, w, rule->groups);
+        for (uint64_t j = 0; j < rule->amount_count; j++) {
+            want_of(l, &own, w, &rule->amounts[j]);
+        }
+        for (uint64_t j = 0; j < rule->part_count; j++) {
+            want_of(l, &own, w, rule->parts[j].amount);
+        }
+    }
+    lr_job_drop(&own);
+}
+
 static int32_t fail_missing(lookup *l, const lr_amount *amount)
 {
     char need[256], config[1100], gives[512] = "";
     const lr_definition *let = l->let;
-    const char *name = l->missing;
-    uint64_t first = 0;
-    who_needs(find_rule(l->rules, amount), let ? let->name : name, need, sizeof need);
+    uint64_t first;
+    const char *name = name_to_give(l->rules, let, l->missing, &first);
+    wanted all = {.used = 0};
+    who_needs(find_rule(l->rules, amount), let ? let->name : l->missing, need, sizeof need);
     where_from(l->numbers, config, sizeof config);
-    /* By custom the first alternative is the number's long name. */
-    if (let && let->choices[0].terms->kind == 'a' && !let->choices[0].condition &&
-        !find_let(l->rules, let->choices[0].terms->name)) {
-        name = let->choices[0].text;
-        first = 1;
-    }
     what_gives(l->rules, let, first, gives, sizeof gives);
+    want(&all, name);
+    want_all(l, &all);
     (void)rec_fail(l->job, REC_E_NOT_FOUND, REC_UNKNOWN,
                    "the number `%s` is missing: %s; neither --set %s=NUMBER nor %s gives %s", name, need, name, config,
                    *gives ? gives : name);
-    rec_fail_hint(
-        l->job,
-        "Put the model's config.json beside it, or name it: --config-json FILE, or give the number: --set %s=NUMBER.",
-        name);
+    rec_fail_hint(l->job,
+                  "Put the model's config.json beside it, or name it: --config-json FILE, or give the number%s:%s.",
+                  strstr(all.text + 1, " --set ") ? "s" : "", all.text);
     return l->job->error.status;
 }
 

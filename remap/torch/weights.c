@@ -58,6 +58,20 @@ static int32_t normalise(lr_torch_run *r, lr_piece *g, lr_piece *v, const char *
     return lr_torch_make(r, key, op, from, 2, "weight_norm", "") ? REC_OK : r->job->error.status;
 }
 
+/* Makes a pruned weight. */
+static int32_t prune(lr_torch_run *r, lr_piece *mask, lr_piece *original, const char *key)
+{
+    lr_piece *from[2] = {original, mask};
+    lr_op *a = lr_piece_op(r->job, original), *b = a ? lr_piece_op(r->job, mask) : NULL;
+    lr_op *op = b ? lr_op_multiply(r->job, a, b) : NULL;
+    lr_op_release(a);
+    lr_op_release(b);
+    if (!op) {
+        return lr_plan_refused(r->job, r->plan, original->key, "pruning");
+    }
+    return lr_torch_make(r, key, op, from, 2, "prune", "") ? REC_OK : r->job->error.status;
+}
+
 static int32_t reject(lr_torch_run *r, const lr_piece *piece, const char *what, const char *how)
 {
     const lr_plan_source *source = &r->plan->sources[piece->source];
@@ -74,7 +88,8 @@ static const char *key_without(lr_torch_run *r, const lr_piece *piece, uint64_t 
     return lr_plan_keep(r->job, r->plan, piece->key, piece->length - end);
 }
 
-/* `weight_g` with `weight_v`; `weight_orig` with `weight_u`: the names before PyTorch 1.9. */
+/* `weight_g` with `weight_v`, `weight_orig` with `weight_u`: the names before PyTorch 1.9; `weight_orig` with
+ * `weight_mask`. */
 static int32_t take_old(lr_torch_run *r, const rec_layout *layout, const lr_node *node, const lr_node *child)
 {
     lr_piece *piece = child->first ? NULL : child->piece, *other;
@@ -95,7 +110,11 @@ static int32_t take_old(lr_torch_run *r, const rec_layout *layout, const lr_node
     if (is_v) {
         return other && is_length_of(other, piece) ? normalise(r, other, piece, key) : r->job->error.status;
     }
-    return other ? reject(r, piece, "a spectral norm", unspectral) : r->job->error.status;
+    if (other) {
+        return reject(r, piece, "a spectral norm", unspectral);
+    }
+    other = partner(r, node, name, length - end, "_mask");
+    return other ? prune(r, other, piece, key) : r->job->error.status;
 }
 
 /* `parametrizations.weight.original0` with `original1`. @param node it holds `parametrizations`. @param one the child

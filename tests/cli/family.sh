@@ -51,8 +51,12 @@ run info llama.safetensors
 check "info names the family, with the option for it" \
     grep -qx 'looks like         Llama: --profile llama (for another destination: llama-norope)' "$scratch/out"
 run plan llama.safetensors
-check "so does plan" grep -qx 'note: llama.safetensors looks like Llama' "$scratch/out"
+status_is "a file of a family is not taken for a model of its own" 1
+check "plan names the family" grep -qx 'problem: llama.safetensors looks like Llama' "$scratch/out"
 check "in the words of the command" grep -qxe '  Take it for that: --profile llama' "$scratch/out"
+check "and what keeps its names" grep -qxe '  Or keep its names: --adapter pytorch.' "$scratch/out"
+run plan --adapter pytorch llama.safetensors
+status_is "which does" 0
 run plan --profile auto --set heads=2 --set kv_heads=2 llama.safetensors
 status_is "auto takes the profile that fits" 0
 check "and says which" grep -q 'llama.safetensors is Llama: taken by the profile llama (another destination: llama-norope)' "$scratch/out"

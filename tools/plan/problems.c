@@ -139,7 +139,9 @@ void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char
             continue;
         }
         for (size_t k = 0; k < WRITTEN; k++) {
-            asked[k] = asked[k] || (strstr(hint, written[k].word) && (p->count > 1 || !written[k].several));
+            const char *at = strstr(hint, written[k].word);
+            bool pasted = at && at > hint && at[-1] == '`'; /* an option by itself */
+            asked[k] = asked[k] || (at && !pasted && (p->count > 1 || !written[k].several));
         }
         told_of += folds[i].repeats * folds[i].names;
         print_line(t, &folds[i], lead, out);

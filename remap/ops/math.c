@@ -158,6 +158,17 @@ static void sum_squares(const lr_op *op, const uint8_t *v, uint64_t outer, uint6
     }
 }
 
+void lr_op_add_squares(const lr_op *op, const void *data, uint64_t count, double *sum)
+{
+    sum_squares(op, data, 1, 1, count, sum);
+}
+
+void lr_op_put_root(const lr_op *op, double sum, void *element)
+{
+    double root = square_root(sum);
+    (void)put_floats(REC_DTYPE_F64, &root, op->dtype, element, 1);
+}
+
 /* The same where inner is 1: a row has an element of each sum. */
 static void sum_rows(const lr_op *op, const uint8_t *v, uint64_t outer, uint64_t length, double *norms)
 {

@@ -612,6 +612,21 @@ static bool kept_axis(const lr_op *g, const lr_op *v, uint32_t *axis)
     return true;
 }
 
+lr_op *lr_op_norm(rec_job *job, lr_op *input)
+{
+    uint64_t shape[LR_RANK_MOST];
+    if (!lr_dtype_is_float(input->dtype) || !input->rank) {
+        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                       "the rows of a tensor of floats have lengths, not %s of rank %u", rec_dtype_name(input->dtype),
+                       (unsigned)input->rank);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < input->rank; i++) {
+        shape[i] = i ? 1 : input->shape[0];
+    }
+    return node_new(job, LR_OP_NORM, input->dtype, shape, input->rank, &input, 1, 0, false, NULL);
+}
+
 lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v)
 {
     lr_op *inputs[2] = {g, v};

@@ -77,6 +77,10 @@ const lr_op *lr_op_reshaped(const lr_op *op);
 void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count);
 /** Multiplies elements in place by those of the other input. */
 void lr_op_multiply_numbers(const lr_op *op, void *data, const void *other, uint64_t count);
+/** Adds the squares of `count` elements. */
+void lr_op_add_squares(const lr_op *op, const void *data, uint64_t count, double *sum);
+/** The root of a sum of squares as an element of the dtype, little-endian. @param element 8 bytes. */
+void lr_op_put_root(const lr_op *op, double sum, void *element);
 /** Converts elements [first, first + count); what fails names the element. */
 int32_t lr_op_cast_numbers(rec_job *job, lr_op *op, uint64_t first, const void *from, void *to, uint64_t count);
 /** @param g all bytes of g. @param data all of v's, which become the weight's. */

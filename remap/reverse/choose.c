@@ -152,8 +152,6 @@ int32_t lr_retrace_choose(lr_trace *r, const lr_candidates *c, const bool *dead,
     if (count_left(left, c->count) > 1) {
         *made = (lr_choice_made){
             .result = LR_CHOICE_SEVERAL, .index = first, .rule = difference(r, &c->list[first], &c->list[second])};
-    } else if (c->list[first].blocked) {
-        *made = (lr_choice_made){.result = LR_CHOICE_NO_INVERSE, .index = first, .rule = c->list[first].blocked};
     } else {
         *made = (lr_choice_made){.result = LR_CHOICE_ONE, .index = first};
     }

@@ -70,9 +70,13 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
     b->source->hits[index]++;
     switch (rule->kind) {
     case LR_RULE_ADD:
-        return lr_back_no_inverse(b, index, one->text,
-                                  "the sum was rounded, and taking the number off does not give the bits back",
-                                  "Without the rule the file keeps the sums.");
+        if (lr_back_inexact(b, index, one->text, "the sum was rounded, and so is what is left without the number") !=
+            REC_OK) {
+            return b->job->error.status;
+        }
+        return replace_op(b, one, lr_op_add(b->job, one->op, -rule->number_value), "subtract")
+                   ? REC_OK
+                   : lr_back_refused_by(b, one->text, rule);
     case LR_RULE_RESHAPE:
         return lr_back_no_inverse(b, index, one->text, "the shape before is not in it", "");
     case LR_RULE_SQUEEZE:

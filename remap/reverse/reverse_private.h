@@ -184,6 +184,7 @@ typedef struct lr_issue {
     const char *what; /**< other words part two troubles of one rule */
     const char *key, *text, *hint;
     uint64_t count;
+    bool told; /**< a note, no problem */
 } lr_issue;
 
 /** Parts of one tensor of the file. */
@@ -225,6 +226,8 @@ lr_back_item *lr_back_item_new(lr_reverse *b); /**< NULL: the job has failed. It
  *  rule. */
 int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
                       const char *hint);
+/** A rule that is undone in function, but not to the last bit: a note, under strict a problem. */
+int32_t lr_back_inexact(lr_reverse *b, uint64_t rule, const char *key, const char *why);
 /** A rule that has no inverse. @param rule by index. */
 int32_t lr_back_no_inverse(lr_reverse *b, uint64_t rule, const char *key, const char *why, const char *hint);
 int32_t lr_back_refused_by(lr_reverse *b, const char *key, const lr_rule *rule);
@@ -244,6 +247,14 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
 int32_t lr_back_find_sites(lr_reverse *b);
 /** Puts the items of these modules together under PyTorch's names, unless rules speak of what is inside. */
 int32_t lr_back_put_together(lr_reverse *b);
+/* normed.c */
+
+/** Whether a weight that a weight_norm rule may have made was made by it: by the keys that the file had, if they are
+ *  known. */
+bool lr_back_is_normed(const lr_reverse *b, const lr_candidate *weight);
+/** The keys of its length and its direction, in the arena: by the keys that the file had, else as torch.nn.utils'
+ *  weight_norm has them. */
+int32_t lr_back_normed_names(lr_reverse *b, const lr_candidate *weight, const char *names[2]);
 
 /* whole.c */
 int32_t lr_back_retrace(lr_reverse *b, uint64_t number);      /**< finds an item's key, or that it may be a part */

@@ -30,13 +30,13 @@ lr_back_item *lr_back_item_new(lr_reverse *b)
     return &b->items[b->count++];
 }
 
-/* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */
-int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
-                      const char *hint)
+/* @param told it is a note. */
+static int32_t add_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what,
+                         const char *text, const char *hint, bool told)
 {
     lr_issue *t;
     for (t = b->troubles; t; t = t->next) {
-        if (t->kind == kind && t->rule == rule && strcmp(t->what, what) == 0) {
+        if (t->kind == kind && t->told == told && t->rule == rule && strcmp(t->what, what) == 0) {
             t->count++;
             return REC_OK;
         }
@@ -45,7 +45,7 @@ int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *ke
     if (!t) {
         return lr_fail_memory(b->job, sizeof *t);
     }
-    *t = (lr_issue){.kind = kind, .rule = rule, .count = 1};
+    *t = (lr_issue){.kind = kind, .rule = rule, .count = 1, .told = told};
     t->what = lr_back_keep(b, what, strlen(what));
     t->key = lr_back_keep(b, key, strlen(key));
     t->text = lr_back_keep(b, text, strlen(text));
@@ -60,6 +60,24 @@ int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *ke
     }
     b->last_trouble = t;
     return REC_OK;
+}
+
+/* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */
+int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
+                      const char *hint)
+{
+    return add_issue(b, kind, rule, key, what, text, hint, false);
+}
+
+int32_t lr_back_inexact(lr_reverse *b, uint64_t rule, const char *key, const char *why)
+{
+    const lr_rule *r = lr_back_rule(b, rule);
+    char text[900];
+    (void)snprintf(text, sizeof text,
+                   "%.200s: rule %u (%s = %.200s) is undone in function, not to the last bit: %.300s", key,
+                   (unsigned)r->number, lr_word_name(r->kind), r->text, why);
+    return add_issue(b, REC_PROBLEM_NO_INVERSE, rule + 1, key, why, text,
+                     b->source->strict ? "Without strict it is done, with a note." : "", !b->source->strict);
 }
 
 /* A rule that has no inverse. @param rule by index. */
@@ -80,7 +98,7 @@ int32_t lr_back_report(lr_reverse *b)
         if (t->count > 1) {
             (void)snprintf(more, sizeof more, " (and %" PRIu64 " more key%s)", t->count - 1, t->count == 2 ? "" : "s");
         }
-        status = lr_plan_problem(b->job, b->plan, t->kind, true, t->key, t->hint, "%s%s", t->text, more);
+        status = lr_plan_problem(b->job, b->plan, t->kind, !t->told, t->key, t->hint, "%s%s", t->text, more);
     }
     return status;
 }

@@ -217,12 +217,7 @@ static int32_t choice_failed(lr_reverse *b, const lr_back_item *one, const lr_ca
     const lr_rule *rule = made->rule ? lr_back_rule(b, made->rule - 1) : NULL;
     switch (made->result) {
     case LR_CHOICE_NO_INVERSE:
-        return lr_back_no_inverse(
-            b, made->rule - 1, one->text,
-            rule->kind == LR_RULE_WEIGHT_NORM ? "a direction and its length cannot be told from the weight they made"
-            : reason                          ? reason
-                                              : "",
-            rule->kind == LR_RULE_WEIGHT_NORM ? "Without the rule the file has the weight itself." : "");
+        return lr_back_no_inverse(b, made->rule - 1, one->text, reason ? reason : "", "");
     case LR_CHOICE_SEVERAL:
         list_candidates(c, left, keys, sizeof keys);
         (void)snprintf(text, sizeof text, "%.200s may come from %.500s%s", one->text, keys,
@@ -440,12 +435,39 @@ static int32_t emit_whole(lr_reverse *b, lr_whole *w)
     return status;
 }
 
+/* A weight that weight_norm made becomes a direction and the lengths of its rows. torch begins with just these: the
+ * weight is the direction. */
+static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
+{
+    const char *why = lr_plan_and(b->job, b->plan, one->why, one->rules);
+    const char *words = why ? lr_plan_and(b->job, b->plan, one->operations, "norm") : NULL;
+    const char *names[2];
+    lr_op *length;
+    int32_t status;
+    if (!words || lr_back_normed_names(b, one->chosen, names) != REC_OK ||
+        lr_back_inexact(b, one->chosen->blocked - 1, one->text,
+                        "the weight becomes the direction, with the lengths of its rows") != REC_OK) {
+        return b->job->error.status;
+    }
+    b->source->hits[one->chosen->blocked - 1]++;
+    length = lr_op_norm(b->job, one->op);
+    if (!length) {
+        return lr_back_refused_by(b, one->text, lr_back_rule(b, one->chosen->blocked - 1));
+    }
+    status = emit(b, names[0], length, one->inputs, one->input_count, words, why);
+    lr_op_release(length);
+    return status == REC_OK ? emit(b, names[1], one->op, one->inputs, one->input_count, one->operations, why) : status;
+}
+
 int32_t lr_back_emit(lr_reverse *b, const lr_back_item *one)
 {
     lr_whole *w;
     const char *why;
     if (one->gone || !one->chosen) {
         return REC_OK;
+    }
+    if (one->chosen->blocked && lr_back_is_normed(b, one->chosen)) {
+        return emit_normed(b, one);
     }
     if (!one->chosen->split) {
         why = lr_plan_and(b->job, b->plan, one->why, one->rules);

@@ -251,9 +251,9 @@ END
 check "with an index" [ -f model/model.safetensors.index.json ]
 check "and more than one part" [ "$(find model -name '*-of-*' | wc -l)" -ge 2 ]
 run convert --type net.rs:Net net.safetensors typed.safetensors
-run convert --type net.rs:Net typed.safetensors typed.mpk
+run convert --metadata librecord.import= --type net.rs:Net typed.safetensors typed.mpk
 status_is "a record in safetensors is still one by its type" 0
-run convert --type net.rs:Net net.safetensors straight.mpk
+run convert --metadata librecord.import= --type net.rs:Net net.safetensors straight.mpk
 check "with the ids that its tensors get" cmp straight.mpk typed.mpk
 cp -r model older
 run convert net.safetensors older/model.safetensors

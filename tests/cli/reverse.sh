@@ -337,4 +337,43 @@ for bad in 'x | needed now' 'x | needed unless' 'x | needed unless one' 'x | nee
     status_is "no rule: drop = $bad" 2
 done
 
+# ------------------------------------------------------------------------------------------ torch judges weight_norm
+cat >norm.py <<'END'
+import sys, torch
+from torch.nn.utils import weight_norm
+if sys.argv[1] == "new":
+    from torch.nn.utils.parametrizations import weight_norm as parametrized
+torch.manual_seed(1)
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = (parametrized if sys.argv[1] == "new" else weight_norm)(torch.nn.Conv1d(3, 4, 2))
+        self.b = (parametrized if sys.argv[1] == "new" else weight_norm)(torch.nn.Linear(4, 2))
+    def forward(self, x):
+        return self.b(self.a(x).transpose(1, 2))
+net, x = Net(), torch.randn(2, 3, 5)
+for p in net.parameters():
+    torch.nn.init.normal_(p)
+if sys.argv[2] == "save":
+    torch.save(net.state_dict(), sys.argv[3])
+else:
+    before = net(x)
+    net.load_state_dict(torch.load(sys.argv[3]), strict=True)
+    assert (net(x) - before).abs().max() < 1e-5
+END
+torch=python3
+"$torch" -c 'import torch' 2>/dev/null || torch=/usr/bin/python3
+for style in old new; do
+    if ! "$torch" norm.py $style save norm.pt 2>"$scratch/err"; then
+        skip "weight_norm ($style) computes the same" "no torch with it"
+        continue
+    fi
+    "$record" convert -q --rule 'weight_norm = ^[ab]$' --module '^b$ => Linear' --module '^a$ => Conv1d' norm.pt norm.mpk
+    run convert --reverse norm.mpk norm-back.pt
+    status_is "weight_norm ($style) goes back" 0
+    check "with a note" grep -q 'undone in function, not to the last bit' "$scratch/err"
+    check "and computes the same" "$torch" norm.py $style load norm-back.pt
+    refused "weight_norm ($style): not to the bit" 'undone in function' --strict norm.mpk
+done
+
 finish

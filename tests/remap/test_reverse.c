@@ -286,11 +286,6 @@ static void rules_without_an_inverse_are_named(void **state)
     static const struct {
         const char *kind, *rule, *text, *hint;
     } list[] = {
-        {"add", "gamma$ | 1",
-         "n.gamma: rule 1 (add = gamma$ | 1) has no inverse: the sum was rounded, and taking the number off does not "
-         "give the "
-         "bits back",
-         "Without the rule the file keeps the sums."},
         {"reshape", "gamma$ | [-1]",
          "n.gamma: rule 1 (reshape = gamma$ | [-1]) has no inverse: the shape before is not in it", ""},
         {"rename", "x[0-9]+\\.n => n",
@@ -298,11 +293,6 @@ static void rules_without_an_inverse_are_named(void **state)
          "and may be "
          "of any length (and 1 more key)",
          ""},
-        {"weight_norm", "^n$",
-         "n.weight: rule 1 (weight_norm = ^n$) has no inverse: a direction and its length cannot be told from the "
-         "weight they "
-         "made",
-         "Without the rule the file has the weight itself."},
         {"gaps", "close", "l.0.x: gaps = close has no inverse: the numbers before are not in the record",
          "Give gaps = keep, and back rules that put the numbers back, the highest first."},
         {"drop", "gamma", "n.gamma: the rules make it of no key that they do not drop",
@@ -321,6 +311,52 @@ static void rules_without_an_inverse_are_named(void **state)
         rec_plan *plan = plan_of(back, r);
         expect_problem(plan, REC_PROBLEM_NO_INVERSE, 1, list[i].text, list[i].hint);
         assert_null(rec_plan_load(plan));
+        rec_plan_free(plan);
+        rec_close_recorder(back);
+    }
+    rec_record_free(r);
+}
+
+static void what_is_undone_to_a_rounding_is_told_and_refused_under_strict(void **state)
+{
+    static const struct {
+        const char *kind, *rule, *text;
+    } list[] = {
+        {"add", "gamma$ | 1",
+         "n.gamma: rule 1 (add = gamma$ | 1) is undone in function, not to the last bit: the sum was rounded, and so "
+         "is what is left without the number"},
+        {"weight_norm", "^n$",
+         "n.weight: rule 1 (weight_norm = ^n$) is undone in function, not to the last bit: the weight becomes the "
+         "direction, with the lengths of its rows"},
+    };
+    rec_record *r = new_record();
+    (void)state;
+    ok(rec_set_f32(r, "n.gamma", (const float[]){1, 2, 3}, 1, (const uint64_t[]){3}));
+    ok(rec_set_f32(r, "n.weight", (const float[]){3, 4, 0, 0, 6, 8}, 2, (const uint64_t[]){3, 2}));
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        rec_recorder *back =
+            open_with("NamedMpk", "reverse", "yes", "adapter", "none", list[i].kind, list[i].rule, NULL);
+        rec_plan *plan = plan_of(back, r);
+        rec_record *torch;
+        expect_problem(plan, REC_PROBLEM_NO_INVERSE, 0, list[i].text, "");
+        torch = load(plan);
+        if (i == 0) {
+            assert_memory_equal(rec_tensor_f32(rec_tensor_at(torch, "n.gamma")), ((const float[]){0, 1, 2}), 12);
+        } else {
+            const rec_tensor *lengths = rec_tensor_at(torch, "n.weight_g");
+            assert_int_equal(rec_tensor_rank(lengths), 2);
+            assert_int_equal(rec_tensor_shape(lengths)[0], 3);
+            assert_int_equal(rec_tensor_shape(lengths)[1], 1);
+            assert_memory_equal(rec_tensor_f32(lengths), ((const float[]){5, 0, 10}), 12);
+            assert_memory_equal(rec_tensor_f32(rec_tensor_at(torch, "n.weight_v")), ((const float[]){3, 4, 0, 0, 6, 8}),
+                                24);
+            assert_null(rec_tensor_at(torch, "n.weight"));
+        }
+        rec_record_free(torch);
+        rec_plan_free(plan);
+        ok(rec_recorder_set(back, "strict", "yes"));
+        plan = plan_of(back, r);
+        expect_problem(plan, REC_PROBLEM_NO_INVERSE, 1, list[i].text, "Without strict it is done, with a note.");
         rec_plan_free(plan);
         rec_close_recorder(back);
     }
@@ -863,6 +899,7 @@ int main(void)
         cmocka_unit_test(stacks_are_taken_apart),
         cmocka_unit_test(joins_are_taken_apart_by_their_shares),
         cmocka_unit_test(rules_without_an_inverse_are_named),
+        cmocka_unit_test(what_is_undone_to_a_rounding_is_told_and_refused_under_strict),
         cmocka_unit_test(a_missing_number_is_named),
         cmocka_unit_test(a_tied_tensor_is_left_out_only_if_it_is_the_same),
         cmocka_unit_test(prefix_select_and_back_rules_are_undone),

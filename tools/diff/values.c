@@ -103,10 +103,11 @@ static bool same_values(const wishes *w, const rec_value *a, const rec_value *b)
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
-/* What Burn says of how a record is written: formats, versions and precisions differ by right. */
+/* How a record is written and how it came to be: formats, versions and precisions differ by right, and so does what an
+ * import leaves for the way back. */
 static bool is_of_burn(const char *key)
 {
-    static const char *const keys[] = {"version", "float", "int", "format", "settings"};
+    static const char *const keys[] = {"version", "float", "int", "format", "settings", "librecord.import"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(keys[i], key) == 0) {

@@ -10,6 +10,7 @@ CASES[model] = Case(...):
   type      the name of the Rust type, where it is not the model's
   source    the file of Rust that has the type
   lost      keys that no record has, because Burn computes them or they are tied, as they are in PyTorch
+  never     Burn has no module that computes the same: every conversion must be rejected
   hub       the files are in hub/, and PyTorch's module is not there
   inexact   the way back gives the same function and not the same bits
 """
@@ -27,6 +28,7 @@ class Case:
     lost: list = field(default_factory=list)
     typed: str = "right"
     hub: bool = False
+    never: bool = False
 
     @property
     def all_options(self):
@@ -97,6 +99,16 @@ CASES = {
     # The .pt of these two is not a state dict.
     "Checkpoint": Case(source="structures", type="Inner"),
     "Pickled": Case(source="structures", type="Inner"),
+    **{name: Case(source="networks") for name in ("Seq2Seq", "MiniVit", "Nested", "Mixed", "Keyword")},
+    "Various": Case(source="networks", plain=""),
+    "Hifi": Case(source="networks", inexact=True),
+    "Halved": Case(source="networks", type="Rounded"),
+    "Brain": Case(source="networks", type="Rounded"),
+    # What Burn cannot compute.
+    "FinalNorm": Case(facts={"norm_first": 0}, plain="", type="Classifier", never=True),
+    "BiasKv": Case(plain="", type="Pooler", never=True),
+    "Projected": Case(source="networks", plain="", never=True),
+    "Spectral": Case(source="structures", plain="", type="Inner", never=True),
     # A prefix that the type does not have; the file alone cannot show that the destination lacks it.
     "Parallel": Case(["--select=module"], source="structures", plain="", typed="refused", type="Inner"),
     "Vocoder": Case(source="structures", inexact=True),

@@ -16,17 +16,19 @@ import torch
 import blocks  # noqa: F401 (registers models)
 import families  # noqa: F401
 import layers  # noqa: F401
+import networks  # noqa: F401
 import structures  # noqa: F401
 from registry import MODELS, build
 
-SAFETENSORS = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64", torch.bool: "BOOL"}
+SAFETENSORS = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64", torch.bool: "BOOL"}
 
 
 def write_safetensors(state, path):
     """Writes a state dict. Debian has no package of safetensors."""
     header, chunks, end = {}, [], 0
     for key, tensor in state.items():
-        chunk = tensor.detach().contiguous().numpy().tobytes()
+        tensor = tensor.detach().contiguous()
+        chunk = (tensor.view(torch.int16) if tensor.dtype == torch.bfloat16 else tensor).numpy().tobytes()
         header[key] = {"dtype": SAFETENSORS[tensor.dtype], "shape": list(tensor.shape),
                        "data_offsets": [end, end + len(chunk)]}
         chunks.append(chunk)
@@ -61,6 +63,8 @@ def make(name, directory):
         output = module(*inputs)
     os.makedirs(directory, exist_ok=True)
     state = module.state_dict()
+    if hasattr(module, "dtype"):
+        state = {key: tensor.to(module.dtype) for key, tensor in state.items()}
     for key in getattr(module, "unsaved", ()):
         del state[key]
     write_safetensors(state, f"{directory}/model.safetensors")

@@ -36,6 +36,7 @@ def fill(name, module):
                 continue
             positive = key.endswith(("running_var", "weight_g")) or (tensor.dim() == 1 and key.endswith("weight"))
             tensor.copy_(torch.rand_like(tensor) + 0.5 if positive else torch.randn_like(tensor) * 0.4)
+            tensor.copy_(tensor.to(getattr(module, "dtype", tensor.dtype)))
 
 
 def build(name):

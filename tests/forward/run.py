@@ -197,6 +197,8 @@ class Model:
 
     def goal(self, column):
         case = self.case
+        if case.never and not (column == "type" and case.facts):
+            return "refused"
         if column == "plain":
             return case.plain
         if column == "type":

@@ -12,6 +12,7 @@ mod blocks;
 mod families;
 mod inputs;
 mod layers;
+mod networks;
 mod structures;
 
 use burn::module::{Module, ModuleMapper, Param};
@@ -122,7 +123,7 @@ fn difference(found: TensorData, expected: TensorData) -> f32 {
 }
 
 fn compute(name: &str, run: &Run) -> TensorData {
-    let files = [blocks::compute, layers::compute, structures::compute, families::compute];
+    let files = [blocks::compute, layers::compute, structures::compute, networks::compute, families::compute];
     files.iter().find_map(|compute| compute(name, run)).unwrap_or_else(|| panic!("no model {name}"))
 }
 

@@ -291,7 +291,7 @@ pub fn compute(name: &str, run: &Run) -> Option<TensorData> {
         "Twin" => run.loaded(Twin::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Tied" => run.loaded(Tied::<B>::new(d)).forward(run.tokens(0)).into_data(),
         "Mixture" => run.loaded(Mixture::<B>::new(d)).forward(run.floats(0)).into_data(),
-        "Checkpoint" | "Pickled" | "Parallel" | "Pruned" => {
+        "Checkpoint" | "Pickled" | "Parallel" | "Pruned" | "Spectral" => {
             run.loaded(Inner::<B>::new(d)).forward(run.floats(0)).into_data()
         }
         "Vocoder" => run.loaded(Vocoder::<B>::new(d)).forward(run.floats(0)).into_data(),

@@ -16,7 +16,7 @@ typedef struct failure {
     char message[LR_MPI_MESSAGE];
 } failure;
 
-static char last[LR_MPI_MESSAGE];
+static _Thread_local char last[LR_MPI_MESSAGE];
 
 const char *rec_mpi_error_message(void)
 {
@@ -38,16 +38,19 @@ const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME])
     return host;
 }
 
-rec_status rec_mpi_agree(MPI_Comm comm, rec_status status, const char *message)
+rec_status lr_mpi_agree(const lr_mpi_group *group, rec_status status, const char *message)
 {
+    MPI_Comm comm = group->comm;
     char host[MPI_MAX_PROCESSOR_NAME], said[LR_MPI_MESSAGE] = "";
     int rank = 0, mine, first = INT_MAX;
     failure f = {0};
     (void)MPI_Comm_rank(comm, &rank);
-    if (status != REC_OK) { /* before others are served, which may change the last error */
+    if (status != REC_OK) { /* before others are met, which may change the last error */
         (void)snprintf(said, sizeof said, "%s", message ? message : rec_error_message());
     }
-    status = lr_mpi_meet(comm, status, said, sizeof said);
+    if (group->meet) {
+        status = group->meet(group->user, status, said, sizeof said);
+    }
     mine = status == REC_OK ? INT_MAX : rank;
     if (MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) {
         (void)snprintf(last, sizeof last, "rank %d (%s): MPI failed", rank, lr_mpi_host(host));
@@ -66,8 +69,14 @@ rec_status rec_mpi_agree(MPI_Comm comm, rec_status status, const char *message)
     return f.status;
 }
 
-rec_status lr_mpi_same(MPI_Comm comm, const char *subject, const char *mine)
+rec_status rec_mpi_agree(MPI_Comm comm, rec_status status, const char *message)
 {
+    return lr_mpi_agree(&(lr_mpi_group){.comm = comm}, status, message);
+}
+
+rec_status lr_mpi_same(const lr_mpi_group *group, const char *subject, const char *mine)
+{
+    MPI_Comm comm = group->comm;
     char others[LR_MPI_WORDS] = "", host[MPI_MAX_PROCESSOR_NAME] = "", message[LR_MPI_MESSAGE] = "";
     int rank = 0;
     bool same;
@@ -82,14 +91,15 @@ rec_status lr_mpi_same(MPI_Comm comm, const char *subject, const char *mine)
     if (!same) {
         (void)snprintf(message, sizeof message, "%s: %.900s here, %.900s on rank 0 (%s)", subject, mine, others, host);
     }
-    return rec_mpi_agree(comm, same ? REC_OK : REC_E_MISMATCH, message);
+    return lr_mpi_agree(group, same ? REC_OK : REC_E_MISMATCH, message);
 }
+
+enum { PIECE = 64 << 10 };
 
 /* FNV-1a: it tells copies of a file that were not meant to differ. */
 static uint64_t sum_of(int fd, off_t from, uint64_t sum)
 {
-    enum { PIECE = 64 << 10 };
-    static uint8_t bytes[PIECE];
+    uint8_t bytes[PIECE];
     ssize_t got = pread(fd, bytes, sizeof bytes, from);
     for (ssize_t i = 0; i < got; i++) {
         sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
@@ -99,7 +109,6 @@ static uint64_t sum_of(int fd, off_t from, uint64_t sum)
 
 rec_status rec_mpi_same_file(MPI_Comm comm, const char *path)
 {
-    enum { PIECE = 64 << 10 };
     char words[LR_MPI_WORDS] = "there is no such file";
     struct stat is;
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
@@ -117,5 +126,5 @@ rec_status rec_mpi_same_file(MPI_Comm comm, const char *path)
     if (fd >= 0) {
         (void)close(fd);
     }
-    return lr_mpi_same(comm, path ? path : "(no file)", words);
+    return lr_mpi_same(&(lr_mpi_group){.comm = comm}, path ? path : "(no file)", words);
 }

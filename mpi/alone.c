@@ -41,7 +41,7 @@ rec_status lr_mpi_saving_alone(lr_mpi_saving *s)
     double begun = MPI_Wtime();
     rec_status status = s->rank == 0 ? save(s) : REC_OK;
     s->write = MPI_Wtime() - begun;
-    status = rec_mpi_agree(s->comm, status, NULL);
+    status = lr_mpi_agree(s->group, status, NULL);
     if (s->rank == 0 && (status == REC_OK || status == REC_E_SYNC)) {
         s->files.total = size_of(s);
     }

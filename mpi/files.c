@@ -111,21 +111,21 @@ rec_status lr_mpi_files_tell(lr_mpi_files *f, const rec_filling *told)
     char *all = told ? pack(told, &size) : NULL;
     rec_status status;
     const char *at;
-    (void)MPI_Bcast(&size, 1, MPI_INT, 0, f->comm);
+    (void)MPI_Bcast(&size, 1, MPI_INT, 0, f->group->comm);
     if (!told) {
         all = malloc((size_t)size + 1);
     }
-    status = rec_mpi_agree(f->comm, all ? REC_OK : REC_E_MEMORY, "out of memory for the names of the files");
+    status = lr_mpi_agree(f->group, all ? REC_OK : REC_E_MEMORY, "out of memory for the names of the files");
     if (status == REC_OK) {
         bool failed = false;
-        (void)MPI_Bcast(all, size, MPI_BYTE, 0, f->comm);
+        (void)MPI_Bcast(all, size, MPI_BYTE, 0, f->group->comm);
         at = all;
         for (uint64_t i = 0; i < f->count; i++) {
             free(f->at[i].temporary);
             f->at[i].temporary = copy_of(at, &failed);
             at += strlen(at) + 1;
         }
-        status = rec_mpi_agree(f->comm, failed ? REC_E_MEMORY : REC_OK, "out of memory for the names of the files");
+        status = lr_mpi_agree(f->group, failed ? REC_E_MEMORY : REC_OK, "out of memory for the names of the files");
     }
     free(all);
     return status;
@@ -188,10 +188,10 @@ static bool close_now(lr_mpi_files *f, char *why, size_t room)
 rec_status lr_mpi_files_open(lr_mpi_files *f, uint64_t at, char *why, size_t room)
 {
     bool opened = can_open(f, file_at(f, at), why, room);
-    rec_status status = rec_mpi_agree(f->comm, opened ? REC_OK : REC_E_IO, why);
+    rec_status status = lr_mpi_agree(f->group, opened ? REC_OK : REC_E_IO, why);
     if (status == REC_OK && f->count == 1) {
-        opened = open_by(f, 0, f->comm, why, room);
-        status = rec_mpi_agree(f->comm, opened ? REC_OK : REC_E_IO, why);
+        opened = open_by(f, 0, f->group->comm, why, room);
+        status = lr_mpi_agree(f->group, opened ? REC_OK : REC_E_IO, why);
     }
     return status;
 }

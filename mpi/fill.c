@@ -62,7 +62,7 @@ rec_status lr_mpi_saving_compare(lr_mpi_saving *s)
         status = write_window(s);
         s->losses.size = told;
     }
-    return rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+    return lr_mpi_agree(s->group, status, *s->why ? s->why : NULL);
 }
 
 /* Opens the temporary files, writes this rank's window and closes them. All ranks. */
@@ -85,10 +85,10 @@ rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told)
     status = write_window(s);
     s->write += MPI_Wtime() - begun;
     /* Before the others are waited for: what is asked for here may be another's error, and needs none of its bytes. */
-    status = rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
+    status = lr_mpi_agree(s->group, status, *s->why ? s->why : NULL);
     begun = MPI_Wtime();
     if (status == REC_OK) {
-        status = rec_mpi_agree(s->comm, lr_mpi_files_close(&s->files, s->why, sizeof s->why), s->why);
+        status = lr_mpi_agree(s->group, lr_mpi_files_close(&s->files, s->why, sizeof s->why), s->why);
     } else {
         (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
     }

@@ -166,8 +166,10 @@ static bool tell_sums(const char *all, size_t size, void (*tell)(void *user, con
     return true;
 }
 
-rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *l, void (*tell)(void *user, const rec_note *note), void *user)
+rec_status lr_mpi_tell_losses(const lr_mpi_group *group, lr_mpi_told *l, void (*tell)(void *user, const rec_note *note),
+                              void *user)
 {
+    MPI_Comm comm = group->comm;
     int rank = 0, ranks = 1, mine, *sizes = NULL, *places = NULL;
     char *all = NULL;
     rec_status status;
@@ -181,7 +183,7 @@ rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *l, void (*tell)(void *
         failed = failed || !sizes;
         places = sizes ? sizes + ranks : NULL;
     }
-    status = rec_mpi_agree(comm, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
+    status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
     if (status == REC_OK) {
         (void)MPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, comm);
         for (int i = 0; rank == 0 && i < ranks; i++) {
@@ -190,12 +192,12 @@ rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *l, void (*tell)(void *
         }
         all = rank == 0 && sum <= INT32_MAX ? malloc((size_t)sum + 1) : NULL;
         failed = rank == 0 && !all;
-        status = rec_mpi_agree(comm, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
+        status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
     }
     if (status == REC_OK) {
         (void)MPI_Gatherv(l->at, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, 0, comm);
         failed = rank == 0 && tell && !tell_sums(all, (size_t)sum, tell, user);
-        status = rec_mpi_agree(comm, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
+        status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
     }
     free(all);
     free(sizes);

@@ -14,8 +14,22 @@ enum { LR_MPI_MESSAGE = 4096, LR_MPI_WORDS = 1024 };
 
 /** The name of this rank's host. @return host. */
 const char *lr_mpi_host(char host[MPI_MAX_PROCESSOR_NAME]);
+/** The ranks that do something together, and what each does while it waits for the others. */
+typedef struct lr_mpi_group {
+    MPI_Comm comm;
+    /** Called on every rank at the beginning of each agreement, and returns when all ranks have called it. @param
+     * message of a failure of this rank, `room` bytes; changed with the status if there is another one. @return the
+     * status. NULL: nothing to do. */
+    rec_status (*meet)(void *user, rec_status status, char *message, size_t room);
+    void *user;
+} lr_mpi_group;
+/** rec_mpi_agree() of these ranks. */
+rec_status lr_mpi_agree(const lr_mpi_group *group, rec_status status, const char *message);
 /** Whether all ranks say the same of `subject` as rank 0. REC_E_MISMATCH on every rank if one does not. */
-rec_status lr_mpi_same(MPI_Comm comm, const char *subject, const char *mine);
+rec_status lr_mpi_same(const lr_mpi_group *group, const char *subject, const char *mine);
+/** rec_mpi_save() by these ranks. */
+rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const rec_record *record, const char *path,
+                       const rec_mpi_options *options, rec_mpi_report *report);
 
 /** Bytes of a file at a place, all of them. @return false: errno says why; ENODATA: the file ends before. */
 bool lr_mpi_read_all(int fd, void *to, uint64_t size, uint64_t at);
@@ -32,7 +46,7 @@ typedef struct lr_mpi_file {
 } lr_mpi_file;
 /** All of them. */
 typedef struct lr_mpi_files {
-    MPI_Comm comm;
+    const lr_mpi_group *group;
     const char *path; /**< as it was given */
     MPI_Info hints;
     lr_mpi_file *at;
@@ -74,8 +88,8 @@ void lr_mpi_lost(void *losses, const rec_loss *loss);
 /** Keeps losses as they stood in an lr_mpi_told before. @return false: these are none, or there is no memory. */
 bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size);
 /** Adds up the losses of all ranks and tells rank 0 of them, in the order in which they were first kept. Frees them. */
-rec_status lr_mpi_tell_losses(MPI_Comm comm, lr_mpi_told *losses, void (*tell)(void *user, const rec_note *note),
-                              void *user);
+rec_status lr_mpi_tell_losses(const lr_mpi_group *group, lr_mpi_told *losses,
+                              void (*tell)(void *user, const rec_note *note), void *user);
 
 /* ------------------------------------------------------------------------------------------ shares of a record -- */
 
@@ -126,6 +140,7 @@ typedef struct lr_mpi_leaf {
     uint64_t held_count, held_room;
     char *value; /* of all but tensors: what ranks compare */
     size_t value_size;
+    struct lr_mpi_server *server; /* that asks for its bytes */
 } lr_mpi_leaf;
 /** What the ranks have together. */
 typedef struct lr_mpi_union {
@@ -146,14 +161,16 @@ rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
                          int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size),
                          rec_status *status, char *why, size_t room);
 
-/** All ranks: from here to the end, rec_mpi_agree() of this communicator serves the others while it waits for them. */
-rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_mpi_union *u);
-void lr_mpi_serve_end(void);
-/** For rec_tensor_spec: bytes of a leaf of the union, from who has them. */
+/** Gives other ranks bytes of this one's tensors while it waits for them. */
+typedef struct lr_mpi_server lr_mpi_server;
+/** All ranks: makes it; the leaves of the union ask it. @param server (out) */
+rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, lr_mpi_union *u, lr_mpi_server **server);
+/** All ranks. NULL is ignored. */
+void lr_mpi_serve_end(lr_mpi_server *server);
+/** For lr_mpi_group, with the server: waits for all ranks. */
+rec_status lr_mpi_serve_meet(void *server, rec_status status, char *message, size_t room);
+/** For rec_tensor_spec: bytes of a leaf of the union, from the rank that has them. */
 int32_t lr_mpi_fetch(void *leaf, uint64_t offset, void *target, uint64_t size);
-/** Waits for all ranks, if this communicator is served. @param message of a failure of this rank; changed if it is
- * another's. */
-rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room);
 
 /** A save of one file that can be resumed: what is known of its parts. */
 typedef struct lr_mpi_resume {

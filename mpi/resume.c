@@ -81,8 +81,8 @@ rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const re
     head h = {.version = 3, .total = window->total, .sum = window->sum, .identity = identity};
     int rank = 0, ranks = 1, left = 0;
     rec_status status;
-    (void)MPI_Comm_rank(f->comm, &rank);
-    (void)MPI_Comm_size(f->comm, &ranks);
+    (void)MPI_Comm_rank(f->group->comm, &rank);
+    (void)MPI_Comm_size(f->group->comm, &ranks);
     memcpy(h.magic, magic, sizeof magic);
     r->path = f->path;
     r->temporary = f->at[0].temporary;
@@ -99,10 +99,10 @@ rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const re
                            strerror(errno));
         }
     }
-    status = rec_mpi_agree(f->comm, *why ? REC_E_IO : REC_OK, why);
+    status = lr_mpi_agree(f->group, *why ? REC_E_IO : REC_OK, why);
     if (status == REC_OK) {
-        (void)MPI_Bcast(&h, (int)sizeof h, MPI_BYTE, 0, f->comm);
-        (void)MPI_Bcast(&left, 1, MPI_INT, 0, f->comm);
+        (void)MPI_Bcast(&h, (int)sizeof h, MPI_BYTE, 0, f->group->comm);
+        (void)MPI_Bcast(&left, 1, MPI_INT, 0, f->group->comm);
         r->left = left != 0;
         r->total = h.total;
         r->piece = h.piece;

@@ -27,13 +27,13 @@ static void take_file(void *user, const rec_file *file)
 static rec_status find_alone(lr_mpi_saving *s, rec_status own)
 {
     int alone = own == REC_E_UNSUPPORTED;
-    rec_status status = rec_mpi_agree(s->comm, alone ? REC_OK : own, s->why);
+    rec_status status = lr_mpi_agree(s->group, alone ? REC_OK : own, s->why);
     if (status != REC_OK) {
         return status;
     }
-    (void)MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MIN, s->comm);
+    (void)MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MIN, s->group->comm);
     s->alone = alone != 0;
-    return alone ? REC_OK : rec_mpi_agree(s->comm, own, s->why);
+    return alone ? REC_OK : lr_mpi_agree(s->group, own, s->why);
 }
 
 /* The layout on every rank: without tensors' data. */
@@ -56,18 +56,18 @@ static rec_status find_layout(lr_mpi_saving *s)
     status = find_alone(s, status);
     *s->why = '\0';
     if (status == REC_OK && !s->alone) {
-        status = rec_mpi_agree(s->comm, s->files.failed || !s->files.count ? REC_E_MEMORY : REC_OK,
-                               "out of memory for the names of the files");
+        status = lr_mpi_agree(s->group, s->files.failed || !s->files.count ? REC_E_MEMORY : REC_OK,
+                              "out of memory for the names of the files");
     }
     if (status == REC_OK) {
         (void)snprintf(words, sizeof words, "librecord %s, %s %s, %s %s", rec_version_string(),
                        *from ? from : "no reader", version_of(from), to, version_of(to));
-        status = lr_mpi_same(s->comm, s->path, words);
+        status = lr_mpi_same(s->group, s->path, words);
     }
     if (status == REC_OK && !s->alone) {
         (void)snprintf(words, sizeof words, "%s would have %" PRIu64 " bytes, with the layout %016" PRIx64,
                        s->files.count > 1 ? "its files" : "the file", s->window.total, s->window.sum);
-        status = lr_mpi_same(s->comm, s->path, words);
+        status = lr_mpi_same(s->group, s->path, words);
     }
     return status;
 }
@@ -80,7 +80,7 @@ static rec_status check_resume(lr_mpi_saving *s)
                        "%.2000s: only one file whose tensors are plain bytes can be resumed, not %s: save it without "
                        "resuming",
                        s->path, s->alone ? "a file that rank 0 writes alone" : "a model in several files");
-        return rec_mpi_agree(s->comm, REC_E_UNSUPPORTED, s->why);
+        return lr_mpi_agree(s->group, REC_E_UNSUPPORTED, s->why);
     }
     return REC_OK;
 }
@@ -102,9 +102,9 @@ static rec_status make_report(lr_mpi_saving *s, rec_mpi_report *report)
     rec_status status;
     (void)snprintf(mine.host, sizeof mine.host, "%.63s", lr_mpi_host(host));
     all = s->rank == 0 ? calloc((size_t)s->ranks, sizeof *all) : NULL;
-    status = rec_mpi_agree(s->comm, s->rank == 0 && !all ? REC_E_MEMORY : REC_OK, "out of memory for the report");
+    status = lr_mpi_agree(s->group, s->rank == 0 && !all ? REC_E_MEMORY : REC_OK, "out of memory for the report");
     if (status == REC_OK) {
-        (void)MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, 0, s->comm);
+        (void)MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine, MPI_BYTE, 0, s->group->comm);
     }
     for (int i = 0; all && status == REC_OK && i < s->ranks; i++) {
         r.layout = all[i].layout > r.layout ? all[i].layout : r.layout;
@@ -142,7 +142,7 @@ static rec_status check_target(lr_mpi_saving *s)
     const rec_filling filling = {.size = sizeof filling, .files = &file, .count = 1};
     bool can = false;
     rec_status own = s->rank == 0 ? rec_save_filled(s->recorder, s->path, &filling, look_at, &can) : REC_OK;
-    return rec_mpi_agree(s->comm, can ? REC_OK : own, NULL);
+    return lr_mpi_agree(s->group, can ? REC_OK : own, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------------- files -- */
@@ -154,7 +154,7 @@ static rec_status write_files(lr_mpi_saving *s, rec_filling *told)
     if (told) {
         (void)snprintf(s->letters, sizeof s->letters, "%s", told->letters);
     }
-    (void)MPI_Bcast(s->letters, (int)sizeof s->letters, MPI_BYTE, 0, s->comm);
+    (void)MPI_Bcast(s->letters, (int)sizeof s->letters, MPI_BYTE, 0, s->group->comm);
     if (*s->letters) { /* which are in the index, too */
         status = find_layout(s);
         if (status != REC_OK) {
@@ -172,7 +172,7 @@ static rec_status write_files(lr_mpi_saving *s, rec_filling *told)
             (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot cut the temporary file to its size: %s", s->path,
                            strerror(errno));
         }
-        status = rec_mpi_agree(s->comm, cut ? REC_OK : REC_E_IO, s->why);
+        status = lr_mpi_agree(s->group, cut ? REC_OK : REC_E_IO, s->why);
     }
     return status;
 }
@@ -182,7 +182,7 @@ static int32_t fill(void *user, rec_filling *told)
 {
     lr_mpi_saving *s = user;
     s->filled = true;
-    s->status = rec_mpi_agree(s->comm, REC_OK, NULL);
+    s->status = lr_mpi_agree(s->group, REC_OK, NULL);
     if (s->status == REC_OK) {
         s->status = write_files(s, told);
     }
@@ -214,36 +214,36 @@ static rec_status save_together(lr_mpi_saving *s)
         s->commit = MPI_Wtime() - s->commit;
         status = s->status;
     } else {
-        status = rec_mpi_agree(s->comm, REC_OK, NULL);
+        status = lr_mpi_agree(s->group, REC_OK, NULL);
         if (status == REC_OK) {
             status = write_files(s, NULL);
         }
     }
     /* Rank 0 is the only one that can have failed without the others' knowing: before all wrote, or after that. */
     if (s->rank == 0 && !s->filled) {
-        status = rec_mpi_agree(s->comm, own == REC_OK ? REC_E_IO : own, NULL);
+        status = lr_mpi_agree(s->group, own == REC_OK ? REC_E_IO : own, NULL);
     } else if (status == REC_OK) {
-        status = rec_mpi_agree(s->comm, own, NULL);
+        status = lr_mpi_agree(s->group, own, NULL);
     }
     return status;
 }
 
-rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
-                        const rec_mpi_options *options, rec_mpi_report *report)
+rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const rec_record *record, const char *path,
+                       const rec_mpi_options *options, rec_mpi_report *report)
 {
     lr_mpi_saving *s = calloc(1, sizeof *s);
     bool sane = recorder && record && path && strlen(path) < PATH_MAX && (!options || options->size >= 8) &&
                 (!report || report->size >= 8);
-    rec_status status = rec_mpi_agree(comm,
-                                      !s     ? REC_E_MEMORY
-                                      : sane ? REC_OK
-                                             : REC_E_ARGUMENT,
-                                      s ? "rec_mpi_save: an argument makes no sense" : "out of memory");
+    rec_status status = lr_mpi_agree(group,
+                                     !s     ? REC_E_MEMORY
+                                     : sane ? REC_OK
+                                            : REC_E_ARGUMENT,
+                                     s ? "rec_mpi_save: an argument makes no sense" : "out of memory");
     if (status != REC_OK) {
         free(s);
         return status;
     }
-    s->comm = comm;
+    s->group = group;
     s->recorder = recorder;
     s->record = record;
     s->path = path;
@@ -252,13 +252,13 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     if (options) {
         memcpy(&s->options, options, options->size < sizeof s->options ? options->size : sizeof s->options);
     }
-    s->files = (lr_mpi_files){.comm = comm,
+    s->files = (lr_mpi_files){.group = group,
                               .path = path,
                               .hints = s->options.has_hints ? s->options.hints : MPI_INFO_NULL,
                               .file = MPI_FILE_NULL,
                               .read = -1};
-    (void)MPI_Comm_rank(comm, &s->rank);
-    (void)MPI_Comm_size(comm, &s->ranks);
+    (void)MPI_Comm_rank(group->comm, &s->rank);
+    (void)MPI_Comm_size(group->comm, &s->ranks);
     status = s->options.resume ? REC_OK : check_target(s); /* which would remove what was left */
     status = status == REC_OK ? find_layout(s) : status;
     status = status == REC_OK ? check_resume(s) : status;
@@ -270,7 +270,7 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
         if (s->options.note) {
             lr_mpi_tell(&s->notes, s->options.note, s->options.user);
         }
-        told = lr_mpi_tell_losses(comm, &s->losses, s->options.note, s->options.user);
+        told = lr_mpi_tell_losses(group, &s->losses, s->options.note, s->options.user);
         told = told == REC_OK ? make_report(s, report) : told;
         status = status == REC_OK ? told : status;
     }
@@ -280,4 +280,10 @@ rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record 
     free(s->notes.at);
     free(s);
     return status;
+}
+
+rec_status rec_mpi_save(MPI_Comm comm, rec_recorder *recorder, const rec_record *record, const char *path,
+                        const rec_mpi_options *options, rec_mpi_report *report)
+{
+    return lr_mpi_save(&(lr_mpi_group){.comm = comm}, recorder, record, path, options, report);
 }

@@ -8,6 +8,8 @@ rec_status rec_mpi_save_share(MPI_Comm comm, rec_recorder *recorder, const rec_r
                               rec_mpi_report *report)
 {
     lr_mpi_union u = {0};
+    lr_mpi_group group = {.comm = comm};
+    lr_mpi_server *server = NULL;
     rec_record *whole = NULL;
     char why[LR_MPI_MESSAGE] = "";
     rec_status status = rec_mpi_agree(comm, recorder && record && path ? REC_OK : REC_E_ARGUMENT,
@@ -16,16 +18,18 @@ rec_status rec_mpi_save_share(MPI_Comm comm, rec_recorder *recorder, const rec_r
     if (status == REC_OK) {
         status = lr_mpi_union_make(&u, comm, record, slices);
     }
-    status = status == REC_OK ? lr_mpi_serve_begin(comm, record, &u) : status;
+    status = status == REC_OK ? lr_mpi_serve_begin(comm, record, &u, &server) : status;
     if (status == REC_OK) {
+        group.meet = lr_mpi_serve_meet;
+        group.user = server;
         whole = lr_mpi_whole(&u, record, lr_mpi_fetch, &own, why, sizeof why);
-        status = rec_mpi_agree(comm, own, why);
+        status = lr_mpi_agree(&group, own, why);
         if (status == REC_OK) {
-            status = rec_mpi_save(comm, recorder, whole, path, options, report);
+            status = lr_mpi_save(&group, recorder, whole, path, options, report);
         }
         rec_record_free(whole);
-        lr_mpi_serve_end();
     }
+    lr_mpi_serve_end(server);
     lr_mpi_union_free(&u);
     return status;
 }

@@ -11,7 +11,7 @@ enum { LR_MPI_WRITTEN = 4 << 20 };
 
 /** A save that all ranks make together. */
 typedef struct lr_mpi_saving {
-    MPI_Comm comm;
+    const lr_mpi_group *group;
     int rank, ranks;
     rec_recorder *recorder;
     const rec_record *record;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Bytes of tensors from the ranks that have them. A rank that needs some asks and, until it has them, answers what it
- * is asked itself; so does one that waits for the others. So none needs a thread, nor MPI's own progress, and nothing
- * has to be where MPI can reach it by itself: tensors may lie in a mapped file or be made when they are asked for.
+ * is asked itself; so does one that waits for the others (lr_mpi_group). So none needs a thread or MPI's own progress,
+ * and nothing has to be where MPI can reach it by itself: tensors may lie in a mapped file or be made when they are
+ * asked for.
  *
  * That ends because whoever asks goes on as soon as it is answered, and because a rank that asks for nothing any more
- * answers until all are where it is: every step that may ask ends in rec_mpi_agree(), on every rank. */
+ * answers until all are where it is: every step that may ask ends in an agreement of the group, on every rank. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -27,8 +28,8 @@ typedef struct answer {
     char why[HEAD - 8];
 } answer;
 
-typedef struct server {
-    MPI_Comm comm, own; /* the program's, and one for questions and answers alone */
+struct lr_mpi_server {
+    MPI_Comm own; /* for questions and answers alone */
     int rank;
     pthread_t thread; /* which may call MPI */
     const rec_record *record;
@@ -36,26 +37,24 @@ typedef struct server {
     uint8_t *got, *given; /* an answer each */
     rec_status status;    /* what went wrong here, perhaps while another asked */
     char why[LR_MPI_MESSAGE];
-} server;
+};
 
-static server *serving; /* as MPI, for one thread */
-
-static void fail(rec_status status, const char *words)
+static void fail(lr_mpi_server *s, rec_status status, const char *words)
 {
-    if (serving->status == REC_OK) {
-        serving->status = status;
-        (void)snprintf(serving->why, sizeof serving->why, "%s", words);
+    if (s->status == REC_OK) {
+        s->status = status;
+        (void)snprintf(s->why, sizeof s->why, "%s", words);
     }
 }
 
 /* What a tensor that this rank is asked for is called. */
-static const char *path_of(uint64_t index)
+static const char *path_of(const lr_mpi_server *s, uint64_t index)
 {
-    const lr_mpi_union *u = serving->u;
+    const lr_mpi_union *u = s->u;
     for (uint64_t i = 0; i < u->count; i++) {
         for (uint64_t k = 0; k < u->leaves[i].held_count; k++) {
             const lr_mpi_held *held = &u->leaves[i].held[k];
-            if (held->rank == serving->rank && held->index == index) {
+            if (held->rank == s->rank && held->index == index) {
                 return u->leaves[i].path + 1;
             }
         }
@@ -64,50 +63,50 @@ static const char *path_of(uint64_t index)
 }
 
 /* Bytes of a tensor of this rank. */
-static rec_status read_own(const question *q, uint8_t *target)
+static rec_status read_own(lr_mpi_server *s, const question *q, uint8_t *target)
 {
-    const rec_tensor *tensor = serving->u->mine[q->index];
+    const rec_tensor *tensor = s->u->mine[q->index];
     rec_status status = lr_mpi_read(tensor, q->offset, q->size, target);
-    status = status == REC_OK ? rec_guard_check(serving->record) : status;
+    status = status == REC_OK ? rec_guard_check(s->record) : status;
     if (status != REC_OK) {
         char words[LR_MPI_MESSAGE];
-        (void)snprintf(words, sizeof words, "%.1000s: %.2500s", path_of(q->index), rec_error_message());
-        fail(status, words);
+        (void)snprintf(words, sizeof words, "%.1000s: %.2500s", path_of(s, q->index), rec_error_message());
+        fail(s, status, words);
     }
     return status;
 }
 
 /* One question, if there is one. */
-static bool serve(void)
+static bool serve(lr_mpi_server *s)
 {
     MPI_Status from;
     question q;
     answer a = {0};
     int there = 0;
-    (void)MPI_Iprobe(MPI_ANY_SOURCE, ASK, serving->own, &there, &from);
+    (void)MPI_Iprobe(MPI_ANY_SOURCE, ASK, s->own, &there, &from);
     if (!there) {
         return false;
     }
-    (void)MPI_Recv(&q, (int)sizeof q, MPI_BYTE, from.MPI_SOURCE, ASK, serving->own, MPI_STATUS_IGNORE);
-    a.status = read_own(&q, serving->given + 8);
+    (void)MPI_Recv(&q, (int)sizeof q, MPI_BYTE, from.MPI_SOURCE, ASK, s->own, MPI_STATUS_IGNORE);
+    a.status = read_own(s, &q, s->given + 8);
     if (a.status != REC_OK) {
         (void)snprintf(a.why, sizeof a.why, "%s", rec_error_message());
-        memcpy(serving->given, &a, sizeof a);
-        (void)MPI_Send(serving->given, (int)sizeof a, MPI_BYTE, from.MPI_SOURCE, ANSWER, serving->own);
+        memcpy(s->given, &a, sizeof a);
+        (void)MPI_Send(s->given, (int)sizeof a, MPI_BYTE, from.MPI_SOURCE, ANSWER, s->own);
     } else {
-        memcpy(serving->given, &a, 8);
-        (void)MPI_Send(serving->given, (int)(8 + q.size), MPI_BYTE, from.MPI_SOURCE, ANSWER, serving->own);
+        memcpy(s->given, &a, 8);
+        (void)MPI_Send(s->given, (int)(8 + q.size), MPI_BYTE, from.MPI_SOURCE, ANSWER, s->own);
     }
     return true;
 }
 
 /* Until a request is done. */
-static void wait_for(MPI_Request *request)
+static void wait_for(lr_mpi_server *s, MPI_Request *request)
 {
     int done = 0;
     while (!done) {
         (void)MPI_Test(request, &done, MPI_STATUS_IGNORE);
-        if (!done && !serve()) {
+        if (!done && !serve(s)) {
             (void)sched_yield();
         }
     }
@@ -116,27 +115,28 @@ static void wait_for(MPI_Request *request)
 /* @return the bytes, until the next call; NULL. */
 static const uint8_t *ask(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_t offset, uint64_t size)
 {
+    lr_mpi_server *s = leaf->server;
     const question q = {.index = held->index, .offset = offset, .size = size};
     MPI_Request asked, answered;
     answer a;
-    (void)serve(); /* who has much to do without others answers all the same */
-    if (held->rank == serving->rank) {
-        return read_own(&q, serving->got) == REC_OK ? serving->got : NULL;
+    (void)serve(s); /* who has much to do without others answers all the same */
+    if (held->rank == s->rank) {
+        return read_own(s, &q, s->got) == REC_OK ? s->got : NULL;
     }
-    (void)MPI_Irecv(serving->got, PIECE + HEAD, MPI_BYTE, held->rank, ANSWER, serving->own, &answered);
-    (void)MPI_Isend(&q, (int)sizeof q, MPI_BYTE, held->rank, ASK, serving->own, &asked);
-    wait_for(&asked);
-    wait_for(&answered);
-    memcpy(&a.status, serving->got, sizeof a.status);
+    (void)MPI_Irecv(s->got, PIECE + HEAD, MPI_BYTE, held->rank, ANSWER, s->own, &answered);
+    (void)MPI_Isend(&q, (int)sizeof q, MPI_BYTE, held->rank, ASK, s->own, &asked);
+    wait_for(s, &asked);
+    wait_for(s, &answered);
+    memcpy(&a.status, s->got, sizeof a.status);
     if (a.status != REC_OK) {
         char words[LR_MPI_MESSAGE];
-        memcpy(&a, serving->got, sizeof a);
+        memcpy(&a, s->got, sizeof a);
         (void)snprintf(words, sizeof words, "%.1000s: rank %d, which has it, cannot read it: %.2500s", leaf->path + 1,
                        held->rank, a.why);
-        fail(a.status, words);
+        fail(s, a.status, words);
         return NULL;
     }
-    return serving->got + 8;
+    return s->got + 8;
 }
 
 /* Of bytes of the whole tensor what lies in one part of it: rows of that part stand together where it is. */
@@ -170,7 +170,7 @@ static bool fetch_part(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_
 int32_t lr_mpi_fetch(void *user, uint64_t offset, void *target, uint64_t size)
 {
     const lr_mpi_leaf *leaf = user;
-    if (!pthread_equal(pthread_self(), serving->thread)) {
+    if (!pthread_equal(pthread_self(), leaf->server->thread)) {
         return EDEADLK; /* librecord makes tensors on the thread that saves: MPI is not to be called here */
     }
     for (uint64_t done = 0; done < size; done += PIECE) {
@@ -184,28 +184,33 @@ int32_t lr_mpi_fetch(void *user, uint64_t offset, void *target, uint64_t size)
     return 0;
 }
 
-rec_status lr_mpi_meet(MPI_Comm comm, rec_status status, char *message, size_t room)
+rec_status lr_mpi_serve_meet(void *server, rec_status status, char *message, size_t room)
 {
+    lr_mpi_server *s = server;
     MPI_Request all;
-    if (!serving || serving->comm != comm) {
-        return status;
-    }
-    (void)MPI_Ibarrier(serving->own, &all);
-    wait_for(&all);
-    if (serving->status != REC_OK) { /* why a save here failed, or another's will have */
-        status = serving->status;
-        (void)snprintf(message, room, "%s", serving->why);
-        serving->status = REC_OK;
+    (void)MPI_Ibarrier(s->own, &all);
+    wait_for(s, &all);
+    if (s->status != REC_OK) { /* why a save here failed, or another's will have */
+        status = s->status;
+        (void)snprintf(message, room, "%s", s->why);
+        s->status = REC_OK;
     }
     return status;
 }
 
-rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_mpi_union *u)
+static void free_server(lr_mpi_server *s)
 {
-    server *s = calloc(1, sizeof *s);
+    free(s->got);
+    free(s->given);
+    free(s);
+}
+
+rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, lr_mpi_union *u, lr_mpi_server **server)
+{
+    lr_mpi_server *s = calloc(1, sizeof *s);
     rec_status status;
     if (s) {
-        *s = (server){.comm = comm, .record = record, .u = u, .thread = pthread_self()};
+        *s = (lr_mpi_server){.record = record, .u = u, .thread = pthread_self()};
         (void)MPI_Comm_rank(comm, &s->rank);
         s->got = malloc(PIECE + HEAD);
         s->given = malloc(PIECE + HEAD);
@@ -214,20 +219,21 @@ rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, const lr_
                            "out of memory for what ranks send each other");
     if (status == REC_OK) {
         (void)MPI_Comm_dup(comm, &s->own);
-        serving = s;
+        for (uint64_t i = 0; i < u->count; i++) {
+            u->leaves[i].server = s;
+        }
     } else if (s) {
-        free(s->got);
-        free(s->given);
-        free(s);
+        free_server(s);
+        s = NULL;
     }
+    *server = s;
     return status;
 }
 
-void lr_mpi_serve_end(void)
+void lr_mpi_serve_end(lr_mpi_server *server)
 {
-    (void)MPI_Comm_free(&serving->own);
-    free(serving->got);
-    free(serving->given);
-    free(serving);
-    serving = NULL;
+    if (server) {
+        (void)MPI_Comm_free(&server->own);
+        free_server(server);
+    }
 }

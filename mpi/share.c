@@ -190,7 +190,7 @@ static rec_status compare(sharing *s)
         return REC_OK;
     }
     describe(s, (uint64_t)first, words, sizeof words);
-    return lr_mpi_same(s->comm, "where tensors go", words);
+    return lr_mpi_same(&(lr_mpi_group){.comm = s->comm}, "where tensors go", words);
 }
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */

@@ -345,6 +345,8 @@ static void lists_without_an_end_are_refused(void **state)
     one = sample("Five");
     one.traits = REC_TRAIT_PATHS;
     refused_for(context, &one, "it has the trait PATHS without TENSORS");
+    one.traits = REC_TRAIT_PLAIN;
+    refused_for(context, &one, "it has the trait PLAIN without EXACT_SIZE");
     rec_context_free(context);
 }
 

@@ -37,6 +37,7 @@ typedef struct across {
     char **arguments; /* but for record-mpi's own options */
     MPI_Info hints;
     bool resume, check; /* as asked for */
+    bool files;         /* each of many files is for one rank */
     uint64_t identity;  /* of the conversion */
     rec_mpi_report report;
     notes notes;
@@ -62,7 +63,7 @@ static void take_note(void *self, const rec_note *note)
     a->notes.at[a->notes.kept - 1].count = note->count;
 }
 
-static int save(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n)
+static int save(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n, bool *checked)
 {
     across *a = self;
     const rec_mpi_options told = {.size = sizeof told,
@@ -79,7 +80,14 @@ static int save(void *self, rec_recorder *to, const rec_record *record, const ch
     tool_notes_append(n, &a->notes);
     a->saved = status == REC_OK || status == REC_E_SYNC;
     a->ended = !a->saved;
-    return status == REC_E_SYNC ? EXIT_UNSYNCED : a->saved ? EXIT_OK : EXIT_ERROR;
+    *checked = a->check;
+    return a->saved ? tool_saved(status) : EXIT_ERROR;
+}
+
+static bool into_folder(void *self, const char *out)
+{
+    (void)out;
+    return ((across *)self)->files;
 }
 
 /* ------------------------------------------------------------------------- what diff, verify and stats ask for -- */
@@ -421,6 +429,7 @@ static int run(across *a, const options *o)
                           .rank = (uint32_t)a->rank,
                           .ranks = (uint32_t)a->ranks,
                           .agree = agree,
+                          .into_folder = into_folder,
                           .save = save,
                           .together = together,
                           .exchange = exchange};
@@ -447,7 +456,11 @@ static int run(across *a, const options *o)
     if ((status = tool_options_check(o, c)) != EXIT_OK) {
         return status;
     }
-    shared.files = is_of_files(a, o, converts);
+    shared.files = a->files = is_of_files(a, o, converts);
+    shared.writes = shared.first || shared.files;
+    if (shared.files) {
+        shared.save = tool_alone.save;
+    }
     if (a->ended || (status = check(a, o, shared.files)) != EXIT_OK) {
         return EXIT_ERROR;
     }

@@ -2,7 +2,6 @@
  * record convert: reads a record with one recorder and writes it with another. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -215,15 +214,6 @@ static void print_report(const session *s, const conversion *c, double seconds)
 
 /* ------------------------------------------------------------------------------------------------- conversions -- */
 
-/* Whether OUT is a folder that the output goes into: it is there, or its name ends in a slash. */
-static bool is_folder(const char *out)
-{
-    size_t length = strlen(out);
-    struct stat is;
-
-    return (length && out[length - 1] == '/') || (stat(out, &is) == 0 && S_ISDIR(is.st_mode));
-}
-
 /* Tells what becomes of a file that is there already. @param status (out) unless it may be written, that of the
  * command. */
 static int may_write(const session *s, const conversion *c, int *status)
@@ -231,11 +221,11 @@ static int may_write(const session *s, const conversion *c, int *status)
     char *path = rec_recorder_path(c->to, c->out);
     char *there = NULL;
     bool all = false;
-    int answer = s->shared && !s->shared->first ? EXISTING_WRITE : tool_existing(s, path ? path : c->out, &all, &there);
+    int answer = s->shared->first ? tool_existing(s, path ? path : c->out, &all, &there) : EXISTING_WRITE;
     json j;
 
     there = there ? there : xstrdup(c->out);
-    if (s->shared && (answer = s->shared->agree(s->shared->self, answer)) < 0) {
+    if ((answer = s->shared->agree(s->shared->self, answer)) < 0) {
         *status = EXIT_ERROR;
     } else if (answer == EXISTING_REFUSE) {
         *status = tool_fail("%s: it is there already\nLeave --no-clobber out to overwrite it.", there);
@@ -316,7 +306,7 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     if (tool_own(s->o, "include") || tool_own(s->o, "exclude")) {
         return tool_fail_usage("convert", "--include and --exclude choose files of a folder: they need --recursive");
     }
-    if (s->shared ? s->shared->files : is_folder(out)) {
+    if (s->shared->into_folder(s->shared->self, out)) {
         return tool_run_each(s, operands, count - 1, out);
     }
     if (strcmp(out, "-") == 0 && !tool_session_to(s)) {

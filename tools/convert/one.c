@@ -197,25 +197,17 @@ static void look_at_output(conversion *c)
 
 static int save(const session *s, conversion *c)
 {
-    bool together = s->shared && !s->shared->files, stream = strcmp(c->out, "-") == 0;
-    rec_status status;
+    bool stream = strcmp(c->out, "-") == 0;
     char *path;
     int ended;
 
-    if (c->dry) {
-        status = together && !s->shared->first ? REC_OK : tool_save_nowhere(s, c->to, c->record, &c->written);
-    } else if (together) {
-        int saved = s->shared->save(s->shared->self, c->to, c->record, c->out, &c->save_notes);
-        if (saved == EXIT_ERROR) {
-            return EXIT_ERROR;
-        }
-        status = saved == EXIT_UNSYNCED ? REC_E_SYNC : REC_OK;
+    if (!c->dry && !stream) {
+        ended = s->shared->save(s->shared->self, c->to, c->record, c->out, &c->save_notes, &c->checked);
     } else {
-        status = stream ? save_stream(c) : rec_save(c->to, c->record, c->out);
-    }
-    ended = tool_saved(status); /* before anything can run out of memory */
-    c->checked = !c->dry && (together ? s->o->check : tool_progress_checked());
-    if (!together || c->dry) { /* else it has them of all */
+        ended = tool_saved(!c->dry             ? save_stream(c)
+                           : s->shared->writes ? tool_save_nowhere(s, c->to, c->record, &c->written)
+                                               : REC_OK); /* before anything can run out of memory */
+        c->checked = !c->dry && tool_progress_checked();
         tool_notes_take(&c->save_notes);
     }
     if (ended == EXIT_OK && !stream) {

@@ -135,7 +135,7 @@ static int convert_all(folder *f, int status)
     session *s = f->s;
 
     status = status == EXIT_OK ? check_recorders(f) : status;
-    if (s->shared) {
+    if (s->shared->files) {
         status = tool_folder_spread(f, status);
     } else if (status == EXIT_OK) {
         status = convert_each(f);
@@ -226,7 +226,7 @@ int tool_run_recursive(session *s, const char *in, const char *out)
     }
     s->typed_by_file = true;
     tool_progress_begin(s->context, true); /* a table comes at the end */
-    status = s->shared && !s->shared->first ? EXIT_OK : find_all(&f);
+    status = s->shared->first ? find_all(&f) : EXIT_OK;
     status = convert_all(&f, status);
     tool_progress_end();
     return status;

@@ -527,13 +527,13 @@ static int end_pairs(works *k, size_t from, size_t to)
 
 static void begin(works *k, bool hurry)
 {
-    size_t times = k->s->shared ? k->s->shared->ranks : 1;
-    size_t elements = ELEMENTS_MOST * (size_t)(k->s->shared && !hurry ? AT_ONCE : 1);
+    size_t times = k->s->shared->ranks;
+    size_t elements = ELEMENTS_MOST * (size_t)(times > 1 && !hurry ? AT_ONCE : 1);
 
     k->count_most = PIECES_MOST * times;
     k->elements_most = times > SIZE_MAX / elements ? SIZE_MAX : elements * times;
     k->pieces = xmalloc(k->count_most * sizeof *k->pieces);
-    if (k->s->shared) {
+    if (times > 1) {
         k->made = xmalloc(k->count_most * sizeof *k->made);
         k->costs = xmalloc(k->count_most * sizeof *k->costs);
         memset(k->made, 0, k->count_most * sizeof *k->made); /* which travel as they are */

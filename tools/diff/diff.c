@@ -125,18 +125,18 @@ static int open_both(session *s, const char *const *operands, side sides[SIDES],
     uint64_t sum = 0;
     int status;
 
-    for (size_t i = 0; i < SIDES && s->shared; i++) {
+    for (size_t i = 0; i < SIDES; i++) {
         if (!s->shared->together(s->shared->self, operands[i], 0, NULL)) {
             return EXIT_ERROR;
         }
     }
     status = tool_diff_open(s, operands, sides, match, n);
-    for (size_t i = 0; i < SIDES && status == EXIT_OK && s->shared; i++) {
+    for (size_t i = 0; i < SIDES && status == EXIT_OK; i++) {
         for (size_t k = 0; k < sides[i].tensor_count; k++) {
             sum = tool_measure_mark(sum, sides[i].tensors[k].tensor);
         }
     }
-    if (s->shared && !s->shared->together(s->shared->self, NULL, status == EXIT_OK ? sum : 1, NULL)) {
+    if (!s->shared->together(s->shared->self, NULL, status == EXIT_OK ? sum : 1, NULL)) {
         return EXIT_ERROR;
     }
     return status;

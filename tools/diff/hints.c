@@ -130,7 +130,7 @@ int tool_diff_find_transposed(session *s, comparison *c)
     all.made = xmalloc(all.count + 1);
     status = tool_parallel_across(s, all.costs, all.count, look_at_panel, &all, all.made, sizeof *all.made);
     for (size_t i = 0; i < all.count && status == EXIT_OK; i++) {
-        if (s->shared && all.made[i] > NOT_TURNED) {
+        if (s->shared->ranks > 1 && all.made[i] > NOT_TURNED) {
             look_at_panel(&all, i);
             status = tool_shared_failed(s, all.made[i] == UNREAD      ? rec_error_message()
                                            : all.made[i] == NO_MEMORY ? "out of memory"

@@ -208,7 +208,7 @@ static int check_parts(session *s, parts *all)
 
     for (size_t i = 0; i < all->count && status == EXIT_OK; i++) {
         part *x = &all->at[i];
-        if (all->made[i].failed && s->shared) {
+        if (all->made[i].failed && s->shared->ranks > 1) {
             free(x->error);
             x->error = NULL;
             sum_up(all, i);

@@ -67,7 +67,7 @@ static void prepare(session *s, reader *r, const side *d, size_t index)
     bool nameless;
 
     *r = (reader){.options = *s->o, .index = index};
-    r->session = (session){.o = &r->options, .context = s->context, .inputs = SIDES};
+    r->session = (session){.o = &r->options, .context = s->context, .inputs = SIDES, .shared = &tool_alone};
     plugin = tool_session_plugin(s, from && strcmp(from, "Auto") != 0 ? from : NULL);
     r->recorder = plugin                      ? plugin->name
                   : strcmp(d->path, "-") != 0 ? rec_recognise(s->context, tool_name_opened(d->path))

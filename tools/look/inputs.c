@@ -218,7 +218,7 @@ bool tool_inputs_same(const session *s, const input_files *in)
         }
         sum++;
     }
-    return !s->shared || s->shared->together(s->shared->self, NULL, sum, NULL);
+    return s->shared->together(s->shared->self, NULL, sum, NULL);
 }
 
 void tool_json_failed(json *j, const char *path)

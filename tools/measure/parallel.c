@@ -83,7 +83,7 @@ int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void
     uint64_t *ends;
     bool met;
 
-    if (!s->shared || !count) {
+    if (s->shared->ranks == 1 || !count) {
         do_run(s, 0, count, work, user);
         return EXIT_OK;
     }
@@ -100,5 +100,5 @@ int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void
 
 int tool_shared_failed(session *s, const char *said)
 {
-    return !s->shared || s->shared->together(s->shared->self, NULL, said != NULL, said) ? EXIT_OK : EXIT_ERROR;
+    return s->shared->together(s->shared->self, NULL, said != NULL, said) ? EXIT_OK : EXIT_ERROR;
 }

@@ -10,7 +10,7 @@
 
 int tool_session_open(session *s, const options *o)
 {
-    *s = (session){.o = o, .inputs = 1};
+    *s = (session){.o = o, .inputs = 1, .shared = &tool_alone};
     s->context = rec_config_open(o->config);
     if (!s->context) {
         return tool_fail_library();
@@ -26,7 +26,7 @@ void tool_session_close(session *s)
     free(s->type);
     rec_types_free(s->types);
     rec_context_free(s->context);
-    *s = (session){.o = s->o};
+    *s = (session){.o = s->o, .shared = &tool_alone};
 }
 
 void tool_session_streams(session *s)

@@ -69,16 +69,20 @@ int tool_own_number(const options *o, const char *name, double least, double *va
 
 /* ----------------------------------------------------------------------------------------------------- session -- */
 
-/* The command's counterpart where several processes run it together, for one output. */
+/* The processes that run the command together: one (tool_alone), or several (record-mpi). */
 typedef struct tool_shared {
     void *self;
     bool first;           /* this is the process that asks and prints */
+    bool writes;          /* this process measures an output that is not written (--dry-run) */
     bool files;           /* each of many files is for one process */
     uint32_t rank, ranks; /* which of how many this is */
     /* @return what the first process answers; -1: one of them failed, which all know. */
     int (*agree)(void *self, int answer);
-    /* Saves in place of rec_save(). @param n gets notes. @return EXIT_OK, EXIT_UNSYNCED; EXIT_ERROR, which all know. */
-    int (*save)(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n);
+    /* Whether OUT is a folder that each input goes into. */
+    bool (*into_folder)(void *self, const char *out);
+    /* Saves to a file. @param n gets notes. @param checked (out) it was read back. @return EXIT_OK, also if it could
+     * not be synced, which is printed; EXIT_ERROR, printed or known to all. */
+    int (*save)(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n, bool *checked);
     /* Whether all came to the same, each by itself. @param path a file that must be the same for all, or NULL. @param
      * outcome what this one came to. @param said what went wrong here, or NULL. @return false: not so, which all know
      * and is told; there is nothing more to do. */
@@ -88,6 +92,8 @@ typedef struct tool_shared {
      * @return false as above. */
     bool (*exchange)(void *self, void *all, const uint64_t *ends);
 } tool_shared;
+/* One process. */
+extern const tool_shared tool_alone;
 
 typedef struct session {
     const options *o;
@@ -96,7 +102,7 @@ typedef struct session {
     rec_types *types;   /* made when a type is needed */
     char *type;         /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
     bool typed_by_file; /* `type` is set before each file is converted, from --type GLOB=TYPE */
-    const tool_shared *shared;    /* NULL: this process is alone */
+    const tool_shared *shared;    /* never NULL */
     struct measured_ahead *ahead; /* of several processes: what they measured together (measure.h), or NULL */
     const atomic_bool *stop;      /* once it is set, measuring gives up; NULL: it never does */
 } session;

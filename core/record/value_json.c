@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "core/record/record.h"
 
 void lr_line_put(lr_json_line *json, const char *text, size_t length)
@@ -25,13 +26,9 @@ void lr_line_string(lr_json_line *json, const char *text, uint64_t length)
     lr_line_word(json, "\"");
     for (uint64_t i = 0; i < length; i++) {
         uint8_t c = (uint8_t)text[i];
-        char escaped[8];
-        if (c == '"' || c == '\\') {
-            lr_line_word(json, "\\");
-        }
-        if (c < 0x20) {
-            (void)snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)c);
-            lr_line_word(json, escaped);
+        char escape[6];
+        if (c < 0x20 || c == '"' || c == '\\') {
+            lr_line_put(json, escape, lr_json_escape(c, "", escape));
         } else {
             lr_line_put(json, text + i, 1);
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * common/: SHA-256, digits in groups, the distance between words, UTF-8, a team of threads. */
+ * common/: SHA-256, digits in groups, the distance between words, UTF-8, escapes of JSON, a team of threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "common/json.h"
 #include "common/sha256.h"
 #include "common/team.h"
 #include "common/text.h"
@@ -123,6 +124,21 @@ static void test_utf8_ends_at_the_first_bad_byte(void **state)
     }
 }
 
+static void test_escapes_of_json(void **state)
+{
+    static const struct {
+        uint8_t byte;
+        const char *letters, *escape;
+    } cases[] = {{'"', "", "\\\""},       {'\\', "bfnrt", "\\\\"}, {'\n', "nt", "\\n"},     {'\n', "", "\\u000a"},
+                 {'\r', "nt", "\\u000d"}, {'\b', "bfnrt", "\\b"},  {0, "bfnrt", "\\u0000"}, {0x7f, "nt", "\\u007f"}};
+    char escape[7];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        escape[lr_json_escape(cases[i].byte, cases[i].letters, escape)] = '\0';
+        assert_string_equal(escape, cases[i].escape);
+    }
+}
+
 typedef struct square {
     lr_task task; /* first, so that it is known by it */
     uint64_t number, made;
@@ -168,6 +184,7 @@ int main(void)
         cmocka_unit_test(test_digits_in_groups),
         cmocka_unit_test(test_distance_of_words),
         cmocka_unit_test(test_utf8_ends_at_the_first_bad_byte),
+        cmocka_unit_test(test_escapes_of_json),
         cmocka_unit_test(test_team_does_what_is_posted),
     };
     return cmocka_run_group_tests_name("common", tests, NULL, NULL);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Floats as text: the fewest digits that tell a value of a type from its neighbours.
- *
- * Tensors have millions of them, so that those of usual size are done by integers: a value of m · 2^e is an integer and
- * a binary fraction once it is multiplied by a power of ten, and so is half the distance to its neighbours. The rest
- * goes through the C library, which defines the result. */
+ * Floats as text: the fewest digits that tell a value of a type from its neighbours. Tensors have millions of them, so
+ * most are done by integers. The rest goes through the C library, which defines the result. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/shortest.h"
 #include "tools/print/print.h"
 
 /* What matters of a float type: digits that survive a trip through it, digits that tell its values apart, bits of its
@@ -93,147 +91,33 @@ static void digits_tried(double value, const float_form *form, decimal *d)
     d->exponent = atoi(at + 1);
 }
 
-#ifdef __SIZEOF_INT128__
-
-__extension__ typedef unsigned __int128 wide;
-
-static const uint64_t tens[] = {
-    1,
-    10,
-    100,
-    1000,
-    10000,
-    100000,
-    1000000,
-    10000000,
-    100000000,
-    1000000000,
-    10000000000,
-    100000000000,
-    1000000000000,
-    10000000000000,
-    100000000000000,
-    1000000000000000,
-    10000000000000000,
-    100000000000000000,
-    1000000000000000000,
-};
-
-static wide power_of_five(int exponent)
-{
-    static const uint32_t small[] = {1,     5,      25,      125,     625,      3125,      15625,
-                                     78125, 390625, 1953125, 9765625, 48828125, 244140625, 1220703125};
-    wide power = small[exponent % 14];
-
-    for (int i = exponent / 14; i > 0; i--) {
-        power *= UINT64_C(6103515625); /* 5^14 */
-    }
-    return power;
-}
-
-/* A number between its neighbours: (scaled + part / 2^shift) units of its last digit but for rounding. */
-typedef struct between {
-    uint64_t scaled;
-    wide part, step; /* from one neighbour to the next, times 2^shift */
-    int shift;
-    bool even;   /* its significand is, so that it gets what lies halfway to a neighbour */
-    bool lowest; /* a power of two: the neighbour below is half as far as the one above */
-} between;
-
-/* Rounds to a multiple of so many units. @param number (out) the multiple. @return whether it reads back. */
-static bool reads_back(const between *q, uint64_t units, uint64_t *number)
-{
-    uint64_t rest = q->scaled % units;
-    wide half = (wide)units << (q->shift - 1), over = ((wide)rest << q->shift) + q->part, off;
-    bool up;
-
-    *number = q->scaled / units;
-    up = over > half || (over == half && (*number & 1));
-    *number += up;
-    off = up ? ((wide)units << q->shift) - over : over;
-    if (!up && q->lowest) {
-        off *= 2;
-    }
-    return 2 * off < q->step || (2 * off == q->step && q->even);
-}
-
-/* @return false: it is too large, too small, subnormal or nothing that can be counted; another way must do. */
+/* By integers. @return false: a zero, or a power of two, whose neighbours are at different distances: the shortest
+ * decimal that reads back may be one that rounding does not give. */
 static bool digits_counted(double value, const float_form *form, decimal *d)
 {
-    double size = fabs(value);
-    int exponent, power, shift, ten, all = form->enough > 9 ? 17 : 9, rest_bits = 53 - form->bits;
-    int count = form->sure;
-    uint64_t m, number = 0, tried;
-    wide five, product;
-    between q;
+    uint64_t bits, significand, digits;
+    int32_t exponent, ten;
+    int rest = 53 - form->bits;
 
-    d->count = 0;
-    if (size == 0) {
-        *d = (decimal){.digits = "0", .count = 1};
-        return true;
+    memcpy(&bits, &value, sizeof bits);
+    exponent = (int32_t)(bits >> 52 & 0x7ff);
+    significand = bits & ((UINT64_C(1) << 52) - 1);
+    if (significand == 0 || exponent == 0) {
+        return false;
     }
-    memcpy(&m, &size, sizeof m);
-    exponent = (int)(m >> 52) - 1023;
-    m = (m & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    /* What is smaller would not fit into the wide numbers. */
-    if (!(size >= (form->bits == 53 ? 1e-11 : 1e-34) && size < 1e9) || exponent < form->normal ||
-        m & ((UINT64_C(1) << rest_bits) - 1) || (exponent == form->normal && m == UINT64_C(1) << 52)) {
-        return false; /* nor is it one where the neighbours are as far below as above */
+    significand |= UINT64_C(1) << 52;
+    exponent -= 1075;
+    /* Subnormal numbers of the type have fewer bits. */
+    rest = exponent + rest < form->subnormal ? form->subnormal - exponent : rest;
+    if (rest > 53 || significand & ((UINT64_C(1) << rest) - 1)) {
+        return false; /* not of that type */
     }
-    m >>= rest_bits;
-    exponent -= form->bits - 1; /* size = m · 2^exponent */
-    /* The first digit is that of 10^ten. By log10(2), rounded down, ten is right or one too small. */
-    ten = (exponent + form->bits - 1) * 30103 / 100000 - (exponent + form->bits - 1 < 0);
-    for (;; ten++) {
-        power = all - 1 - ten;
-        five = power_of_five(power);
-        product = five * m; /* size · 10^power = product · 2^(exponent + power) */
-        shift = -(exponent + power);
-        if (shift < 1 || shift > 100) {
-            return false;
-        }
-        if (product >> shift < tens[all]) {
-            break;
-        }
-    }
-    q = (between){(uint64_t)(product >> shift),        product & (((wide)1 << shift) - 1), five, shift, (m & 1) == 0,
-                  m == UINT64_C(1) << (form->bits - 1)};
-    if (q.lowest) {
-        while (!reads_back(&q, tens[all - count], &number) && count < form->enough) {
-            count++;
-        }
-    } else {
-        /* What fewer digits read back as, more do: from the most downwards, for most numbers need them. */
-        for (count = form->enough - 1; count >= form->sure && reads_back(&q, tens[all - count], &tried); count--) {
-            number = tried;
-        }
-        if (++count == form->enough) {
-            (void)reads_back(&q, tens[all - count], &number);
-        }
-    }
-    d->count = count;
-    if (number == tens[d->count]) {
-        number /= 10;
-        ten++;
-    }
-    for (int i = d->count; i-- > 0; number /= 10) {
-        d->digits[i] = (char)('0' + number % 10);
-    }
-    d->exponent = ten;
+    significand >>= rest;
+    digits = lr_shortest(significand, exponent + rest, (significand & 1) == 0, false, &ten);
+    d->count = snprintf(d->digits, sizeof d->digits, "%" PRIu64, digits);
+    d->exponent = ten + d->count - 1;
     return true;
 }
-
-#else
-
-static bool digits_counted(double value, const float_form *form, decimal *d)
-{
-    (void)value;
-    (void)form;
-    (void)d;
-    return false;
-}
-
-#endif
 
 const char *tool_float_text(double value, rec_dtype dtype, char *buffer)
 {

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "tools/print/print.h"
 
 void tool_json_begin(json *j, FILE *out, unsigned depth)
@@ -41,6 +42,7 @@ static void quoted(json *j, const char *bytes, size_t length)
     const unsigned char *b = (const unsigned char *)bytes;
     size_t plain = 0, step;
     uint32_t code;
+    char escape[6];
 
     putc_unlocked('"', j->out);
     for (size_t i = 0; i < length; i += step) {
@@ -53,14 +55,8 @@ static void quoted(json *j, const char *bytes, size_t length)
         if (step == 0) {
             step = 1;
             fputs("\\ufffd", j->out);
-        } else if (b[i] == '"' || b[i] == '\\') {
-            fprintf(j->out, "\\%c", b[i]);
-        } else if (b[i] == '\n') {
-            fputs("\\n", j->out);
-        } else if (b[i] == '\t') {
-            fputs("\\t", j->out);
         } else {
-            fprintf(j->out, "\\u%04x", b[i]);
+            (void)fwrite(escape, 1, lr_json_escape(b[i], "nt", escape), j->out);
         }
     }
     (void)fwrite(bytes + plain, 1, length - plain, j->out);

@@ -177,22 +177,6 @@ static lr_power power_for_reading(int32_t exponent)
     return power;
 }
 
-static inline uint64_t multiply(uint64_t a, uint64_t b, uint64_t *low)
-{
-#ifdef __SIZEOF_INT128__
-    __extension__ typedef unsigned __int128 wide;
-    wide product = (wide)a * b;
-    *low = (uint64_t)product;
-    return (uint64_t)(product >> 64);
-#else
-    uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
-    uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
-    uint64_t other = a0 * b1 + (uint32_t)middle;
-    *low = other << 32 | (uint32_t)(a0 * b0);
-    return a1 * b1 + (middle >> 32) + (other >> 32);
-#endif
-}
-
 /* Bits of the double nearest to digits · 10^exponent, of which nothing was cut. @return false: it cannot tell. */
 static bool nearest(uint64_t digits, int32_t exponent, uint64_t *bits)
 {
@@ -208,9 +192,9 @@ static bool nearest(uint64_t digits, int32_t exponent, uint64_t *bits)
     lr_power power = power_for_reading(exponent);
     int lead = __builtin_clzll(digits);
     digits <<= lead;
-    high = multiply(digits, power.high, &low);
+    high = lr_multiply(digits, power.high, &low);
     if ((high & 0x1ff) == 0x1ff) { /* the bits that decide may still be carried into */
-        uint64_t unused, more = multiply(digits, power.low, &unused);
+        uint64_t unused, more = lr_multiply(digits, power.low, &unused);
         low += more;
         high += low < more;
         if (low == UINT64_MAX && (exponent < -27 || exponent > 55)) {
@@ -325,65 +309,6 @@ uint32_t lr_int_write(char *text, int64_t value)
     return 1 + lr_uint_write(text + 1, 0 - (uint64_t)value);
 }
 
-/* floor(log2(10^k)) and floor(log10(2^q)), exact for all exponents of doubles. */
-static int32_t log2_of_power10(int32_t k)
-{
-    return (int32_t)(((int64_t)k * 1741647) >> 19);
-}
-
-static int32_t log10_of_power2(int32_t q)
-{
-    return (int32_t)(((int64_t)q * 1262611) >> 22);
-}
-
-/* floor(log10(3/4 · 2^q)) */
-static int32_t log10_of_three_quarters(int32_t q)
-{
-    return (int32_t)(((int64_t)q * 1262611 - 524031) >> 22);
-}
-
-/* The upper bits of power · c, with a sticky last bit. */
-static uint64_t multiply_odd(lr_power power, uint64_t c)
-{
-    uint64_t low, unused;
-    uint64_t carry = multiply(power.low, c, &unused);
-    uint64_t high = multiply(power.high, c, &low);
-    low += carry;
-    high += low < carry;
-    return high | (low > 1);
-}
-
-/* The shortest decimal within the interval that rounds to c · 2^q, the nearest to it of those. `even`: the ends of the
- * interval belong to it. `lowest`: the number below is only half as far away as the one above. Names as in the
- * paper. */
-static uint64_t shortest(uint64_t c, int32_t q, bool even, bool lowest, int32_t *exponent)
-{
-    uint64_t left = 4 * c - 2 + lowest, middle = 4 * c, right = 4 * c + 2;
-    int32_t k = lowest ? log10_of_three_quarters(q) : log10_of_power2(q);
-    int32_t h = q + log2_of_power10(-k) + 1;
-    lr_power power = lr_powers[-k - LR_POWER_LEAST];
-    uint64_t below = multiply_odd(power, left << h);
-    uint64_t value = multiply_odd(power, middle << h);
-    uint64_t above = multiply_odd(power, right << h);
-    uint64_t s = value / 4;
-    below += !even;
-    above -= !even;
-    if (s >= 10) {
-        uint64_t tens = s / 10;
-        bool under = below <= 40 * tens, over = 40 * tens + 40 <= above;
-        if (under != over) {
-            *exponent = k + 1;
-            return tens + over;
-        }
-    }
-    *exponent = k;
-    bool under = below <= 4 * s, over = 4 * s + 4 <= above;
-    if (under != over) {
-        return s + over;
-    }
-    return s + (value > 4 * s + 2 || (value == 4 * s + 2 && (s & 1)));
-}
-
 /* In serde_json's form: plain if the exponent of the first digit is within [least, most], else scientific. */
 static uint32_t write_decimal(char *text, bool negative, uint64_t digits, int32_t exponent, int32_t least, int32_t most)
 {
@@ -450,7 +375,8 @@ uint32_t lr_float_write(char *text, double value)
         return write_special(text, negative, exponent == 0);
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
-    uint64_t digits = shortest(c, (exponent ? exponent : 1) - 1075, c % 2 == 0, fraction == 0 && exponent > 1, &power);
+    uint64_t digits =
+        lr_shortest(c, (exponent ? exponent : 1) - 1075, c % 2 == 0, fraction == 0 && exponent > 1, &power);
     return write_decimal(text, negative, digits, power, -5, 15);
 }
 
@@ -466,6 +392,7 @@ uint32_t lr_float32_write(char *text, float value)
         return write_special(text, negative, exponent == 0);
     }
     uint64_t c = exponent ? fraction | UINT32_C(1) << 23 : fraction;
-    uint64_t digits = shortest(c, (exponent ? exponent : 1) - 150, c % 2 == 0, fraction == 0 && exponent > 1, &power);
+    uint64_t digits =
+        lr_shortest(c, (exponent ? exponent : 1) - 150, c % 2 == 0, fraction == 0 && exponent > 1, &power);
     return write_decimal(text, negative, digits, power, -6, 12);
 }

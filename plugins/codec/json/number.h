@@ -6,14 +6,8 @@
 #include <locale.h>
 #include <stdbool.h>
 
+#include "common/shortest.h"
 #include <librecord/plugin.h>
-
-/* Floats: 10^k = (high · 2^64 + low) · 2^e for some e, high with its top bit set. */
-typedef struct lr_power {
-    uint64_t high, low;
-} lr_power;
-enum { LR_POWER_LEAST = -342, LR_POWER_MOST = 324 };
-extern const lr_power lr_powers[LR_POWER_MOST - LR_POWER_LEAST + 1];
 
 /** A number as it was scanned: ±digits · 10^exponent. */
 typedef struct lr_decimal {

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "plugins/codec/json/number.h"
 
 /* Levels that are kept; core allows at most 200. */
@@ -102,7 +103,6 @@ static int32_t separate(lr_json_writer *w)
 
 static int32_t put_string(lr_json_writer *w, const char *text, uint64_t length)
 {
-    static const char hex[] = "0123456789abcdef";
     int32_t status = put(w, "\"", 1);
     uint64_t from = 0;
     for (uint64_t i = 0; i < length && status == REC_OK; i++) {
@@ -110,31 +110,8 @@ static int32_t put_string(lr_json_writer *w, const char *text, uint64_t length)
         if (byte >= 0x20 && byte != '"' && byte != '\\') {
             continue;
         }
-        char escape[6] = {'\\', (char)byte, '0', '0', hex[byte >> 4], hex[byte & 15]};
-        uint64_t size = 2;
-        switch (byte) {
-        case '"':
-        case '\\':
-            break;
-        case '\b':
-            escape[1] = 'b';
-            break;
-        case '\f':
-            escape[1] = 'f';
-            break;
-        case '\n':
-            escape[1] = 'n';
-            break;
-        case '\r':
-            escape[1] = 'r';
-            break;
-        case '\t':
-            escape[1] = 't';
-            break;
-        default:
-            escape[1] = 'u';
-            size = 6;
-        }
+        char escape[6];
+        uint32_t size = lr_json_escape(byte, "bfnrt", escape);
         status = put(w, text + from, i - from);
         status = status == REC_OK ? put(w, escape, size) : status;
         from = i + 1;

@@ -2,6 +2,7 @@
  * Text in memory: JSON that is written, and the path that names a tensor. */
 #include <string.h>
 
+#include "common/json.h"
 #include "plugins/codec/json/number.h"
 #include "plugins/codec/safetensors/safetensors.h"
 
@@ -41,26 +42,16 @@ void lr_st_put_uint(lr_st_buffer *b, uint64_t number)
     lr_st_put(b, text, lr_uint_write(text, number));
 }
 
-static void put_escape(lr_st_buffer *b, unsigned char byte)
-{
-    static const char hex[] = "0123456789abcdef", names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const char *name = byte ? strchr(names, byte) : NULL;
-    char escape[6] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
-    if (name) {
-        escape[1] = letters[name - names];
-    }
-    lr_st_put(b, escape, name ? 2 : 6);
-}
-
 void lr_st_put_string(lr_st_buffer *b, const char *text, uint64_t length)
 {
     uint64_t from = 0;
+    char escape[6];
     lr_st_put(b, "\"", 1);
     for (uint64_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
         if (byte < ' ' || byte == '"' || byte == '\\') {
             lr_st_put(b, text + from, i - from);
-            put_escape(b, byte);
+            lr_st_put(b, escape, lr_json_escape(byte, "bfnrt", escape));
             from = i + 1;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Powers of ten from 10^-342 to 10^324: the first 128 bits of each, rounded up where there are more.
  * tests/codec/test_json_number.c computes them anew. */
-#include "plugins/codec/json/number.h"
+#include "common/shortest.h"
 
 const lr_power lr_powers[LR_POWER_MOST - LR_POWER_LEAST + 1] = {
     {0xeef453d6923bd65a, 0x113faa2906a13b40}, {0x9558b4661b6565f8, 0x4ac7ca59a424c508},

@@ -354,7 +354,7 @@ static int32_t walk_item(lr_walk *w)
             return w->job->error.status;
         }
     }
-    if (is_nothing(w) && (!layout || layout->kind != REC_LAYOUT_STRUCT)) {
+    if (is_nothing(w) && (!layout || (layout->kind != REC_LAYOUT_STRUCT && layout->kind != REC_LAYOUT_MAP))) {
         state = lr_nil(REC_FORM_UNKNOWN);
         return layout ? lr_walk_typed(w, &state, layout) : lr_walk_value(w, &state);
     }

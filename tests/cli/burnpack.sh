@@ -57,6 +57,20 @@ done
 
 # ------------------------------------------------------------------------------------------- optimizers, schedulers
 
+# A scheduler without a state is nil in a record, and an empty Burnpack.
+cat >"$scratch/constant.json" <<'END'
+{"metadata": {"float": "f32", "int": "i32", "format": "burn_core::record::file::PrettyJsonFileRecorder<burn_core::record::settings::FullPrecisionSettings>", "version": "0.21.0", "settings": "FullPrecisionSettings"}, "item": null, "_b": null}
+END
+run convert -q "$scratch/constant.json" "$scratch/constant.mpk"
+run convert -q --burn 0.22 "$scratch/constant.mpk" "$scratch/constant.bpk"
+run convert -q --burn 0.21 "$scratch/constant.bpk" "$scratch/again.mpk"
+status_is "a scheduler without a state goes back to Burn 0.21" 0
+check "as it was" cmp "$scratch/constant.mpk" "$scratch/again.mpk"
+run convert -q -y --burn 0.21 --type ConstantLr "$scratch/constant.bpk" "$scratch/again.mpk"
+check "with its type, too" cmp "$scratch/constant.mpk" "$scratch/again.mpk"
+run convert -q -y --burn 0.21 --type Adam "$scratch/constant.bpk" "$scratch/again.json"
+check "an optimizer that has no state yet is a map" grep -q '"item": {}' "$scratch/again.json"
+
 for version in 0.14.0 0.16.1 0.18.0 0.21.0; do
     run convert -q $version/adam-full.mpk "$scratch/adam.bpk"
     status_is "Adam of $version" 0

@@ -19,7 +19,7 @@ static int set_shown_type(session *s, const rec_record *record, rec_recorder *to
         return EXIT_ERROR;
     }
     if (!s->o->burn || s->type || tool_needs_type(s, rec_record_origin(record)->recorder) ||
-        tool_needs_type(s, writer) || strcmp(writer, "Auto") == 0) {
+        tool_needs_type(s, writer) || strcmp(writer, "Auto") == 0 || rec_value_count(rec_root(record)) == 0) {
         return EXIT_OK;
     }
     return tool_session_set_shown_type(s, record, to);

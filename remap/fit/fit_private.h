@@ -30,8 +30,17 @@ typedef struct lr_missing {
     unsigned dots;            /**< in the path */
 } lr_missing;
 
+/** An Option that the tree has nothing for. */
+typedef struct lr_absent {
+    struct lr_absent *next;
+    const char *path;
+    const rec_layout *layout; /**< of what it may hold */
+    size_t parent;            /**< length of the path of the module it is a field of, with the dot */
+} lr_absent;
+
 typedef struct lr_fit {
     lr_fitter *f;
+    lr_absent *absent; /**< the last one first */
     lr_missing *first_missing, *last_missing;
     char why_not[256]; /**< of the last trial: what did not fit first */
     uint64_t count;    /**< of the last trial: tensors it would take */
@@ -152,6 +161,10 @@ bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, si
 
 /** Makes problems of all that is missing, with what was probably meant. */
 int32_t lr_fit_report_missing(lr_fit *t);
+/** Remembers that the Option where the walk is has nothing. */
+int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout);
+/** Makes problems of keys that are left next to an absent Option which they would fit: it is likely that Option. */
+int32_t lr_fit_report_absent(lr_fit *t);
 /** Makes lines and a problem of what was not asked for. @param where "the type" */
 int32_t lr_fit_report_left(lr_fitter *f, const char *where);
 

@@ -379,6 +379,100 @@ int32_t lr_fit_report_missing(lr_fit *t)
     return status;
 }
 
+/* ---------------------------------------------------------------------------------------------- absent options -- */
+
+int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout)
+{
+    rec_plan *plan = t->f->plan;
+    const char *dot = strrchr(lr_fit_here(t), '.');
+    lr_absent *one;
+    if (plan->quiet || t->assuming || lr_fit_is_partial(plan) || !lr_fit_is_tensor(layout)) {
+        return REC_OK;
+    }
+    one = lr_arena_alloc(&plan->tree, sizeof *one, 8);
+    if (!one) {
+        return lr_fail_memory(t->f->job, sizeof *one);
+    }
+    *one = (lr_absent){.next = t->absent, .layout = layout, .parent = dot ? (size_t)(dot - lr_fit_here(t)) + 1 : 0};
+    one->path = lr_arena_text(&plan->tree, lr_fit_here(t), t->f->path.used);
+    t->absent = one;
+    return one->path ? REC_OK : lr_fail_memory(t->f->job, t->f->path.used);
+}
+
+/* Whether what is left at a node may be the tensor that an Option holds. */
+static bool may_be(const lr_absent *one, const lr_node *node)
+{
+    return !node->first && is_left(node) && lr_piece_is_tensor(node->piece) &&
+           lr_piece_rank(node->piece) == one->layout->rank;
+}
+
+/* Whether the module has another absent Option of the kind. */
+static bool has_rival(const lr_fit *t, const lr_absent *one)
+{
+    for (const lr_absent *other = t->absent; other; other = other->next) {
+        if (other != one && other->parent == one->parent && other->layout->rank == one->layout->rank &&
+            strncmp(other->path, one->path, one->parent) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The only key of a module that is left and may be an Option of it; the module is there by others. */
+static const lr_node *left_for(const lr_fit *t, const lr_absent *one)
+{
+    enum { FIELDS_MOST = 64 };
+    const lr_node *parent = node_at(t->f->plan, one->path, one->parent ? one->parent - 1 : 0), *found = NULL;
+    uint64_t count = 0, taken = 0;
+    if (!parent || parent->child_count > FIELDS_MOST) {
+        return NULL;
+    }
+    for (const lr_node *c = parent->first; c; c = c->next) {
+        bool fits = may_be(one, c);
+        taken += c->piece && c->piece->taken;
+        found = fits ? c : found;
+        count += fits;
+    }
+    return count == 1 && taken && !has_rival(t, one) ? found : NULL;
+}
+
+static int32_t report_absent(lr_fit *t, const lr_absent *one, const lr_node *left)
+{
+    const lr_piece *piece = left->piece;
+    char hint[900] = "", rule[800];
+    if (lr_suggest_rename(piece->key, (size_t)piece->length, one->path, LR_RENAME_TENSOR, rule, sizeof rule)) {
+        (void)snprintf(hint, sizeof hint, "If it is: %s. If not, drop it by a rule.", rule);
+    }
+    return lr_plan_problem(
+        t->f->job, t->f->plan, REC_PROBLEM_UNEXPECTED, true, one->path, hint,
+        "%.300s is not in the type, and %.300s next to it, which may be absent, is: it is likely the "
+        "same under another name",
+        piece->key, one->path);
+}
+
+static bool any_left(const rec_plan *plan)
+{
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        if (!piece->taken && !piece->dead && !piece->kept) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int32_t lr_fit_report_absent(lr_fit *t)
+{
+    int32_t status = REC_OK;
+    if (!t->absent || !any_left(t->f->plan)) {
+        return REC_OK;
+    }
+    for (const lr_absent *one = t->absent; one && status == REC_OK; one = one->next) {
+        const lr_node *left = left_for(t, one);
+        status = left ? report_absent(t, one, left) : REC_OK;
+    }
+    return status;
+}
+
 /* What was not asked for. */
 int32_t lr_fit_report_left(lr_fitter *f, const char *where)
 {

@@ -555,7 +555,7 @@ static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool tr
         if (!lr_fit_has_content(node)) {
             *out = lr_nil(REC_FORM_NONE);
             *how = lr_fit_is_partial(t->f->plan) ? LR_FIT_OMITTED : LR_FIT_FILLED;
-            return REC_OK;
+            return lr_fit_note_absent(t, layout->children[0]);
         }
         return build(t, layout->children[0], node, transpose, why, out, how);
     case REC_LAYOUT_STRUCT:
@@ -600,6 +600,7 @@ int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout)
     int how = LR_FIT_FILLED;
     int32_t status = build(&t, layout, f->plan->root, false, "", &f->record->root, &how);
     status = status == REC_OK ? lr_fit_report_missing(&t) : status;
+    status = status == REC_OK ? lr_fit_report_absent(&t) : status;
     status = status == REC_OK && !f->plan->totals.fatal ? check_tensors(f, layout) : status;
     return status == REC_OK ? lr_fit_report_left(f, "the type") : status;
 }

@@ -63,50 +63,66 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
     return status;
 }
 
+/* Adds an entry of the metadata unless there is one of that key. */
+static int32_t add_metadata(rec_job *job, rec_record *record, const char *name, uint64_t length, const rec_value *from)
+{
+    rec_value key, value;
+    lr_entry *entry;
+    if (lr_map_find_text(&record->metadata, name, length)) {
+        return REC_OK;
+    }
+    entry = lr_string(&record->arena, name, length, &key) && lr_value_copy(record, from, &value)
+                ? lr_map_append(&record->arena, &record->metadata, key)
+                : NULL;
+    if (!entry) {
+        return lr_fail_memory(job, sizeof *entry);
+    }
+    entry->value = value;
+    return REC_OK;
+}
+
+/* What goes backwards is PyTorch's, which its tools ask for, and has what the original had and is not Burn's. With the
+ * original as the base its own count. */
+static int32_t take_back_metadata(rec_job *job, rec_plan *plan, const lr_plan_source *source)
+{
+    static const rec_value pt = {.kind = REC_KIND_STRING, .length = 2, .v = {.text = "pt"}};
+    const lr_map *own = &source->record->metadata;
+    int32_t status = add_metadata(job, plan->result, "format", 6, &pt);
+    for (uint64_t i = 0; i < own->count && !plan->base && status == REC_OK; i++) {
+        const char *name = own->entries[i].key.v.text;
+        rec_value value;
+        if (!lr_metadata_is_burns(name) && strcmp(name, LR_METADATA_IMPORT) != 0 && strcmp(name, "producer") != 0) {
+            value =
+                source->memory ? lr_memory_value(source->memory, name, &own->entries[i].value) : own->entries[i].value;
+            status = add_metadata(job, plan->result, name, own->entries[i].key.length, &value);
+        }
+    }
+    return status;
+}
+
 /* Metadata of all sources; the first that has a key gives it. A foreign file's own under the names that Burn's records
  * use (format = pt) do not speak of a record, nor who wrote the file. */
 static int32_t take_metadata(rec_job *job, rec_plan *plan)
 {
     rec_record *record = plan->result;
-    for (uint64_t s = 0; s < plan->source_count; s++) {
-        const rec_record *from = plan->sources[s].record;
-        bool foreign = lr_record_is_foreign(from);
-        if (plan->sources[s].reverse) { /* the file becomes PyTorch's: only what PyTorch's tools ask for */
-            rec_value key, value;
-            lr_entry *entry;
-            if (lr_map_find_text(&record->metadata, "format", 6)) {
-                continue;
-            }
-            entry = lr_string(&record->arena, "format", 6, &key) && lr_string(&record->arena, "pt", 2, &value)
-                        ? lr_map_append(&record->arena, &record->metadata, key)
-                        : NULL;
-            if (!entry) {
-                return lr_fail_memory(job, sizeof *entry);
-            }
-            entry->value = value;
+    int32_t status = REC_OK;
+    for (uint64_t s = 0; s < plan->source_count && status == REC_OK; s++) {
+        const lr_plan_source *source = &plan->sources[s];
+        const lr_map *own = &source->record->metadata;
+        bool burns = lr_record_is_foreign(source->record) && !lr_record_is_foreign(record);
+        if (source->reverse) {
+            status = take_back_metadata(job, plan, source);
             continue;
         }
-        for (uint64_t i = 0; i < from->metadata.count; i++) {
-            const lr_entry *old = &from->metadata.entries[i];
-            lr_entry *entry;
-            rec_value key, value;
-            bool of_file = lr_metadata_is_burns(old->key.v.text) ||
-                           (plan->sources[s].stored && strcmp(old->key.v.text, "producer") == 0);
-            if ((foreign && !lr_record_is_foreign(record) && of_file) ||
-                lr_map_find_text(&record->metadata, old->key.v.text, old->key.length)) {
-                continue;
+        for (uint64_t i = 0; i < own->count && status == REC_OK; i++) {
+            const char *name = own->entries[i].key.v.text;
+            bool of_file = lr_metadata_is_burns(name) || (source->stored && strcmp(name, "producer") == 0);
+            if (!burns || !of_file) {
+                status = add_metadata(job, record, name, own->entries[i].key.length, &own->entries[i].value);
             }
-            entry = lr_string(&record->arena, old->key.v.text, old->key.length, &key) &&
-                            lr_value_copy(record, &old->value, &value)
-                        ? lr_map_append(&record->arena, &record->metadata, key)
-                        : NULL;
-            if (!entry) {
-                return lr_fail_memory(job, sizeof *entry);
-            }
-            entry->value = value;
         }
     }
-    return REC_OK;
+    return status;
 }
 
 /* The layout of the destination's type, or NULL with REC_OK where there is none. */

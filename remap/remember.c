@@ -106,6 +106,27 @@ static int32_t put_numbers(writer *w, const lr_rules *rules, const lr_number *nu
     return status;
 }
 
+/* Which metadata are numbers: formats that keep texts alone make texts of them. */
+static int32_t put_kinds(writer *w, const lr_map *metadata)
+{
+    static const struct {
+        int32_t kind;
+        char letter;
+    } kinds[] = {{REC_KIND_UINT, 'u'}, {REC_KIND_INT, 'i'}, {REC_KIND_FLOAT, 'f'}, {REC_KIND_BOOL, 'b'}};
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < metadata->count && status == REC_OK; i++) {
+        const lr_entry *entry = &metadata->entries[i];
+        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+            char word[32];
+            if (entry->value.kind == kinds[k].kind) {
+                (void)snprintf(word, sizeof word, "kind %c%u", kinds[k].letter, (unsigned)entry->value.bits);
+                status = line(w, word, entry->key.v.text, entry->key.length);
+            }
+        }
+    }
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------ places -- */
 
 /* A set of texts, for lists that are sorted and have each text once. */
@@ -449,6 +470,7 @@ int32_t lr_plan_remember(rec_job *job, rec_plan *plan)
         status =
             status == REC_OK ? put_numbers(&w, source->rules, source->numbers.set, source->numbers.set_count) : status;
     }
+    status = status == REC_OK ? put_kinds(&w, &record->metadata) : status;
     status = status == REC_OK ? put_places(&w, plan, &arena) : status;
     lr_arena_free(&arena);
     if (status == REC_OK && !w.split) {

@@ -2,6 +2,7 @@
  * What an import left in a record's metadata for the way back. */
 #include "remap/plan/plan.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,14 @@ static int32_t take_line(const reader *r, const char *word, char *value)
     if (strcmp(word, "key") == 0) {
         return add(r, &m->keys, value, NULL);
     }
+    if (strcmp(word, "kind") == 0) {
+        char *blank = strchr(value, ' ');
+        if (!blank) {
+            return rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "expected a kind and a key");
+        }
+        *blank = '\0';
+        return add(r, &m->kinds, blank + 1, value);
+    }
     if (strcmp(word, "dropped") == 0) {
         return add(r, &m->dropped, value, NULL);
     }
@@ -196,6 +205,7 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
     sort(&r.memory->levels);
     sort(&r.memory->linear);
     sort(&r.memory->keys);
+    sort(&r.memory->kinds);
     return REC_OK;
 }
 
@@ -207,9 +217,51 @@ void lr_memory_free(const lr_allocator *allocator, lr_memory *memory)
         lr_release(allocator, memory->linear.at);
         lr_release(allocator, memory->keys.at);
         lr_release(allocator, memory->dropped.at);
+        lr_release(allocator, memory->kinds.at);
         lr_rules_free(memory->rules);
         lr_release(allocator, memory);
     }
+}
+
+/* ---------------------------------------------------------------------------------------------------- metadata -- */
+
+/* @return whether all of the text was the number. */
+static bool read_number(const char *kind, const char *text, rec_value *value)
+{
+    char *end = NULL;
+    errno = 0;
+    switch (*kind) {
+    case 'u':
+        value->kind = REC_KIND_UINT;
+        value->v.u = strtoull(text, &end, 10);
+        break;
+    case 'i':
+        value->kind = REC_KIND_INT;
+        value->v.i = strtoll(text, &end, 10);
+        break;
+    case 'b':
+        value->kind = REC_KIND_BOOL;
+        value->v.i = strcmp(text, "true") == 0;
+        return value->v.i || strcmp(text, "false") == 0;
+    case 'f':
+        value->kind = REC_KIND_FLOAT;
+        return lr_number_read(text, strlen(text), &value->v.f);
+    default:
+        return false;
+    }
+    return *text && !*end && !errno;
+}
+
+rec_value lr_memory_value(const lr_memory *memory, const char *key, const rec_value *value)
+{
+    const lr_memory_entry *entry =
+        value->kind == REC_KIND_STRING ? lr_memory_find(&memory->kinds, key, strlen(key)) : NULL;
+    rec_value number = {.kind = REC_KIND_NIL};
+    if (!entry || !read_number(entry->value, value->v.text, &number)) {
+        return *value;
+    }
+    number.bits = (uint16_t)strtoul(entry->value + 1, NULL, 10);
+    return number;
 }
 
 /* --------------------------------------------------------------------------------------------------- restoring -- */

@@ -80,6 +80,7 @@ typedef struct lr_memory {
     lr_memory_list levels;  /**< places that are the variant of an enum */
     lr_memory_list linear;  /**< weights that were transposed, folded */
     lr_memory_list keys;    /**< keys that the file had, folded */
+    lr_memory_list kinds;   /**< metadata that were numbers, with which: "u32" */
     lr_memory_list dropped; /**< keys that were left out, folded, in their order */
     const char *prefix;     /**< or NULL */
     lr_rules *rules;        /**< with adapter, select and lets */
@@ -289,6 +290,8 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
 void lr_memory_free(const lr_allocator *allocator, lr_memory *memory); /**< NULL is ignored */
 /** The entry of a text. NULL: there is none. */
 const lr_memory_entry *lr_memory_find(const lr_memory_list *list, const char *text, uint64_t length);
+/** An entry of the metadata as it was: a number that a format keeps as a text. */
+rec_value lr_memory_value(const lr_memory *memory, const char *key, const rec_value *value);
 /** Whether a list has a key, whatever its numbers. */
 bool lr_memory_has(const lr_memory_list *list, const char *key, uint64_t length);
 /** Folds a key: parts that are numbers become `#`. @param folded room for `length` + 1 bytes. @return its length. */

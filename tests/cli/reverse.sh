@@ -337,6 +337,32 @@ for bad in 'x | needed now' 'x | needed unless' 'x | needed unless one' 'x | nee
     status_is "no rule: drop = $bad" 2
 done
 
+# ------------------------------------------------------------------------------------------------------- metadata
+{
+    st_begin
+    st_tensor fc.weight "2, 3" 6
+    st_tensor fc.bias 2 2 20
+    st_metadata '{"format":"pt","license":"mit","librecord.metadata":"[1,{\"epoch\":7,\"rate\":0.5,\"done\":true}]"}'
+    st_end
+} >in.safetensors
+run info in.safetensors
+sed -n 's/.*  \([a-z]* = .*\)/\1/p' "$scratch/out" | sort >there.metadata
+for format in mpk json bpk; do
+    run convert -q in.safetensors "there.$format"
+    back "$format: a model with metadata" --strict "there.$format"
+    run info back.safetensors
+    sed -n 's/.*  \([a-z]* = .*\)/\1/p' "$scratch/out" | sort >back.metadata
+    check "$format: in one entry with their kinds" grep -q '"librecord.metadata":"\[1,{' back.safetensors
+    same "$format: which come back, numbers as numbers" there.metadata back.metadata
+done
+run convert --reverse there.mpk back.gguf
+status_is "a GGUF without its architecture" 0
+check "is told" grep -q 'record: note: the metadata have no general.architecture' "$scratch/err"
+run convert -q --metadata general.architecture=llama in.safetensors there.mpk
+run convert --reverse there.mpk back.gguf
+check "but not one that has it" sh -c '! grep -q general.architecture "$1"' - "$scratch/err"
+check "it comes from the record" sh -c '"$1" info back.gguf | grep -q "general.architecture = llama"' - "$record"
+
 # ------------------------------------------------------------------------------------------ torch judges weight_norm
 cat >norm.py <<'END'
 import sys, torch

@@ -17,6 +17,7 @@ typedef struct writer {
     bool burn;     /**< modules are laid out as Burn's */
     bool nameless; /**< a tensor below the root has an empty name */
     lr_gguf_entries metadata;
+    bool architecture;      /* they say what llama.cpp chooses a model by */
     lr_gguf_buffer tensors; /**< the header's entries of them */
     uint64_t count, ids, offset, long_names;
     uint64_t next; /**< of the second walk: bytes of the data written */
@@ -63,10 +64,17 @@ static int32_t push(writer *w, uint64_t index)
 
 /* --------------------------------------------------------------------------------------------------- gathering -- */
 
+static bool is_architecture(const rec_scalar *key)
+{
+    static const char name[] = "general.architecture";
+    return key->v.length == sizeof name - 1 && memcmp(key->text, name, sizeof name - 1) == 0;
+}
+
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     writer *w = self;
     (void)at;
+    w->architecture = w->architecture || is_architecture(key);
     return lr_gguf_entries_pair(&w->metadata, key, value);
 }
 
@@ -344,6 +352,11 @@ static void tell(const writer *w)
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
                      "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp refuses", w->long_names,
                      w->long_names == 1 ? " has" : "s have");
+    }
+    if (!w->burn && w->count && !w->architecture) {
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "",
+                     "the metadata have no general.architecture, without which llama.cpp loads no file: those of the "
+                     "original come with it as the base (--base)");
     }
     if (w->metadata.left_out) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",

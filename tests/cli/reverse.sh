@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # A record goes back to the file of another framework: the type is checked, modules are recognised key by key, options
 # mean what they mean on the way there, and nothing goes in the wrong direction.
+# shellcheck disable=SC2016 # what stands in single quotes is for another shell
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

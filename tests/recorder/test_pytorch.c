@@ -339,7 +339,7 @@ static const struct {
     {P("\x80\x02K\x01Q."), "a tuple that names a storage"},
     {P("\x80\x02"
        "X\x06\0\0\0moduleNN\x87Q."),
-     "a whole module"},
+     "the class of a module"},
     {P("\x80\x02"
        "ctorch._utils\n_rebuild_tensor_v2\nN\x85R."),
      "_rebuild_tensor_v2 is called"},

@@ -27,7 +27,8 @@ enum { NAMES = sizeof names / sizeof *names, DEEPEST = 4, METADATA_MOST = 4096 }
 
 static bool is_container(const lr_pt_node *node)
 {
-    return node->kind == LR_PT_DICT || node->kind == LR_PT_LIST || node->kind == LR_PT_TUPLE;
+    return node->kind == LR_PT_DICT || node->kind == LR_PT_LIST || node->kind == LR_PT_TUPLE ||
+           node->kind == LR_PT_OBJECT;
 }
 
 /* The value of a key in a dictionary; of several the last, as in Python. 0: there is none. */
@@ -64,8 +65,9 @@ static bool is_optimizer(const lr_pickle *p, const lr_pt_node *node)
            lr_pickle_node(p, groups)->kind == LR_PT_LIST;
 }
 
-/* Marks containers by what is in them, each once. @param found (out) LR_PT_TENSORS and what else is in the node. */
-static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, uint8_t *found)
+/* Marks containers by what is in them, each once. @param inside it is in an object, which may have itself in it.
+ * @param found (out) LR_PT_TENSORS and what else is in the node. */
+static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, bool inside_object, uint8_t *found)
 {
     const lr_pickle *p = &f->pickle;
     lr_pt_node *node = lr_pickle_node(p, index);
@@ -76,6 +78,10 @@ static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, uint8_t
     }
     if (!is_container(node)) {
         *found |= node->kind == LR_PT_NONE ? 0 : LR_PT_OTHERS;
+        return REC_OK;
+    }
+    inside_object = inside_object || node->kind == LR_PT_OBJECT;
+    if (node->mark & LR_PT_OPEN && inside_object) {
         return REC_OK;
     }
     if (node->mark & LR_PT_OPEN) {
@@ -92,7 +98,7 @@ static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, uint8_t
             if (node->kind == LR_PT_DICT) {
                 c = lr_pickle_cell(p, c)->next; /* to the value */
             }
-            status = mark(f, lr_pickle_cell(p, c)->node, depth + 1, &inside);
+            status = mark(f, lr_pickle_cell(p, c)->node, depth + 1, inside_object, &inside);
         }
         node->mark &= (uint8_t)~LR_PT_OPEN;
         node->mark |= inside | (is_optimizer(p, node) ? LR_PT_OPTIMIZER : 0);
@@ -345,8 +351,16 @@ int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice)
 {
     const char *path = rec_job_option_text(file->job, "top-level-key");
     uint8_t found = 0;
-    int32_t status = mark(file, file->root, 0, &found);
+    uint64_t modules = 0;
+    int32_t status = lr_pt_modules(file, &modules);
+    status = status == REC_OK ? mark(file, file->root, 0, false, &found) : status;
     *choice = (lr_pt_choice){.node = file->root};
+    if (status == REC_OK && modules) {
+        rec_job_note(file->job, REC_NOTE_LAYOUT, "",
+                     "the file holds whole modules (%" PRIu64
+                     "): read as their state_dict(), and nothing of them is run",
+                     modules);
+    }
     if (status != REC_OK) {
         return status;
     }

@@ -54,6 +54,7 @@ const lr_pt_type lr_pt_types[LR_PT_TYPES] = {
 static const lr_pt_global globals[] = {
     {"collections", "OrderedDict", NULL, LR_PT_G_DICT, 0},
     {"collections", "Counter", NULL, LR_PT_G_DICT, 0},
+    {"collections", "defaultdict", NULL, LR_PT_G_DEFAULT_DICT, 0},
     {"torch._utils", "_rebuild_tensor", NULL, LR_PT_G_REBUILD, 0},
     {"torch._utils", "_rebuild_tensor_v2", NULL, LR_PT_G_REBUILD_V2, 0},
     {"torch._utils", "_rebuild_tensor_v3", NULL, LR_PT_G_REBUILD_V3, 0},
@@ -156,14 +157,14 @@ static uint32_t find(const char *module, uint64_t module_length, const char *nam
 }
 
 static int32_t refuse(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
-                      bool subclass)
+                      uint64_t at, bool subclass)
 {
     lr_codec_excerpt shown_module, shown;
     const char *in = lr_codec_shown(&shown_module, module, module_length), *is = lr_codec_shown(&shown, name, length);
     int32_t status =
-        subclass ? rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
+        subclass ? rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, at),
                             "a tensor of the class `%s.%s`, of which only that class knows what it means", in, is)
-                 : rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
+                 : rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, at),
                             "the pickle asks for `%s.%s`, which is none of the names that torch.save() needs for "
                             "tensors: refused, and nothing of it is run",
                             in, is);
@@ -183,12 +184,46 @@ static int32_t refuse(lr_pickle *p, const char *module, uint64_t module_length, 
     return status;
 }
 
+int32_t lr_pickle_refuse(lr_pickle *p, const lr_pt_node *node)
+{
+    const lr_pt_class *c;
+    while (node->kind == LR_PT_OBJECT && node->v.cells.first) {
+        node = lr_pickle_node(p, lr_pickle_cell(p, node->v.cells.first)->node);
+    }
+    if (node->kind != LR_PT_CLASS) {
+        return lr_pickle_fail(p, "%s is given a state", lr_pickle_words(node));
+    }
+    c = (const lr_pt_class *)p->classes.data + node->v.u;
+    return refuse(p, (const char *)p->text + c->module, c->module_length, (const char *)p->text + c->name,
+                  c->name_length, c->at, false);
+}
+
+/* A name that is not known: what it makes is stepped over, and refused where it is wanted. */
+static int32_t new_class(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
+                         uint32_t *node)
+{
+    const char *text = (const char *)p->text;
+    lr_pt_class *kept = lr_pickle_grow(p, &p->classes, sizeof *kept);
+    *node = kept ? lr_pickle_new(p, LR_PT_CLASS) : 0;
+    if (!*node) {
+        return REC_E_MEMORY;
+    }
+    *kept = (lr_pt_class){.module = (uint32_t)(module - text),
+                          .module_length = (uint32_t)module_length,
+                          .name = (uint32_t)(name - text),
+                          .name_length = (uint32_t)length,
+                          .at = (uint32_t)p->op};
+    lr_pickle_node(p, *node)->v.u = p->classes.count - 1;
+    return REC_OK;
+}
+
 int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
                          bool subclass, uint32_t *node)
 {
     uint32_t index = find(module, module_length, name, length);
     if (index == UINT32_MAX) {
-        return refuse(p, module, module_length, name, length, subclass);
+        return subclass ? refuse(p, module, module_length, name, length, p->op, true)
+                        : new_class(p, module, module_length, name, length, node);
     }
     if (index < GLOBALS && globals[index].kind == LR_PT_G_REFUSED) {
         int32_t status =
@@ -382,6 +417,27 @@ static int32_t call_dict(const call *c, uint32_t *node)
     return status;
 }
 
+/* An object of a class that is not known: the class, and what it is called with. */
+static int32_t call_unknown(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node)
+{
+    int32_t status;
+    *node = lr_pickle_new(p, LR_PT_OBJECT);
+    status = *node ? lr_pickle_append(p, *node, callable) : REC_E_MEMORY;
+    return status == REC_OK ? lr_pickle_append(p, *node, arguments) : status;
+}
+
+/* What makes a value that is not there is no data. */
+static int32_t call_default_dict(const call *c, uint32_t *node)
+{
+    call rest = *c;
+    if (!c->count) {
+        return call_dict(c, node);
+    }
+    rest.count = c->count - 1;
+    memmove(rest.items, rest.items + 1, rest.count * sizeof *rest.items);
+    return call_dict(&rest, node);
+}
+
 /* The items of a tuple or list as a container of another kind. */
 static int32_t call_sequence(const call *c, uint8_t kind, uint32_t *node)
 {
@@ -470,6 +526,9 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
     const lr_pt_node *function = lr_pickle_node(p, callable), *tuple = lr_pickle_node(p, arguments);
     call c = {.p = p, .tuple = arguments};
     lr_pt_global global;
+    if (function->kind == LR_PT_CLASS || function->kind == LR_PT_OBJECT) {
+        return call_unknown(p, callable, arguments, node);
+    }
     if (function->kind != LR_PT_GLOBAL) {
         return lr_pickle_fail(p, "the pickle calls %s", lr_pickle_words(function));
     }
@@ -482,6 +541,8 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
     switch (global.kind) {
     case LR_PT_G_DICT:
         return call_dict(&c, node);
+    case LR_PT_G_DEFAULT_DICT:
+        return call_default_dict(&c, node);
     case LR_PT_G_REBUILD:
     case LR_PT_G_REBUILD_V2:
     case LR_PT_G_REBUILD_V3:
@@ -522,10 +583,11 @@ int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)
     }
     c.count = tuple->length;
     if (lr_pickle_is(p, argument(&c, 0), "module")) {
-        status = rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op),
-                          "the file holds a whole module, which is code: refused, and nothing of it is run");
-        rec_fail_hint(p->job, "In Python, if you trust the file: torch.save(model.state_dict(), …).");
-        return status;
+        if (c.count < 2 || (argument(&c, 1)->kind != LR_PT_CLASS && argument(&c, 1)->kind != LR_PT_GLOBAL)) {
+            return fail_call(&c, "the class of a module", c.count < 2 ? NULL : argument(&c, 1));
+        }
+        *node = c.items[1]; /* its source, which stands after it, is not looked at */
+        return REC_OK;
     }
     if (!lr_pickle_is(p, argument(&c, 0), "storage") || c.count < 5 || c.count > 5 + (uint64_t)p->legacy) {
         bool counted = c.count >= 5 && c.count <= 5 + (uint64_t)p->legacy;
@@ -570,6 +632,9 @@ int32_t lr_pickle_build(lr_pickle *p, uint32_t object, uint32_t state)
     const lr_pt_node *o = lr_pickle_node(p, object), *s = lr_pickle_node(p, state);
     if (o->kind == LR_PT_DICT && s->kind == LR_PT_DICT) {
         return REC_OK;
+    }
+    if (o->kind == LR_PT_OBJECT) {
+        return lr_pickle_append(p, object, state);
     }
     return rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op), "%s that is given a state of its own (%s)",
                     lr_pickle_words(o), lr_pickle_words(s));

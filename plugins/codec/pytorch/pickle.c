@@ -44,6 +44,7 @@ enum {
     EMPTY_TUPLE = ')',
     PROTO = 0x80,
     NEWOBJ = 0x81,
+    NEWOBJ_EX = 0x92,
     TUPLE1 = 0x85,
     TUPLE2 = 0x86,
     TUPLE3 = 0x87,
@@ -309,6 +310,9 @@ static int32_t add_items(lr_pickle *p, uint8_t kind, const uint32_t *items, uint
     if (status != REC_OK) {
         return status;
     }
+    if (lr_pickle_node(p, container)->kind == LR_PT_OBJECT) {
+        kind = LR_PT_OBJECT; /* whatever it does with them */
+    }
     if (lr_pickle_node(p, container)->kind != kind || (kind == LR_PT_DICT && count % 2)) {
         return lr_pickle_fail(p, "the pickle's operation 0x%02x would put items into %s", (unsigned)p->text[p->op],
                               lr_pickle_words(lr_pickle_node(p, container)));
@@ -429,6 +433,23 @@ static int32_t do_call(lr_pickle *p)
     uint32_t node = 0;
     int32_t status = pop(p, 2, &items);
     status = status == REC_OK ? lr_pickle_call(p, items[0], items[1], &node) : status;
+    return status == REC_OK ? push(p, node) : status;
+}
+
+/* A call with named arguments, which only what is not known is given. */
+static int32_t do_call_named(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint32_t node = 0, named = 0;
+    int32_t status = pop(p, 3, &items);
+    if (status != REC_OK) {
+        return status;
+    }
+    named = items[2];
+    status = lr_pickle_call(p, items[0], items[1], &node);
+    if (status == REC_OK && lr_pickle_node(p, node)->kind == LR_PT_OBJECT) {
+        status = lr_pickle_append(p, node, named);
+    }
     return status == REC_OK ? push(p, node) : status;
 }
 
@@ -606,6 +627,8 @@ static int32_t step(lr_pickle *p, uint8_t op)
     case REDUCE:
     case NEWOBJ:
         return do_call(p);
+    case NEWOBJ_EX:
+        return do_call_named(p);
     case BUILD:
         return do_build(p);
     case BINPERSID:
@@ -636,8 +659,8 @@ int32_t lr_pickle_open(lr_pickle *p, rec_job *job, const uint8_t *text, uint64_t
 
 void lr_pickle_close(lr_pickle *p)
 {
-    lr_pt_array *arrays[] = {&p->nodes, &p->cells,      &p->stack,   &p->marks,
-                             &p->memo,  &p->references, &p->tensors, &p->dims};
+    lr_pt_array *arrays[] = {&p->nodes,      &p->cells,   &p->stack, &p->marks,  &p->memo,
+                             &p->references, &p->tensors, &p->dims,  &p->classes};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         rec_job_free(p->job, arrays[i]->data);
         *arrays[i] = (lr_pt_array){0};

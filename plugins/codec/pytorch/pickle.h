@@ -26,7 +26,9 @@ enum {
     LR_PT_DICT,    /**< the same: key, value, key, … */
     LR_PT_GLOBAL,  /**< `length`: its index in lr_pt_globals */
     LR_PT_STORAGE, /**< v.u: index of a reference to a storage */
-    LR_PT_TENSOR   /**< v.u: index of a tensor */
+    LR_PT_TENSOR,  /**< v.u: index of a tensor */
+    LR_PT_CLASS,   /**< v.u: index of a name that is none of lr_pt_globals: nothing is made of it */
+    LR_PT_OBJECT   /**< as a list: what was called or given a state, then all that was given to it */
 };
 enum { LR_PT_LATIN1 = 1, LR_PT_OPEN = 2 /* it is being looked through: who meets it again has found a circle */ };
 
@@ -76,6 +78,13 @@ typedef struct lr_pt_tensor {
     uint8_t type; /**< index in lr_pt_types */
 } lr_pt_tensor;
 
+/** A name that is not known. */
+typedef struct lr_pt_class {
+    uint32_t module, module_length; /**< place in the text */
+    uint32_t name, name_length;
+    uint32_t at; /**< place in the pickle, for messages */
+} lr_pt_class;
+
 /** An element type. */
 typedef struct lr_pt_type {
     const char *name;    /**< "float32", as in torch.float32 */
@@ -96,8 +105,9 @@ extern const lr_pt_type lr_pt_types[LR_PT_TYPES];
 /** What a global is. */
 enum {
     LR_PT_G_DICT = 1, /**< OrderedDict and its like */
-    LR_PT_G_TENSOR,   /**< torch.Tensor, Parameter: the type of one that is rebuilt */
-    LR_PT_G_REBUILD,  /**< torch._utils._rebuild_tensor */
+    LR_PT_G_DEFAULT_DICT,
+    LR_PT_G_TENSOR,  /**< torch.Tensor, Parameter: the type of one that is rebuilt */
+    LR_PT_G_REBUILD, /**< torch._utils._rebuild_tensor */
     LR_PT_G_REBUILD_V2,
     LR_PT_G_REBUILD_V3,
     LR_PT_G_PARAMETER, /**< torch._utils._rebuild_parameter, with state or without */
@@ -136,7 +146,7 @@ typedef struct lr_pickle {
     uint64_t at;    /**< the next byte */
     uint64_t op;    /**< the operation that is carried out */
     lr_pt_array nodes, cells, stack, marks, memo;
-    lr_pt_array references, tensors, dims;
+    lr_pt_array references, tensors, dims, classes;
     uint64_t memo_next;
     uint32_t small[256]; /**< the nodes of integers that were met; 0: none yet */
     bool legacy;         /**< its storages are those of the stream before zip */
@@ -183,11 +193,14 @@ uint32_t lr_pickle_new(lr_pickle *p, uint8_t kind);
 int32_t lr_pickle_append(lr_pickle *p, uint32_t container, uint32_t item);
 /** The items of a container, at most `most`. @return how many it has. */
 uint64_t lr_pickle_items(const lr_pickle *p, const lr_pt_node *node, uint32_t *items, uint64_t most);
-/** Finds what `module`.`name` is, or refuses it. @param subclass it is given as the type of a tensor. */
+/** Finds what `module`.`name` is. What is not known becomes a class that nothing is made of. @param subclass it is
+ * given as the type of a tensor. */
 int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
                          bool subclass, uint32_t *node);
 /** What `callable` makes of the tuple `arguments`. */
 int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node);
+/** Fails because a node is, or was made by, a name that is not known. */
+int32_t lr_pickle_refuse(lr_pickle *p, const lr_pt_node *node);
 /** What a persistent id means. */
 int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node);
 /** Gives an object its state. */

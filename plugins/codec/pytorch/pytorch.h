@@ -69,6 +69,12 @@ bool lr_pt_is_stream(const uint8_t *data, uint64_t length);
  *  visitor was told, and `made` then released. */
 int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made);
 
+/* ------------------------------------------------------------------------------------- whole modules (module.c) -- */
+
+/** Makes dictionaries of the modules that a pickle has: their parameters, their buffers, and their modules, as
+ *  state_dict() does. @param count (out) how many. */
+int32_t lr_pt_modules(const lr_pt_file *file, uint64_t *count);
+
 /* ------------------------------------------------------------------------ which part of it is meant (choose.c) -- */
 
 /** Marks of containers, beside those of pickle.h. */
@@ -76,6 +82,7 @@ enum {
     LR_PT_SEEN = 4,
     LR_PT_TENSORS = 8,    /**< there is a tensor in it */
     LR_PT_OPTIMIZER = 16, /**< it is the state of an optimizer, or has one in it */
+    LR_PT_TAKEN = 64,     /**< a module was made of it */
     LR_PT_OTHERS = 32     /**< there is something in it that is neither tensor nor None */
 };
 

@@ -272,6 +272,9 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
     case LR_PT_BIG:
     case LR_PT_STORAGE:
         return fail_kind(t, node);
+    case LR_PT_CLASS:
+    case LR_PT_OBJECT:
+        return lr_pickle_refuse((lr_pickle *)(uintptr_t)t->p, node);
     default:
         return tell_scalar(t, node);
     }
@@ -373,8 +376,12 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
     if (node->kind == LR_PT_TENSOR) {
         return tell_named(t, node);
     }
+    if (node->kind == LR_PT_CLASS || node->kind == LR_PT_OBJECT) {
+        return lr_pickle_refuse((lr_pickle *)(uintptr_t)t->p, node);
+    }
     if (!(node->mark & LR_PT_TENSORS)) {
-        if (node->kind != LR_PT_NONE && !t->passed_over++) {
+        bool nothing = node->kind == LR_PT_NONE || (node->kind == LR_PT_DICT && !(node->mark & LR_PT_OTHERS));
+        if (!nothing && !t->passed_over++) {
             (void)lr_codec_shown(&t->example, t->path, t->length);
         }
         return REC_OK;

@@ -4,6 +4,7 @@
 NAME.pt, and NAME.tsv: key, dtype, shape and bytes in hex (row-major, little-endian) of each tensor of the model in it, or
 `!` and words that the refusal must say. The golden files in tests/data/pytorch/ were made so, by torch
 1.13.1 and 2.8.0; tests/interop/run does it with the torch it has."""
+import argparse
 import collections
 import io
 import os
@@ -219,14 +220,43 @@ def zip_big_endian():
     return target.getvalue(), twin(found)
 
 
-@case
-def refused_module():
-    return save(torch.nn.Linear(2, 2)), refused("torch.nn.modules.linear.Linear")
+def whole():
+    """A module with a buffer that state_dict() leaves out, and one without parameters."""
+    net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU(), torch.nn.BatchNorm1d(2))
+    net.register_buffer("scratch", torch.ones(2), persistent=False)
+    return net
 
 
 @case
-def refused_legacy_module():
-    return save(torch.nn.Linear(2, 2), _use_new_zipfile_serialization=False), refused("module")
+def zip_whole_module():
+    net = whole()
+    return save(net), twin(net.state_dict())
+
+
+@case
+def legacy_whole_module():
+    net = whole()
+    return save(net, _use_new_zipfile_serialization=False), twin(net.state_dict())
+
+
+@case
+def zip_stepped_over():
+    """Objects of classes that nobody knows stand beside the model; one has itself in it."""
+    found, args = dict(whole().state_dict()), argparse.Namespace(rate=0.1)
+    args.self = args
+    history = collections.defaultdict(list, loss=[1.0])
+    return save({"state_dict": found, "args": args, "history": history}), twin(found)
+
+
+@case
+def zip_defaultdict():
+    found = collections.defaultdict(float, whole().state_dict())
+    return save(found), twin(found)
+
+
+@case
+def refused_inside():
+    return save({"w": torch.ones(1), "args": argparse.Namespace(rate=0.1)}), refused("argparse.Namespace")
 
 
 @case

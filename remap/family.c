@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Whether a profile is the one of the model's family: its rules act, and what it says the family always has is there.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,6 +218,63 @@ static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
     return status;
 }
 
+/* Rows of whole heads are permuted, and the configuration turns a part of them alone. */
+static int32_t check_rotary(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    static const char name[] = "partial_rotary_factor";
+    const lr_plan_source *source = &plan->sources[number];
+    double factor;
+    if (source->reverse || !lr_number_find(source->numbers.config, source->numbers.config_count, name, &factor) ||
+        factor == 1) {
+        return REC_OK;
+    }
+    for (uint64_t i = 0; source->hits && i < source->rules->count; i++) {
+        const lr_rule *rule = &source->rules->rules[i];
+        if (rule->kind == LR_RULE_ROPE && rule->amount_count == 1 && source->hits[i]) {
+            return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "",
+                                   "Take the rope rules away (less = rope) and give ones with the number of rotary "
+                                   "dimensions: rope = PATTERN | HEADS DIMS.",
+                                   "the configuration says %s, and rule %u (rope = %.200s) permutes the rows of whole "
+                                   "heads",
+                                   name, (unsigned)rule->number, rule->text);
+        }
+    }
+    return REC_OK;
+}
+
+/* What the family of a named profile does not have. */
+static int32_t check_family(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    const lr_plan_source *source = &plan->sources[number];
+    rec_job own; /* what cannot be compared is no reason to fail */
+    lr_variables numbers;
+    lr_family_rest rest = {0};
+    int32_t status = REC_OK;
+    if (plan->trial || source->reverse || source->chosen || !source->rules->name ||
+        source->record->root.form != REC_FORM_PATHS) {
+        return REC_OK;
+    }
+    lr_job_begin(&own, plan->context, "families", NULL);
+    lr_variables_init(&numbers, job->allocator);
+    if (lr_variables_read(&own, &numbers, source->path, source->numbers.config_file) == REC_OK) {
+        (void)lr_family_compare(&own, source->record, &numbers, source->rules->select, source->rules->name, &rest);
+    }
+    lr_variables_free(&numbers);
+    lr_job_drop(&own);
+    if (rest.known && *rest.model_type) {
+        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, source->strict, "", "Is there a profile for it?",
+                                 "the configuration says model_type \"%s\", and the profile %.64s is for %s",
+                                 rest.model_type, source->rules->name, rest.types);
+    }
+    if (rest.known && rest.strangers && status == REC_OK) {
+        status = lr_plan_problem(job, plan, REC_PROBLEM_UNEXPECTED, source->strict, "", "",
+                                 "%" PRIu64 " key%s none of %s's: %s%s", rest.strangers,
+                                 rest.strangers == 1 ? " is" : "s are", rest.name, rest.stranger,
+                                 rest.strangers > 1 ? ", …" : "");
+    }
+    return status;
+}
+
 /* Who looks at a plan is told which profile there is for the file, and if another one fits it better. */
 static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
 {
@@ -240,7 +298,10 @@ static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
                                    i ? ", or " : "Take it for that: ", f->profile, *f->select ? " and `select = " : "",
                                    f->select, *f->select ? "`" : "");
     }
-    if (used && given && found.known && !same) {
+    if (given && same && found.count == 1 && *found.at[0].select && !source->rules->select) {
+        status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, !source->partial, "", hint,
+                                 "%.200s is %.300s below %.200s", source->name, names, found.at[0].select);
+    } else if (used && given && found.known && !same) {
         status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", hint,
                                  "%.200s looks like %.300s: another profile fits it better than %.64s", source->name,
                                  names, given);
@@ -266,6 +327,8 @@ int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
         status = report_requires(job, plan, s, matcher);
         status = status == REC_OK && plan->totals.fatal == before ? report_dead(job, plan, s) : status;
         status = status == REC_OK ? report_numbers(job, plan, s) : status;
+        status = status == REC_OK ? check_rotary(job, plan, s) : status;
+        status = status == REC_OK && plan->totals.fatal == before ? check_family(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal == before ? advise(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal ? explain(job, plan, s) : status;
     }

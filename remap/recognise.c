@@ -257,6 +257,79 @@ void lr_families_free(rec_job *job, lr_families *families)
     *families = (lr_families){0};
 }
 
+static int32_t begin_finder(finder *f, rec_plan *plan)
+{
+    rec_job *job = f->job;
+    f->source = plan ? lr_plan_source_new(job, plan) : NULL;
+    if (!f->source) {
+        return job->error.status;
+    }
+    f->source->record = f->record;
+    f->matcher = lr_matcher_new(job);
+    if (!f->matcher || lr_plan_keys(job, plan, 0) != REC_OK || lr_library_each(&f->library, on_profile, f) != REC_OK) {
+        return job->error.status;
+    }
+    f->keys = lr_alloc(job->allocator, (f->source->key_count + 1) * sizeof *f->keys);
+    return f->keys ? REC_OK : lr_fail_memory(job, f->source->key_count * sizeof *f->keys);
+}
+
+static void end_finder(finder *f, rec_plan *plan)
+{
+    for (uint64_t i = 0; i < f->count; i++) {
+        lr_looks_free(f->job, &f->candidates[i].first);
+    }
+    lr_release(f->job->allocator, f->candidates);
+    lr_release(f->job->allocator, f->keys);
+    lr_matcher_free(f->matcher);
+    lr_library_end(&f->library);
+    rec_plan_free(plan);
+}
+
+/* Compares the file with one family. */
+static int32_t compare_one(finder *f, const candidate *c, const char *select, lr_family_rest *out)
+{
+    const lr_profile_section *s = c->section;
+    const char *type = f->numbers->model_type;
+    uint64_t count = collect(f, select ? select : c->select);
+    lr_looks looks;
+    lr_rest rest = {0};
+    if (lr_looks_read(f->job, &looks, lr_config_file(c->config), s, false) == REC_OK &&
+        lr_looks_hold(f->job, &looks, f->matcher, f->keys, count, &rest) == REC_OK) {
+        out->known = true;
+        out->strangers = rest.strangers;
+        (void)snprintf(out->name, sizeof out->name, "%s", s->family);
+        if (rest.stranger) {
+            uint64_t length = rest.stranger->length < sizeof out->stranger ? rest.stranger->length : 190;
+            (void)snprintf(out->stranger, sizeof out->stranger, "%.*s", (int)length, rest.stranger->text);
+        }
+        if (type && s->model_type && !in_words(s->model_type, type)) {
+            (void)snprintf(out->model_type, sizeof out->model_type, "%s", type);
+            (void)snprintf(out->types, sizeof out->types, "%s", s->model_type);
+        }
+    }
+    lr_looks_free(f->job, &looks);
+    return f->job->error.status;
+}
+
+int32_t lr_family_compare(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
+                          const char *profile, lr_family_rest *rest)
+{
+    finder f = {.job = job, .record = record, .numbers = numbers};
+    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+    *rest = (lr_family_rest){0};
+    lr_library_begin(&f.library, job);
+    if (begin_finder(&f, plan) == REC_OK) {
+        for (uint64_t i = 0; i < f.count && !rest->known && !lr_job_failed(job); i++) {
+            const lr_profile_section *s = f.candidates[i].section;
+            if (lr_family_has(s->name, s->others, profile)) {
+                (void)compare_one(&f, &f.candidates[i], select, rest);
+            }
+        }
+    }
+    end_finder(&f, plan);
+    return job->error.status;
+}
+
 int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
                          const char *asked, lr_families *families)
 {
@@ -268,18 +341,7 @@ int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variab
     *families = (lr_families){0};
     lr_arena_init(&families->arena, job->allocator);
     lr_library_begin(&f.library, job);
-    f.source = plan ? lr_plan_source_new(job, plan) : NULL;
-    if (!f.source) {
-        goto done;
-    }
-    f.source->record = record;
-    f.matcher = lr_matcher_new(job);
-    if (!f.matcher || lr_plan_keys(job, plan, 0) != REC_OK || lr_library_each(&f.library, on_profile, &f) != REC_OK) {
-        goto done;
-    }
-    f.keys = lr_alloc(job->allocator, (f.source->key_count + 1) * sizeof *f.keys);
-    if (!f.keys) {
-        (void)lr_fail_memory(job, f.source->key_count * sizeof *f.keys);
+    if (begin_finder(&f, plan) != REC_OK) {
         goto done;
     }
     for (uint64_t i = 0; i < f.count && asked; i++) {
@@ -298,14 +360,7 @@ int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variab
     }
 
 done:
-    for (uint64_t i = 0; i < f.count; i++) {
-        lr_looks_free(job, &f.candidates[i].first);
-    }
-    lr_release(job->allocator, f.candidates);
-    lr_release(job->allocator, f.keys);
-    lr_matcher_free(f.matcher);
-    lr_library_end(&f.library);
-    rec_plan_free(plan);
+    end_finder(&f, plan);
     if (lr_job_failed(job)) {
         lr_families_free(job, families);
     }

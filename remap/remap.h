@@ -112,6 +112,18 @@ typedef struct lr_families {
  * lr_families_free(). */
 int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
                          const char *asked, lr_families *families);
+/** How a file differs from the family that a profile is for. */
+typedef struct lr_family_rest {
+    bool known;                       /**< the profile says what its family's files look like */
+    char name[100];                   /**< of the family */
+    uint64_t strangers;               /**< keys that the family has not */
+    char stranger[200];               /**< the first of them */
+    char model_type[100], types[200]; /**< what the configuration calls the model, and the family's words, where that is
+                                           none of them; "": it is, or nothing says */
+} lr_family_rest;
+/** Compares a record with the family of a profile, or of the profile for the same files with another destination. */
+int32_t lr_family_compare(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
+                          const char *profile, lr_family_rest *rest);
 /** Whether one of the profiles for a family, or for its files with another destination, has that name. */
 bool lr_family_has(const char *profile, const char *others, const char *name);
 void lr_families_free(rec_job *job, lr_families *families);

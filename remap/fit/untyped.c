@@ -597,13 +597,14 @@ static int32_t make_flat(shaper *s)
 
 static int32_t report_unknown(shaper *s)
 {
-    return s->unknown == 0 ? REC_OK
-                           : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, s->strict, "",
-                                             s->strict ? "Say what they are: module = PATTERN => Param keeps a tensor "
-                                                         "as it is."
-                                                       : "",
-                                             "%" PRIu64 " tensor%s not recognised: %s%s", s->unknown,
-                                             s->unknown == 1 ? "" : "s", s->names, s->unknown > 3 ? ", …" : "");
+    return s->unknown == 0 || (!s->strict && !s->f->plan->advises)
+               ? REC_OK
+               : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, s->strict, "",
+                                 s->strict ? "Say what they are: module = PATTERN => Param keeps a tensor "
+                                             "as it is."
+                                           : "",
+                                 "%" PRIu64 " tensor%s not recognised: %s%s", s->unknown, s->unknown == 1 ? "" : "s",
+                                 s->names, s->unknown > 3 ? ", …" : "");
 }
 
 /* A model whose fields are numbers: nn.Sequential itself. No struct of Rust has such fields. */

@@ -86,6 +86,23 @@ check "a profile that fits worse than another says so" \
 check "and which one it is" grep -qxe '  Take it for that: --profile gemma' "$scratch/out"
 run plan --profile gemma tied.safetensors
 check "the one that fits has no such note" has_not 'looks like' "$scratch/out"
+echo '{"model_type":"granite","num_attention_heads":2}' >tied.config.json
+run plan --profile llama tied.safetensors
+check "a named profile is compared with the configuration" \
+    grep -qx 'note: the configuration says model_type "granite", and the profile llama is for llama mistral qwen2' "$scratch/out"
+run plan --strict --profile llama tied.safetensors
+status_is "under strict that is a problem" 1
+echo '{"model_type":"llama","num_attention_heads":2,"partial_rotary_factor":0.5}' >tied.config.json
+run plan --profile llama tied.safetensors
+status_is "rotary positions of a part of a head are a problem" 1
+check "with the rule" grep -q 'says partial_rotary_factor, and rule [0-9]* (rope = .*| H) permutes the rows of whole heads' "$scratch/out"
+echo '{"model_type":"llama","num_attention_heads":2}' >strange.config.json
+llama model.layers.0.self_attn.q_norm.weight=2 model.layers.1.self_attn.q_norm.weight=2 lm_head.weight=5,4 >strange.safetensors
+run plan --profile llama strange.safetensors
+check "keys that the family does not have are told" \
+    grep -qx "note: 2 keys are none of Llama's: model.layers.0.self_attn.q_norm.weight, …" "$scratch/out"
+run plan --strict --profile llama strange.safetensors
+status_is "and a problem under strict" 1
 echo '{"model_type":"granite"}' >tied.config.json
 run info tied.safetensors
 check "what the configuration calls otherwise is only nearly one" \

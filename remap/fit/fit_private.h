@@ -144,9 +144,10 @@ int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *
 /* suggest.c: load arguments that would give what is missing, in ticks. @return false: there is none to be had. */
 
 enum {
-    LR_RENAME_TENSOR = 0, /**< the key is that of a tensor */
-    LR_RENAME_MODULE = 1, /**< the begin of keys */
-    LR_RENAME_LEAVES = 2  /**< the same, but only what is directly below it: beside it stands what is to stay */
+    LR_RENAME_TENSOR = 0,   /**< the key is that of a tensor */
+    LR_RENAME_MODULE = 1,   /**< the begin of keys */
+    LR_RENAME_NUMBERED = 3, /**< a module that has a number where the place has a name */
+    LR_RENAME_LEAVES = 2    /**< the same, but only what is directly below it: beside it stands what is to stay */
 };
 /** A rename of a key, or of a module by the begin of one, to a place. @param what LR_RENAME_… */
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room);

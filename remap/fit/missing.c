@@ -303,7 +303,7 @@ static bool suggest_by_order(lr_fit *t, const lr_missing *m, size_t parent, char
         char key[400];
         int n = snprintf(key, sizeof key, "%.*s%.*s", (int)parent, m->path, (int)mine->length, mine->name);
         return n > 0 && (size_t)n < sizeof key &&
-               lr_suggest_rename(key, (size_t)n, m->path, LR_RENAME_MODULE, rule, room);
+               lr_suggest_rename(key, (size_t)n, m->path, LR_RENAME_NUMBERED, rule, room);
     }
     return false;
 }

@@ -146,7 +146,8 @@ bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int
     writer p = {pattern, 0, sizeof pattern}, r = {replacement, 0, sizeof replacement};
     parts a, b;
     size_t tail = 0;
-    bool module = what == LR_RENAME_MODULE, leaves = what == LR_RENAME_LEAVES;
+    bool numbered = what == LR_RENAME_NUMBERED, module = what == LR_RENAME_MODULE || numbered;
+    bool leaves = what == LR_RENAME_LEAVES;
     unsigned groups;
     int n;
     *rule = '\0';
@@ -168,7 +169,7 @@ bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int
     }
     /* Numbers are the same on both sides, or on one side alone: else it is another layer. */
     groups = put_pair(&p, &a, a.count - tail, &r, &b, b.count - tail);
-    if (groups < count_numbers(&a, a.count - tail) && count_numbers(&b, b.count - tail)) {
+    if (groups + numbered < count_numbers(&a, a.count - tail) && count_numbers(&b, b.count - tail)) {
         return false;
     }
     if (leaves) {

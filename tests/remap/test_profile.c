@@ -532,8 +532,8 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
     assert_string_equal(
         outcome(f), "the number `groups` is missing: rule 2 (split = a | rows q*groups k => %) needs groups; neither "
                     "--set groups=NUMBER nor config.json (/no/such/folder/config.json: not found) gives groups\n"
-                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: "
-                    "--set groups=NUMBER.");
+                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the numbers: "
+                    "--set groups=NUMBER --set heads=NUMBER.");
     lr_variables_free(&numbers);
     lr_rules_free(rules);
 }

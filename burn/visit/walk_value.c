@@ -408,6 +408,10 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
         tensor = tensor->numbers;
     }
     dtype = target_dtype(w, tensor);
+    if (tensor->dtype == REC_DTYPE_OPAQUE && lr_precision_changes(w->precision)) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, rec_tensor_dtype_name(tensor),
+                     "elements of this type are only carried: written as they are, whatever the precision");
+    }
     status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;
     if (status != REC_OK) {
         return status;

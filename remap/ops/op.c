@@ -263,13 +263,23 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
 
 /* ------------------------------------------------------------------------------------ where elements come from -- */
 
+/* The element type by the file's own words, where it has some. */
+static const char *dtype_words(const lr_op *op)
+{
+    const rec_value *value = lr_op_dtype_value(op);
+    return value && value->kind == REC_KIND_STRING ? value->v.text : rec_dtype_name(op->dtype);
+}
+
 /* What moves elements about must know where they are. */
 static bool check_elements(rec_job *job, const lr_op *op, const char *doing)
 {
     if (!lr_op_width(op)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a tensor of %s cannot be %s: its elements have no size of their own", rec_dtype_name(op->dtype),
-                       doing);
+                       "a tensor of %s cannot be %s: its elements have no size of their own", dtype_words(op), doing);
+        if (op->dtype == REC_DTYPE_OPAQUE && !lr_op_numbers(op)) {
+            rec_fail_hint(job, "Elements of this type are only carried. Make plain numbers of them before (in Python: "
+                               "tensor.float(), with their scales), or leave the tensor as it is (--adapter none).");
+        }
         if (lr_op_numbers(op)) {
             rec_fail_hint(job, "Convert to a precision: full, half or double make numbers of its elements.");
         }

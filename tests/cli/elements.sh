@@ -191,4 +191,16 @@ b        1
 mean 1.54e+18, standard deviation 5.1e+18, norm 1.84e+19  (--all: every one)
 END
 
+# What is only carried is never left so under a precision without a word.
+for precision in full half double; do
+    for output in carried.safetensors carried.pt carried.mpk; do
+        run convert --adapter none --drop '^b$' --precision $precision f8.safetensors "$output"
+        check "$precision, $output: what stays encoded is told" \
+            grep -q 'elements of this type are only carried: written as they are, whatever the precision: F8_E4M3' "$scratch/err"
+    done
+done
+run convert --adapter none f8.safetensors carried.safetensors
+# shellcheck disable=SC2016 # for another shell
+check "without a precision nothing is asked for" sh -c '! grep -q carried: "$1"' - "$scratch/err"
+
 finish

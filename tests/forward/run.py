@@ -199,6 +199,8 @@ class Model:
         case = self.case
         if case.never and not (column == "type" and case.facts):
             return "refused"
+        if column in case.goals:
+            return case.goals[column]
         if column == "plain":
             return case.plain
         if column == "type":

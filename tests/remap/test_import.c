@@ -156,6 +156,9 @@ static const refusal refusals[] = {
      "which rules are written in: write out what the group may match once more"},
     {"remap-bad-pattern", "full", REC_E_ARGUMENT,
      "rule 1: the pattern `fc(`, character 3: the group that begins here has no end: write `)`"},
+    {"remap-flags", "full", REC_E_ARGUMENT,
+     "rule 2: the pattern `(?i:q)(?x) x  # comment`, character 9: the flag `x` is not supported: the flags are i, m "
+     "and s"},
     {"remap-lookahead", "full", REC_E_ARGUMENT,
      "rule 1: the pattern `fc(?=\\.)`, character 3: look-ahead `(?=` is not part of Rust's regex syntax, "
      "which rules are written in: put what follows into a group and write it into the replacement again"},

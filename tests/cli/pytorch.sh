@@ -252,4 +252,26 @@ status_is "a command is refused" 2
 check "by its name" grep -qF 'the pickle asks for `posix.system`' "$scratch/err"
 check "nothing is written" [ ! -e out.mpk ]
 
+# Several archives in one file, and what is no archive of torch.save().
+"$record" convert -q --adapter none "$srcdir/tests/data/pytorch/1.13.1/zip_module.pt" one.pt
+cat one.pt one.pt >several.pt
+run ls several.pt
+check "several archives in one file" \
+    grep -q "several archives in one file: the last one begins after $(wc -c <one.pt | tr -d ' ') other bytes" "$scratch/err"
+cat "$srcdir/tests/data/pytorch/1.13.1/zip_module.pt" "$srcdir/tests/data/pytorch/1.13.1/zip_module.pt" >several.pt
+run ls several.pt
+check "as torch writes them" grep -q 'several archives in one file: the last one begins after' "$scratch/err"
+cat "$srcdir/tests/data/pytorch/1.13.1/legacy_module.pt" "$srcdir/tests/data/pytorch/1.13.1/legacy_module.pt" >several.pt
+run ls several.pt
+check "of the old form as well" grep -q 'several archives of torch.save() in one file' "$scratch/err"
+tar cf old.tar one.pt
+run ls old.tar
+check "a tar archive is known by name" grep -q 'It is a tar archive, as PyTorch files from before 0.1.10 are' "$scratch/err"
+for protocol in 3 4 5; do
+    # shellcheck disable=SC2059 # octal
+    printf "\\200\\00$protocol}q\\000." >pickle.pkl
+    run ls pickle.pkl
+    check "a pickle of protocol $protocol is known by name" grep -q 'It is a Python pickle' "$scratch/err"
+done
+
 finish

@@ -356,6 +356,14 @@ static int32_t take_storage(lr_pt_file *f, uint32_t key, uint64_t size, uint64_t
     return REC_OK;
 }
 
+/* Whether the bytes after the storages are another archive. */
+static bool is_another(const lr_pt_file *f, uint64_t at, uint64_t size)
+{
+    uint8_t head[32];
+    uint64_t length = size - at < sizeof head ? size - at : sizeof head;
+    return rec_source_read_at(f->job, f->source, at, head, length) == REC_OK && lr_pt_is_stream(head, length);
+}
+
 static int32_t open_stream(lr_pt_file *f)
 {
     const void *text = NULL;
@@ -389,7 +397,12 @@ static int32_t open_stream(lr_pt_file *f)
             status = fail_storage(f, at, f->storages[i].key, "is not in the file");
         }
     }
-    if (status == REC_OK && at != size) {
+    if (status == REC_OK && at != size && is_another(f, at, size)) {
+        status = rec_fail(f->job, REC_E_UNSUPPORTED, at, "several archives of torch.save() in one file");
+        rec_fail_hint(f->job,
+                      "In Python, torch.load() takes one after the other from an open file: save each in a file "
+                      "of its own.");
+    } else if (status == REC_OK && at != size) {
         status = rec_fail_found(f->job, REC_E_FORMAT, at, "the end of the file", "%" PRIu64 " bytes more", size - at);
     }
     return status;

@@ -66,6 +66,32 @@ static int32_t fail_volumes(const lr_zip *zip, uint64_t at)
     return rec_fail(zip->job, REC_E_UNSUPPORTED, at, "a zip archive in several volumes");
 }
 
+/* Whether another archive stands before this one: what this one says of its places is less by the other's size.
+ * @param said,found where something is said to be, and where it is. @return true with the failure reported. */
+static bool fail_several(const lr_zip *zip, uint64_t said, uint64_t found)
+{
+    uint8_t head[4];
+    uint64_t before = found - said;
+    if (found <= said || rec_source_read_at(zip->job, zip->source, before, head, sizeof head) != REC_OK) {
+        return found > said; /* it could not be read */
+    }
+    if (lr_zip_u32(head) != LR_ZIP_HEADER) {
+        return false;
+    }
+    (void)rec_fail(zip->job, REC_E_FORMAT, before,
+                   "several archives in one file: the last one begins after %" PRIu64 " other bytes", before);
+    rec_fail_hint(zip->job, "Save each in a file of its own.");
+    return true;
+}
+
+/* Fails where the record of 64 bits is not. */
+static int32_t fail_end64(const lr_zip *zip, uint64_t at, uint64_t end)
+{
+    return fail_several(zip, at, end - LOCATOR_SIZE - END64_SIZE)
+               ? REC_E_FORMAT
+               : rec_fail(zip->job, REC_E_FORMAT, at, "no sound record of 64 bits where the zip archive says it is");
+}
+
 /* The record of 64 bits, if there is one before the end. What both records say must agree, but where the narrow one is
  * full of ones. */
 static int32_t find_end64(const lr_zip *zip, uint64_t end, place *p)
@@ -93,8 +119,8 @@ static int32_t find_end64(const lr_zip *zip, uint64_t end, place *p)
         return status;
     }
     if (lr_zip_u32(record) != LR_ZIP_END64 || lr_zip_u64(record + 4) < END64_SIZE - 12 ||
-        lr_zip_u64(record + 4) > end - LOCATOR_SIZE - at - 12) {
-        return rec_fail(zip->job, REC_E_FORMAT, at, "no sound record of 64 bits where the zip archive says it is");
+        lr_zip_u64(record + 4) != end - LOCATOR_SIZE - at - 12) {
+        return fail_end64(zip, at, end);
     }
     if (lr_zip_u32(record + 16) != 0 || lr_zip_u32(record + 20) != 0) {
         return fail_volumes(zip, at);
@@ -131,6 +157,9 @@ static int32_t find_directory(const lr_zip *zip, uint64_t size, place *p)
     status = find_end64(zip, end, p);
     if (status != REC_OK) {
         return status;
+    }
+    if (p->size <= p->end && p->offset < p->end - p->size && fail_several(zip, p->offset, p->end - p->size)) {
+        return REC_E_FORMAT;
     }
     if (p->size > p->end || p->offset != p->end - p->size) {
         return rec_fail(zip->job, REC_E_FORMAT, end,

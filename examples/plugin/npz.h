@@ -40,9 +40,11 @@ typedef struct npz_array {
 
 /** Reads the header of an array.
  *  @param source what it is read from, from `base` on, where `size` bytes belong to the array. @param at where failures
- *  are said to be. @param name of the member, for messages; NULL: the file is the array. */
+ *  are said to be. @param name of the member, for messages; NULL: the file is the array. @param unfit (out) why no
+ * tensor can hold the elements: strings, Python objects; then REC_E_UNSUPPORTED is returned without an error. NULL: it
+ * is an error. */
 int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_t size, uint64_t at, const char *name,
-                        npz_array *array);
+                        npz_array *array, const char **unfit);
 /** Writes it as NumPy does. @param text NPZ_HEADER bytes. @return its length; 0: there is no such type in NumPy. */
 uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *shape);
 

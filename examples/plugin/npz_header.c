@@ -25,6 +25,7 @@ typedef struct parser {
     uint64_t at;
     const char *p, *end;
     npz_array *array;
+    const char **unfit;       /* where to say why no tensor can hold it, or NULL: then it is an error */
     bool descr, order, shape; /* seen */
 } parser;
 
@@ -114,8 +115,13 @@ static const char *reason(const char *code, size_t length)
 
 static int32_t unsupported(const parser *x, const char *why, const char *code, size_t length)
 {
-    int32_t status = rec_fail(x->job, REC_E_UNSUPPORTED, x->at, "%s%san array of %s (%.*s): no tensor can hold it",
-                              x->name ? x->name : "", x->name ? ": " : "", why, (int)(length < 60 ? length : 60), code);
+    int32_t status;
+    if (x->unfit) {
+        *x->unfit = why;
+        return REC_E_UNSUPPORTED;
+    }
+    status = rec_fail(x->job, REC_E_UNSUPPORTED, x->at, "%s%san array of %s (%.*s): no tensor can hold it",
+                      x->name ? x->name : "", x->name ? ": " : "", why, (int)(length < 60 ? length : 60), code);
     rec_fail_hint(x->job, "Leave it out, or convert it in Python: numpy.asarray(array, numpy.float32).");
     return status;
 }
@@ -260,12 +266,12 @@ static int32_t measure(const parser *x)
 }
 
 int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_t size, uint64_t at, const char *name,
-                        npz_array *array)
+                        npz_array *array, const char **unfit)
 {
     uint8_t first[FIRST];
     uint64_t have = size < FIRST ? size : FIRST, length, begin;
     char *text = (char *)first;
-    parser x = {.job = job, .name = name, .at = at, .array = array};
+    parser x = {.job = job, .name = name, .at = at, .array = array, .unfit = unfit};
     int32_t status = rec_source_read_at(job, source, base, first, have);
     *array = (npz_array){.dtype = REC_DTYPE_NONE};
     if (status != REC_OK) {

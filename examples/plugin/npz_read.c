@@ -38,7 +38,7 @@ int32_t npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, v
     npz_array array;
     const void *view;
     int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &view, &size) : REC_OK;
-    status = status == REC_OK ? npz_header_read(job, source, 0, size, 0, NULL, &array) : status;
+    status = status == REC_OK ? npz_header_read(job, source, 0, size, 0, NULL, &array, NULL) : status;
     if (status == REC_OK) {
         event = event_of(&array);
         status = elements(job, source, 0, &array, &event, &turned);
@@ -50,6 +50,8 @@ int32_t npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, v
 
 /* ---------------------------------------------------------------------------------------------------- archives -- */
 
+enum { LISTED = 20 }; /* arrays that are left out, one by one */
+
 typedef struct reader {
     rec_job *job;
     rec_source *source;
@@ -59,6 +61,7 @@ typedef struct reader {
     bool verify;
     char *path; /* room for the longest key, escaped */
     uint64_t room;
+    uint64_t unfit;  /* arrays that no tensor can hold */
     uint64_t others; /* members that are no arrays */
     npz_name other;  /* the first of them */
 } reader;
@@ -86,6 +89,28 @@ static int32_t tell_key(reader *r, const npz_member *m)
     return r->visitor->key(r->self, m->local, &key);
 }
 
+/* Reads a member to its end, where its checksum is compared: what is damaged may look like anything. */
+static int32_t read_over(const reader *r, rec_source *bytes, uint64_t size)
+{
+    uint8_t block[4096];
+    int32_t status = REC_OK;
+    for (uint64_t at = 0, n; at < size && status == REC_OK; at += n) {
+        n = size - at < sizeof block ? size - at : sizeof block;
+        status = rec_source_read_at(r->job, bytes, at, block, n);
+    }
+    return status;
+}
+
+/* Lists an array that no tensor can hold, and leaves it out. */
+static void note_unfit(reader *r, const npz_member *m, const char *why)
+{
+    npz_name name;
+    if (r->unfit++ < LISTED) {
+        rec_job_note(r->job, REC_NOTE_DROPPED, npz_shown(&name, m->name, m->key_length),
+                     "an array of %s, which no tensor can hold: left out", why);
+    }
+}
+
 static int32_t tell_member(reader *r, const npz_member *m)
 {
     bool plain = m->method == NPZ_STORED && !r->verify, yes = false;
@@ -93,6 +118,7 @@ static int32_t tell_member(reader *r, const npz_member *m)
     uint64_t base = plain ? m->data : 0;
     rec_tensor_event event;
     npz_array array;
+    const char *unfit = NULL;
     npz_name name;
     int32_t status = plain ? REC_OK : npz_member_open(r->job, r->source, m, &bytes);
     from = plain ? r->source : bytes;
@@ -103,7 +129,15 @@ static int32_t tell_member(reader *r, const npz_member *m)
         }
     } else if (status == REC_OK) {
         (void)npz_shown(&name, m->name, m->name_length);
-        status = npz_header_read(r->job, from, base, m->size, m->data, name.text, &array);
+        status = npz_header_read(r->job, from, base, m->size, m->data, name.text, &array, &unfit);
+        if (unfit) {
+            status = plain ? REC_OK : read_over(r, from, m->size);
+            if (status == REC_OK) {
+                note_unfit(r, m, unfit);
+            }
+            rec_source_release(bytes);
+            return status;
+        }
         if (status == REC_OK) {
             event = event_of(&array);
             status = elements(r->job, from, base, &array, &event, &turned);
@@ -147,6 +181,10 @@ int32_t npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, v
                  : status;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
         status = tell_member(&r, &r.archive.members[i]);
+    }
+    if (status == REC_OK && r.unfit > LISTED) {
+        rec_job_note(job, REC_NOTE_DROPPED, "", "%" PRIu64 " more arrays that no tensor can hold: left out",
+                     r.unfit - LISTED);
     }
     if (status == REC_OK && r.others) {
         rec_job_note(job, REC_NOTE_DROPPED, "",

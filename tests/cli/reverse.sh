@@ -114,8 +114,6 @@ for output in back.mpk back.mpk.gz back.bpk back.bin back.json back.mpk.zst; do
         not_ok "nothing goes backwards into $output" "$scratch/err"
     fi
 done
-run convert -q --reverse --type net.rs:Net net.mpk back.npz
-status_is "NumPy's files are of nobody" 0
 
 # --------------------------------------------------------------------------------------------------------- a base
 # The original is the base: what no record has comes from it, and nothing that the record has is left out.
@@ -233,7 +231,7 @@ END
 same "a .bin cannot keep it: a note has the options of the way back" "$scratch/expected" "$scratch/err"
 back "which work" --type list.rs:Net --rule 'rename = ^seq => layers' --gaps keep \
     --rule 'back = ^layers\.2\. => layers.5.' --rule 'back = ^layers\.1\. => layers.2.' list.bin
-for output in there.gguf there.npz there.safetensors there.pt; do
+for output in there.gguf there.safetensors there.pt; do
     "$record" convert -q --type list.rs:Net --remap '^seq => layers' in.safetensors there.mpk
     "$record" convert -q --adapter none there.mpk "$output"
     run info "$output"

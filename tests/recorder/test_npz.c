@@ -558,6 +558,40 @@ static void no_prefix_and_no_changed_byte_breaks_the_reader(void **state)
 }
 
 /* Deflate that is damaged is heard of when it is read, whatever byte it is. */
+static void an_array_that_no_tensor_can_hold_is_left_out(void **state)
+{
+    static const char *const words[][2] = {
+        {"'<c8'", "complex numbers"}, {"'|O' ", "Python objects"}, {"'<U1'", "strings"}, {"'|V4'", "raw bytes"}};
+    rec_record *record = rec_record_new(NULL), *again;
+    rec_recorder *recorder = open_with("Npz", "verify", "no"); /* its bytes are changed */
+    file f;
+    (void)state;
+    OK(rec_set_f32(record, "a", (const float[]){1}, 1, (const uint64_t[]){1}));
+    OK(rec_set_f32(record, "b", (const float[]){2}, 1, (const uint64_t[]){1}));
+    f = save(record, "Npz", NULL, NULL);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char *descr = NULL;
+        for (uint64_t at = 0; at + 5 < f.size && !descr; at++) {
+            descr = memcmp(f.data + at, i ? words[i - 1][0] : "'<f4'", 5) == 0 ? (char *)f.data + at : NULL;
+        }
+        assert_non_null(descr);
+        memcpy(descr, words[i][0], 5);
+        again = rec_load_bytes(recorder, f.data, f.size);
+        if (!again) {
+            fail_msg("%s: %s", words[i][1], rec_error_message());
+        }
+        assert_int_equal(rec_report_count(), 1);
+        assert_string_equal(rec_report_note(0)->path, "a");
+        assert_non_null(strstr(rec_report_note(0)->text, words[i][1]));
+        assert_null(rec_tensor_at(again, "a"));
+        assert_non_null(rec_tensor_at(again, "b"));
+        rec_record_free(again);
+    }
+    rec_close_recorder(recorder);
+    rec_free(f.data);
+    rec_record_free(record);
+}
+
 static void compressed_bytes_are_checked(void **state)
 {
     rec_record *record = rec_record_new(NULL), *again;
@@ -717,6 +751,7 @@ int main(void)
         cmocka_unit_test(long_arrays_are_checked_when_they_are_read),
         cmocka_unit_test(checksums_can_be_passed_over),
         cmocka_unit_test(no_prefix_and_no_changed_byte_breaks_the_reader),
+        cmocka_unit_test(an_array_that_no_tensor_can_hold_is_left_out),
         cmocka_unit_test(compressed_bytes_are_checked),
         cmocka_unit_test(a_bomb_is_refused_before_it_goes_off),
         cmocka_unit_test(the_end_in_64_bits_may_lie),

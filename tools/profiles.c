@@ -81,6 +81,74 @@ static int read_rules(const rec_profile_info *p, text *rules)
     return status;
 }
 
+/* --------------------------------------------------------------------------------------------------- the way back --
+ */
+
+/* How a profile goes backwards, from the best on. */
+enum { BACK_EXACT, BACK_IMPORT, BACK_FUNCTION, BACK_NONE };
+static const struct {
+    const char *word, *text;
+} ways[] = {
+    {"exact", "to the last bit"},
+    {"import", "to the last bit, from a record that librecord imported (it says which gaps were closed)"},
+    {"function", "in function, not to the last bit"},
+    {"none", "no: a rule has no inverse"},
+};
+
+/* Whether a rule `KIND = VALUE` is of that kind. @param value (out) */
+static bool is_rule(const char *line, const char *kind, const char **value)
+{
+    size_t length = strlen(kind);
+
+    if (strncmp(line, kind, length) != 0) {
+        return false;
+    }
+    line += length + strspn(line + length, " ");
+    *value = line + 1 + strspn(line + (*line == '='), " ");
+    return *line == '=';
+}
+
+static int way_of_rule(const char *line)
+{
+    const char *value;
+
+    if (is_rule(line, "reshape", &value) || (is_rule(line, "squeeze", &value) && !strstr(value, " | ")) ||
+        (is_rule(line, "join", &value) && !strchr(value, '*'))) {
+        return BACK_NONE;
+    }
+    if (is_rule(line, "add", &value) || is_rule(line, "weight_norm", &value)) {
+        return BACK_FUNCTION;
+    }
+    return is_rule(line, "gaps", &value) && strcmp(value, "close") == 0 ? BACK_IMPORT : BACK_EXACT;
+}
+
+/* The worst of a profile's rules and of those that it includes. What `less` takes away counts as well. */
+static int way_back(rec_context *context, const text *rules, int depth)
+{
+    enum { DEEPEST = 16 };
+    int worst = BACK_EXACT;
+
+    for (const char *at = rules->at; *at;) {
+        size_t length = strcspn(at, "\n");
+        char *line = xasprintf("%.*s", (int)length, at);
+        const char *value;
+        int way = way_of_rule(line);
+        bool includes = depth < DEEPEST && is_rule(line, "include", &value);
+        for (uint64_t i = 0; includes && i < rec_profile_count(context); i++) {
+            const rec_profile_info *p = rec_profile_get(context, i);
+            text below = {0};
+            if (strcmp(p->name, value) == 0 && read_rules(p, &below) == EXIT_OK) {
+                way = way_back(context, &below, depth + 1);
+            }
+            tool_text_free(&below);
+        }
+        worst = way > worst ? way : worst;
+        free(line);
+        at += length + (at[length] == '\n');
+    }
+    return worst;
+}
+
 /* ---------------------------------------------------------------------------------------------------- programs -- */
 
 static void json_profile(json *j, const rec_profile_info *p)
@@ -109,13 +177,14 @@ static void list_json(rec_context *context, uint64_t count)
     tool_json_end(&j);
 }
 
-static void print_json(const rec_profile_info *p, const text *rules)
+static void print_json(const rec_profile_info *p, const text *rules, int back)
 {
     json j;
 
     tool_json_begin(&j, stdout, 2);
     tool_json_object(&j, NULL);
     json_profile(&j, p);
+    tool_json_string(&j, "back", ways[back].word);
     tool_json_array(&j, "rules");
     for (const char *at = rules->at; *at;) {
         size_t length = strcspn(at, "\n");
@@ -179,7 +248,7 @@ static void put_line(const char *label, const char *string)
     }
 }
 
-static void print_people(const rec_profile_info *p, const text *rules)
+static void print_people(const rec_profile_info *p, const text *rules, int back)
 {
     text line = {0};
 
@@ -187,6 +256,7 @@ static void print_people(const rec_profile_info *p, const text *rules)
     put_line("description", p->description);
     put_line("source", p->source);
     put_line("destination", p->destination);
+    put_line("back", ways[back].text);
     put_line("file", p->file);
     putchar('\n');
     for (const char *at = rules->at; *at;) {
@@ -247,9 +317,9 @@ int tool_run_profiles(session *s, const char *const *operands, size_t count)
     }
     status = read_rules(p, &rules);
     if (status == EXIT_OK && s->o->json) {
-        print_json(p, &rules);
+        print_json(p, &rules, way_back(s->context, &rules, 0));
     } else if (status == EXIT_OK) {
-        print_people(p, &rules);
+        print_people(p, &rules, way_back(s->context, &rules, 0));
     }
     tool_text_free(&rules);
     return status;

@@ -41,6 +41,7 @@ profile      mine
 description  my own
 source       my files
 destination  my structs
+back         to the last bit
 file         app.ini
 
 ; a comment
@@ -49,10 +50,16 @@ END
 sed "s|^\(file  *\).*/|\1|" "$scratch/out" >"$scratch/mine"
 same "one of the configuration" "$scratch/expected" "$scratch/mine"
 
+for way in gemma:'in function, not to the last bit' llama:'to the last bit' squeezenet:'to the last bit, from' \
+    sequential-gaps:'to the last bit, from'; do
+    run profiles "${way%%:*}"
+    check "whether ${way%%:*} can go back" grep -q "^back  *${way#*:}" "$scratch/out"
+done
+
 need_jq
 run profiles --json
 answers "--json lists them" '[.profiles[] | select(.name == "resnet") | .file | endswith("resnet.ini")]' '[true]'
 run profiles --json --config app.ini mine
-answers "and the rules of one" 'del(.file)' '{"name":"mine","description":"my own","source":"my files","destination":"my structs","rules":["drop = x"]}'
+answers "and the rules of one" 'del(.file)' '{"name":"mine","description":"my own","source":"my files","destination":"my structs","back":"exact","rules":["drop = x"]}'
 
 finish

@@ -44,11 +44,29 @@ static int32_t add(lister *l, const char *text, uint64_t length, const rec_value
 
 static int32_t list(lister *l, const rec_value *value, unsigned depth);
 
+bool lr_plan_is_raw(const char *name, uint64_t length)
+{
+    return length > 2 && name[0] == 'r' && name[1] == '#' &&
+           ((name[2] >= 'a' && name[2] <= 'z') || (name[2] >= 'A' && name[2] <= 'Z') || name[2] == '_');
+}
+
+/* Backwards names are those of a record, as PyTorch has them. */
+static bool loses_raw(const lister *l, const char *name, uint64_t length)
+{
+    const rec_record *record = l->source->record;
+    return l->source->reverse && (record->root.form == REC_FORM_PATHS || record->dotted) &&
+           lr_plan_is_raw(name, length);
+}
+
 static int32_t below(lister *l, const char *name, uint64_t length, const rec_value *value, unsigned depth)
 {
     bool whole = depth == 0 && l->source->record->flat;
     size_t before;
     int32_t status;
+    if (loses_raw(l, name, length)) {
+        name += 2;
+        length -= 2;
+    }
     if (!(whole ? lr_place_enter_path : lr_place_enter)(l->job, &l->path, name, length, &before)) {
         return l->job->error.status;
     }

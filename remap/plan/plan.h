@@ -280,6 +280,9 @@ const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char 
 /* keys.c */
 /** Lists the tensors and values of a source. */
 int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source);
+
+/** Whether a name is that of Rust's source, as Burn's store has it: the field r#type is `type` in a record. */
+bool lr_plan_is_raw(const char *name, uint64_t length);
 /** A key of a source by its text. NULL: it has none, or the job has failed. */
 lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length);
 

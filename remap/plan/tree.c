@@ -179,13 +179,6 @@ static int32_t collide(rec_job *job, rec_plan *plan, const lr_piece *a, const lr
                            "2 sources for %.300s: %.200s and %.200s%s%s", b->key, first, second, from, why);
 }
 
-/* Burn's store has the names of Rust's source: the field r#type is `type` in a record. */
-static bool is_raw(const char *part, uint64_t length)
-{
-    return length > 2 && part[0] == 'r' && part[1] == '#' &&
-           ((part[2] >= 'a' && part[2] <= 'z') || (part[2] >= 'A' && part[2] <= 'Z') || part[2] == '_');
-}
-
 /* The key before: where its parts end but the last, and what their nodes are. Most keys begin with most of these. */
 typedef struct passed {
     const lr_piece *piece;
@@ -240,7 +233,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr
         const char *name;
         uint64_t length = (uint64_t)((dot ? dot : end) - part);
         last = dot == NULL;
-        if (raw && is_raw(part, length)) {
+        if (raw && lr_plan_is_raw(part, length)) {
             part += 2;
             length -= 2;
         }

@@ -139,6 +139,9 @@ run convert -q "$burnpack/0.22.1/words.bpk" "$scratch/words.mpk"
 check "r#type is type in a record" sh -c "grep -q '^type.weight' '$scratch/out' && ! grep -q 'r#' '$scratch/out'"
 run convert -q "$scratch/words.mpk" "$scratch/x.bpk"
 check "and r#type again in a burnpack" cmp "$scratch/x.bpk" "$burnpack/0.22.1/words.bpk"
+run convert -q --reverse "$burnpack/0.22.1/words.bpk" "$scratch/words.safetensors"
+run ls "$scratch/words.safetensors"
+check "and type in PyTorch's file" sh -c "grep -q '^type.weight' '$scratch/out' && ! grep -q 'r#' '$scratch/out'"
 cat >"$scratch/words.rs" <<'END'
 #[derive(Module, Debug)]
 pub struct Words<B: Backend> { r#type: nn::Linear<B>, r#match: Vec<nn::Linear<B>>, free: Param<Tensor<B, 1>> }

@@ -594,7 +594,11 @@ static bool recognise_by(rec_job *job, const lr_file *near, rec_source *source, 
     found->plugin = NULL;
     inside = look_inside(job, near, source, path, data, found);
     lr_release(job->allocator, data);
-    (void)rec_source_rewind(job, source);
+    /* The bytes that the source keeps may have moved while it was decoded. */
+    if (rec_source_rewind(job, source) != REC_OK || lr_source_head(job, source, &found->head) != REC_OK ||
+        (tail && lr_source_tail(job, source, &found->head) != REC_OK)) {
+        return false;
+    }
     if (!found->plugin || (plain && lr_registry_bid(&plain->d, &found->head) > inside + bits)) {
         found->plugin = plain;
         return decides(plain, &found->head);

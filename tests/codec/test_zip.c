@@ -381,8 +381,8 @@ static void records_of_64_bits_must_be_sound(void **state)
         {ENTRY, 52, 2, 20, REC_E_FORMAT, "directory that is not whole"}, /* too short for the third number */
         {ENTRY, 52, 2, 8, REC_E_FORMAT, "directory that is not whole"},
         {ENTRY, 54, 8, 5, REC_E_FORMAT, "not as the directory of the zip archive has it"},
-        {ENTRY, 62, 8, 5, REC_E_FORMAT, "not as the directory of the zip archive has it"},
-        {ENTRY, 70, 8, 1000, REC_E_FORMAT, "a member of the zip archive is said to begin here, where it cannot"},
+        {ENTRY, 62, 8, 5, REC_E_FORMAT, "it reaches into the directory of the zip archive"},
+        {ENTRY, 70, 8, 1000, REC_E_FORMAT, "it is said to begin where it cannot"},
     };
     world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -15,7 +15,8 @@ enum {
     END64_SIZE = 56,
     LOCATOR_SIZE = 20,
     ENTRY_SIZE = 46,
-    HEADER_SIZE = 30
+    HEADER_SIZE = 30,
+    BEST_RATIO = 1032 /* deflate cannot do better */
 };
 
 /* Where the directory is. */
@@ -204,53 +205,78 @@ static bool read_extra(const uint8_t *extra, uint64_t length, uint64_t *size, ui
     return true; /* files of 2^32 - 1 bytes need none */
 }
 
+/* A failure about a member, whose name stands before it. */
+static int32_t fail_member(const lr_zip *zip, const lr_zip_member *m, const char *what)
+{
+    lr_codec_excerpt shown;
+    int32_t status =
+        rec_fail(zip->job, REC_E_FORMAT, m->at, "%s: %s", lr_codec_shown(&shown, m->name, m->name_length), what);
+    rec_fail_hint(zip->job, "The file is cut short or damaged: copy it again from where it came from.");
+    return status;
+}
+
+/* Whether checksum and sizes in the header of a member are those of the directory, or follow the member. */
+static bool same_sizes(const lr_zip_member *m, const uint8_t *header, const uint8_t *extra, uint64_t length)
+{
+    uint64_t stored = lr_zip_u32(header + 18), size = lr_zip_u32(header + 22), at = 0;
+    if (lr_zip_u16(header + 6) & LR_ZIP_SIZES_AFTER) {
+        return true;
+    }
+    return lr_zip_u32(header + 14) == m->crc && read_extra(extra, length, &size, &stored, &at) && stored == m->stored &&
+           size == m->size;
+}
+
+/* Whether the header of a member says the same as the directory. @param rest its name and its extra field. */
+static bool same_header(const lr_zip_member *m, uint16_t flags, const uint8_t *header, const uint8_t *rest)
+{
+    return lr_zip_u16(header + 8) == m->method && ((lr_zip_u16(header + 6) ^ flags) & 1) == 0 &&
+           memcmp(rest, m->name, m->name_length) == 0 &&
+           same_sizes(m, header, rest + m->name_length, lr_zip_u16(header + 28));
+}
+
 /* Reads the header before a member, which must say the same as the directory. */
 static int32_t check_header(const lr_zip *zip, const place *p, lr_zip_member *m, uint16_t flags)
 {
-    uint8_t header[HEADER_SIZE];
-    char *name;
-    uint64_t extra;
+    uint8_t header[HEADER_SIZE], *rest;
+    uint64_t length;
     bool same;
     int32_t status;
     if (m->at > p->offset || p->offset - m->at < HEADER_SIZE + (uint64_t)m->name_length) {
-        return rec_fail(zip->job, REC_E_FORMAT, m->at, "a member of the zip archive is said to begin here, %s",
-                        "where it cannot");
+        return fail_member(zip, m, "it is said to begin where it cannot");
     }
     status = rec_source_read_at(zip->job, zip->source, m->at, header, sizeof header);
     if (status != REC_OK) {
         return status;
     }
-    same = lr_zip_u32(header) == LR_ZIP_HEADER && lr_zip_u16(header + 8) == m->method &&
-           lr_zip_u16(header + 26) == m->name_length && ((lr_zip_u16(header + 6) ^ flags) & 1) == 0;
-    if (same && !(lr_zip_u16(header + 6) & LR_ZIP_SIZES_AFTER)) {
-        uint64_t stored = lr_zip_u32(header + 18), size = lr_zip_u32(header + 22);
-        same = lr_zip_u32(header + 14) == m->crc && (stored == UINT32_MAX || stored == m->stored) &&
-               (size == UINT32_MAX || size == m->size);
+    if (lr_zip_u32(header) != LR_ZIP_HEADER || lr_zip_u16(header + 26) != m->name_length) {
+        return fail_member(zip, m, "its header is not as the directory of the zip archive has it");
     }
-    if (same) {
-        name = rec_job_alloc(zip->job, m->name_length ? m->name_length : 1);
-        if (!name) {
-            return rec_fail(zip->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a name in a zip archive");
-        }
-        status = rec_source_read_at(zip->job, zip->source, m->at + HEADER_SIZE, name, m->name_length);
-        same = memcmp(name, m->name, m->name_length) == 0;
-        rec_job_free(zip->job, name);
-        if (status != REC_OK) {
-            return status;
-        }
-    }
-    if (!same) {
-        return rec_fail(zip->job, REC_E_FORMAT, m->at,
-                        "the header of a member is not as the directory of the zip archive has it");
-    }
-    extra = lr_zip_u16(header + 28);
-    m->offset = m->at + HEADER_SIZE + m->name_length + extra;
+    length = (uint64_t)m->name_length + lr_zip_u16(header + 28);
+    m->offset = m->at + HEADER_SIZE + length;
     if (m->offset > p->offset || m->stored > p->offset - m->offset) {
-        return fail_cut(zip->job, m->at, "a member of the zip archive reaches into its directory");
+        return fail_member(zip, m, "it reaches into the directory of the zip archive");
+    }
+    rest = rec_job_alloc(zip->job, length);
+    if (!rest) {
+        return rec_fail(zip->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a name in a zip archive");
+    }
+    status = rec_source_read_at(zip->job, zip->source, m->at + HEADER_SIZE, rest, length);
+    same = status == REC_OK && same_header(m, flags, header, rest);
+    rec_job_free(zip->job, rest);
+    if (status == REC_OK && !same) {
+        status = fail_member(zip, m, "its header is not as the directory of the zip archive has it");
+    }
+    if (status != REC_OK) {
+        return status;
     }
     if (m->method == LR_ZIP_STORED && m->stored != m->size) {
         return rec_fail(zip->job, REC_E_FORMAT, m->at,
                         "a stored member of %" PRIu64 " bytes that is said to have %" PRIu64, m->stored, m->size);
+    }
+    if (m->method == LR_ZIP_DEFLATED && m->size / BEST_RATIO > m->stored) {
+        return rec_fail(zip->job, REC_E_FORMAT, m->at,
+                        "a member of %" PRIu64 " bytes that is said to inflate to %" PRIu64 ", which deflate cannot do",
+                        m->stored, m->size);
     }
     return REC_OK;
 }
@@ -273,7 +299,8 @@ static int32_t read_entry(const lr_zip *zip, const place *p, uint64_t *at, lr_zi
                          .stored = lr_zip_u32(entry + 20),
                          .size = lr_zip_u32(entry + 24),
                          .at = lr_zip_u32(entry + 42),
-                         .encrypted = (flags & 1) != 0};
+                         .encrypted = (flags & 1) != 0,
+                         .utf8 = (flags & LR_ZIP_NAME_UTF8) != 0};
     if (ENTRY_SIZE + m->name_length + extra + comment > left ||
         !read_extra(entry + ENTRY_SIZE + m->name_length, extra, &m->size, &m->stored, &m->at)) {
         return rec_fail(zip->job, REC_E_FORMAT, place_of, "an entry of the zip archive's directory that is not whole");

@@ -25,6 +25,7 @@ typedef struct lr_zip_member {
     uint16_t name_length;
     uint16_t method; /**< LR_ZIP_…, or another one that cannot be read */
     bool encrypted;
+    bool utf8; /**< the name is marked as UTF-8 */
 } lr_zip_member;
 
 /** The directory of an archive. */

@@ -2,7 +2,7 @@
  * The descriptors: what librecord knows of the two formats before it reads or writes anything. */
 #include <string.h>
 
-#include "npz.h"
+#include "plugins/codec/npy/npy.h"
 
 static const rec_option verify = {
     .size = sizeof verify,
@@ -36,7 +36,7 @@ static int32_t probe_npz(const rec_head *head)
     size_t name = strlen(head->name), tail = sizeof extension - 1;
     bool called = name > tail && strcmp(head->name + name - tail, extension) == 0;
     if (head->length >= 30 && memcmp(head->data, "PK\3\4", 4) == 0) {
-        uint32_t length = npz_get(head->data + 26, 2);
+        uint32_t length = lr_npz_get(head->data + 26, 2);
         if (length >= 4 && length <= head->length - 30 && memcmp(head->data + 30 + length - 4, ".npy", 4) == 0) {
             return 64;
         }
@@ -63,8 +63,8 @@ static const rec_plugin npz = {
     .traits = REC_TRAIT_TENSORS,
     .options = options,
     .probe = probe_npz,
-    .load = npz_load,
-    .save = npz_save,
+    .load = lr_npz_load,
+    .save = lr_npz_save,
     .adapter = REC_ADAPTER_NONE,
     .magic = (const rec_magic *const[]){&zip_magic, &empty_magic, NULL},
     .license = "MIT OR Apache-2.0",
@@ -78,8 +78,8 @@ static const rec_plugin npy = {
     .description = "NumPy's .npy, one array",
     .traits = REC_TRAIT_TENSORS | REC_TRAIT_EXACT_SIZE,
     .probe = probe_npy,
-    .load = npy_load,
-    .save = npy_save,
+    .load = lr_npy_load,
+    .save = lr_npy_save,
     .adapter = REC_ADAPTER_NONE,
     .magic = (const rec_magic *const[]){&npy_magic, NULL},
     .license = "MIT OR Apache-2.0",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "npz.h"
+#include "plugins/codec/npy/npy.h"
 
 enum { FIRST = 192, TEXT_MOST = 64 * 1024 };
 
@@ -24,7 +24,7 @@ typedef struct parser {
     const char *name; /* of the member, or NULL */
     uint64_t at;
     const char *p, *end;
-    npz_array *array;
+    lr_npz_array *array;
     const char **unfit;       /* where to say why no tensor can hold it, or NULL: then it is an error */
     bool descr, order, shape; /* seen */
 } parser;
@@ -128,7 +128,7 @@ static int32_t unsupported(const parser *x, const char *why, const char *code, s
 
 static int32_t descr(parser *x)
 {
-    npz_array *a = x->array;
+    lr_npz_array *a = x->array;
     const char *code;
     size_t length;
     skip(x);
@@ -164,7 +164,7 @@ static int32_t order(parser *x)
 
 static int32_t shape(parser *x)
 {
-    npz_array *a = x->array;
+    lr_npz_array *a = x->array;
     if (!pass(x, '(')) {
         return wrong(x, "the shape, numbers in parentheses");
     }
@@ -181,7 +181,7 @@ static int32_t shape(parser *x)
             }
         }
         (void)pass(x, 'L'); /* of Python 2 */
-        if (a->rank == NPZ_RANK) {
+        if (a->rank == LR_NPY_RANK) {
             return wrong(x, "at most 32 dimensions before this");
         }
         a->shape[a->rank++] = number;
@@ -246,7 +246,7 @@ static int32_t dictionary(parser *x)
 /* Bytes of the elements, and whether their order matters. */
 static int32_t measure(const parser *x)
 {
-    npz_array *a = x->array;
+    lr_npz_array *a = x->array;
     uint32_t longer = 0;
     bool empty = false;
     a->size = a->width;
@@ -265,15 +265,15 @@ static int32_t measure(const parser *x)
     return REC_OK;
 }
 
-int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_t size, uint64_t at, const char *name,
-                        npz_array *array, const char **unfit)
+int32_t lr_npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_t size, uint64_t at,
+                           const char *name, lr_npz_array *array, const char **unfit)
 {
     uint8_t first[FIRST];
     uint64_t have = size < FIRST ? size : FIRST, length, begin;
     char *text = (char *)first;
     parser x = {.job = job, .name = name, .at = at, .array = array, .unfit = unfit};
     int32_t status = rec_source_read_at(job, source, base, first, have);
-    *array = (npz_array){.dtype = REC_DTYPE_NONE};
+    *array = (lr_npz_array){.dtype = REC_DTYPE_NONE};
     if (status != REC_OK) {
         return status;
     }
@@ -287,7 +287,7 @@ int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_
                         name ? name : "", name ? ": " : "", (unsigned)first[6], (unsigned)first[7]);
     }
     begin = first[6] == 1 ? 10 : 12;
-    length = npz_get(first + 8, have < 12 ? 2 : (int)begin - 8);
+    length = lr_npz_get(first + 8, have < 12 ? 2 : (int)begin - 8);
     if (have < begin || length > size - begin || length > TEXT_MOST) {
         return rec_fail(job, REC_E_FORMAT, at,
                         "%s%sa header of %" PRIu64 " bytes, where there are %" PRIu64 " and at most 65,536 are read",
@@ -318,7 +318,7 @@ int32_t npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
-uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *dims)
+uint64_t lr_npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *dims)
 {
     enum { PREFIX = 10, ALIGN = 64, GROWTH = 21 }; /* NumPy leaves room for the first dimension to grow */
     const char *code = NULL;
@@ -327,10 +327,10 @@ uint64_t npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint
         code = types[i].dtype == dtype || (types[i].dtype == REC_DTYPE_BOOL && dtype == REC_DTYPE_BOOL8) ? types[i].code
                                                                                                          : code;
     }
-    if (!code || rank > NPZ_RANK) {
+    if (!code || rank > LR_NPY_RANK) {
         return 0;
     }
-#define PRINT(...) used += (uint64_t)snprintf(text + used, (size_t)(NPZ_HEADER - used), __VA_ARGS__)
+#define PRINT(...) used += (uint64_t)snprintf(text + used, (size_t)(LR_NPY_HEADER - used), __VA_ARGS__)
     PRINT("{'descr': '%c%s', 'fortran_order': False, 'shape': (", code[1] == '1' ? '|' : '<', code);
     before = used;
     for (uint32_t i = 0; i < rank; i++) {

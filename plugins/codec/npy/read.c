@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "npz.h"
+#include "plugins/codec/npy/npy.h"
 
-static rec_tensor_event event_of(const npz_array *a)
+static rec_tensor_event event_of(const lr_npz_array *a)
 {
     return (rec_tensor_event){.size = sizeof(rec_tensor_event),
                               .dtype = a->dtype,
@@ -15,14 +15,14 @@ static rec_tensor_event event_of(const npz_array *a)
 }
 
 /* The elements of an array whose header is at `base` of `source`. @param turned (out) to be released. */
-static int32_t elements(rec_job *job, rec_source *source, uint64_t base, const npz_array *a, rec_tensor_event *event,
+static int32_t elements(rec_job *job, rec_source *source, uint64_t base, const lr_npz_array *a, rec_tensor_event *event,
                         rec_source **turned)
 {
     *turned = NULL;
     event->data.source = source;
     event->data.offset = base + a->header;
     if ((a->big || a->fortran) && a->size) {
-        int32_t status = npz_turned_open(job, source, base, a, turned);
+        int32_t status = lr_npz_turned_open(job, source, base, a, turned);
         event->data.source = *turned;
         event->data.offset = 0;
         return status;
@@ -30,15 +30,15 @@ static int32_t elements(rec_job *job, rec_source *source, uint64_t base, const n
     return REC_OK;
 }
 
-int32_t npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+int32_t lr_npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     uint64_t size = rec_source_size(source);
     rec_source *turned = NULL;
     rec_tensor_event event;
-    npz_array array;
+    lr_npz_array array;
     const void *view;
     int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &view, &size) : REC_OK;
-    status = status == REC_OK ? npz_header_read(job, source, 0, size, 0, NULL, &array, NULL) : status;
+    status = status == REC_OK ? lr_npz_header_read(job, source, 0, size, 0, NULL, &array, NULL) : status;
     if (status == REC_OK) {
         event = event_of(&array);
         status = elements(job, source, 0, &array, &event, &turned);
@@ -57,17 +57,17 @@ typedef struct reader {
     rec_source *source;
     const rec_visitor *visitor;
     void *self;
-    npz_archive archive;
+    lr_npz_archive archive;
     bool verify;
     char *path; /* room for the longest key, escaped */
     uint64_t room;
-    uint64_t unfit;  /* arrays that no tensor can hold */
-    uint64_t others; /* members that are no arrays */
-    npz_name other;  /* the first of them */
+    uint64_t unfit;    /* arrays that no tensor can hold */
+    uint64_t others;   /* members that are no arrays */
+    lr_npz_name other; /* the first of them */
 } reader;
 
 /* Whether a member without .npy is an array all the same. */
-static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const npz_member *m, bool *yes)
+static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const lr_npz_member *m, bool *yes)
 {
     uint8_t magic[6];
     int32_t status = REC_OK;
@@ -79,7 +79,7 @@ static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const npz_m
     return status;
 }
 
-static int32_t tell_key(reader *r, const npz_member *m)
+static int32_t tell_key(reader *r, const lr_npz_member *m)
 {
     rec_scalar key = {.kind = REC_KIND_STRING, .v.length = m->key_length, .text = m->name};
     if (!r->archive.nested) { /* a path, in which a backslash is one of the name */
@@ -102,34 +102,34 @@ static int32_t read_over(const reader *r, rec_source *bytes, uint64_t size)
 }
 
 /* Lists an array that no tensor can hold, and leaves it out. */
-static void note_unfit(reader *r, const npz_member *m, const char *why)
+static void note_unfit(reader *r, const lr_npz_member *m, const char *why)
 {
-    npz_name name;
+    lr_npz_name name;
     if (r->unfit++ < LISTED) {
-        rec_job_note(r->job, REC_NOTE_DROPPED, npz_shown(&name, m->name, m->key_length),
+        rec_job_note(r->job, REC_NOTE_DROPPED, lr_npz_shown(&name, m->name, m->key_length),
                      "an array of %s, which no tensor can hold: left out", why);
     }
 }
 
-static int32_t tell_member(reader *r, const npz_member *m)
+static int32_t tell_member(reader *r, const lr_npz_member *m)
 {
-    bool plain = m->method == NPZ_STORED && !r->verify, yes = false;
+    bool plain = m->method == LR_ZIP_STORED && !r->verify, yes = false;
     rec_source *bytes = NULL, *turned = NULL, *from = r->source;
     uint64_t base = plain ? m->data : 0;
     rec_tensor_event event;
-    npz_array array;
+    lr_npz_array array;
     const char *unfit = NULL;
-    npz_name name;
-    int32_t status = plain ? REC_OK : npz_member_open(r->job, r->source, m, &bytes);
+    lr_npz_name name;
+    int32_t status = plain ? REC_OK : lr_npz_member_open(r->job, r->source, m, &bytes);
     from = plain ? r->source : bytes;
     status = status == REC_OK ? is_array(r, from, base, m, &yes) : status;
     if (status == REC_OK && !yes) {
         if (!r->others++) {
-            (void)npz_shown(&r->other, m->name, m->name_length);
+            (void)lr_npz_shown(&r->other, m->name, m->name_length);
         }
     } else if (status == REC_OK) {
-        (void)npz_shown(&name, m->name, m->name_length);
-        status = npz_header_read(r->job, from, base, m->size, m->data, name.text, &array, &unfit);
+        (void)lr_npz_shown(&name, m->name, m->name_length);
+        status = lr_npz_header_read(r->job, from, base, m->size, m->data, name.text, &array, &unfit);
         if (unfit) {
             status = plain ? REC_OK : read_over(r, from, m->size);
             if (status == REC_OK) {
@@ -150,7 +150,7 @@ static int32_t tell_member(reader *r, const npz_member *m)
     return status;
 }
 
-int32_t npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     reader r = {.job = job, .source = source, .visitor = visitor, .self = self};
     uint8_t magic[6];
@@ -159,10 +159,10 @@ int32_t npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, v
     if (rec_source_size(source) != REC_UNKNOWN && rec_source_size(source) >= sizeof magic) {
         status = rec_source_read_at(job, source, 0, magic, sizeof magic);
         if (status != REC_OK || memcmp(magic, "\x93NUMPY", 6) == 0) { /* numpy.load takes both, too */
-            return status == REC_OK ? npy_load(job, source, visitor, self) : status;
+            return status == REC_OK ? lr_npy_load(job, source, visitor, self) : status;
         }
     }
-    status = npz_archive_open(job, source, &r.archive);
+    status = lr_npz_archive_open(job, source, &r.archive);
     r.verify = rec_job_option_int(job, "verify") != 0;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
         longest = r.archive.members[i].key_length > longest ? r.archive.members[i].key_length : longest;
@@ -193,6 +193,6 @@ int32_t npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, v
     }
     status = status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
     rec_job_free(job, r.path);
-    npz_archive_close(job, &r.archive);
+    lr_npz_archive_close(job, &r.archive);
     return status;
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "npz.h"
+#include "common/crc32.h"
+#include "plugins/codec/npy/npy.h"
 
 enum {
     PIECE = 64 * 1024,
@@ -33,8 +34,8 @@ typedef struct inflater {
 
 typedef struct bytes {
     rec_source *file;
-    npz_member member;
-    npz_name name;
+    lr_npz_member member;
+    lr_npz_name name;
     uint64_t next; /* byte that comes next, all before it are in `sum` */
     uint32_t sum;
     inflater *inflater;
@@ -61,7 +62,7 @@ static int32_t fail(rec_job *job, const bytes *b, const char *what)
 static int32_t begin(rec_job *job, bytes *b)
 {
     rest(b);
-    if (b->member.method == NPZ_STORED) {
+    if (b->member.method == LR_ZIP_STORED) {
         return REC_OK;
     }
     b->inflater = malloc(sizeof *b->inflater);
@@ -127,7 +128,7 @@ static int32_t take(rec_job *job, bytes *b, uint8_t *target, uint64_t size)
             status = fail(job, b, "it inflates to fewer bytes than the directory says");
         }
         if (status == REC_OK) {
-            b->sum = NPZ_CRC32(b->sum, target + done, (size_t)n);
+            b->sum = lr_crc32(b->sum, target + done, (size_t)n);
         }
         done += n;
     }
@@ -158,7 +159,7 @@ static int32_t go_to(rec_job *job, bytes *b, uint64_t offset)
 {
     uint8_t *passed;
     int32_t status = REC_OK;
-    if (offset < b->next || (!b->inflater && b->member.method == NPZ_DEFLATED)) {
+    if (offset < b->next || (!b->inflater && b->member.method == LR_ZIP_DEFLATED)) {
         status = begin(job, b);
     }
     if (status != REC_OK || offset == b->next) {
@@ -179,7 +180,7 @@ static int32_t bytes_read_at(void *self, rec_job *job, uint64_t offset, void *ta
 {
     bytes *b = self;
     int32_t status;
-    if (b->member.method == NPZ_STORED && offset - b->next > LEAP) { /* here and there, also before it */
+    if (b->member.method == LR_ZIP_STORED && offset - b->next > LEAP) { /* here and there, also before it */
         return rec_source_read_at(job, b->file, b->member.data + offset, target, size);
     }
     status = go_to(job, b, offset);
@@ -206,7 +207,7 @@ static void bytes_release(void *self)
     free(b);
 }
 
-int32_t npz_member_open(rec_job *job, rec_source *file, const npz_member *member, rec_source **out)
+int32_t lr_npz_member_open(rec_job *job, rec_source *file, const lr_npz_member *member, rec_source **out)
 {
     static const rec_source_ops ops = {
         .size = sizeof ops, .read_at = bytes_read_at, .total = bytes_total, .release = bytes_release};
@@ -216,7 +217,7 @@ int32_t npz_member_open(rec_job *job, rec_source *file, const npz_member *member
         return no_memory(job);
     }
     *b = (bytes){.file = rec_source_retain(file), .member = *member};
-    (void)npz_shown(&b->name, member->name, member->name_length);
+    (void)lr_npz_shown(&b->name, member->name, member->name_length);
     b->member.name = NULL; /* it goes with the directory */
     rest(b);
     return rec_source_make(job, rec_source_name(file), &ops, b, out);
@@ -227,7 +228,7 @@ int32_t npz_member_open(rec_job *job, rec_source *file, const npz_member *member
 typedef struct turned {
     rec_source *from;
     uint64_t begin; /* of the elements in it */
-    npz_array array;
+    lr_npz_array array;
 } turned;
 
 static void swap(uint8_t *data, uint32_t width, uint64_t count)
@@ -244,8 +245,8 @@ static void swap(uint8_t *data, uint32_t width, uint64_t count)
 /* Elements `first` and those after it, as they follow each other when the last index runs fastest. */
 static int32_t gather(rec_job *job, const turned *t, uint64_t first, uint8_t *target, uint64_t count)
 {
-    const npz_array *a = &t->array;
-    uint64_t index[NPZ_RANK], step[NPZ_RANK], at = 0, size;
+    const lr_npz_array *a = &t->array;
+    uint64_t index[LR_NPY_RANK], step[LR_NPY_RANK], at = 0, size;
     const uint8_t *data;
     const void *view;
     int32_t status = rec_source_view(job, t->from, &view, &size);
@@ -321,7 +322,7 @@ static void turned_release(void *self)
     free(t);
 }
 
-int32_t npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const npz_array *array, rec_source **out)
+int32_t lr_npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const lr_npz_array *array, rec_source **out)
 {
     static const rec_source_ops ops = {
         .size = sizeof ops, .read_at = turned_read_at, .total = turned_total, .release = turned_release};

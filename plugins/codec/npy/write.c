@@ -11,7 +11,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "npz.h"
+#include "common/crc32.h"
+#include "plugins/codec/npy/npy.h"
 
 enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, ENTRY = 46, NARROW = 0x7fffffff };
 
@@ -52,8 +53,8 @@ typedef struct writer {
     char *names;
     uint64_t name_used, name_room;
     uint64_t ids, values, metadata;
-    npz_name value, entry; /* the first of them */
-    uint8_t *tile;         /* two, one for what is compressed */
+    lr_npz_name value, entry; /* the first of them */
+    uint8_t *tile;            /* two, one for what is compressed */
     z_stream stream;
     bool streaming;
 } writer;
@@ -104,7 +105,7 @@ static void put_common(const writer *w, uint8_t *at, const written *m)
 {
     put(at, 2, 45); /* for sizes in 64 bits */
     put(at + 2, 2, is_ascii(w->names + m->name, m->name_length) ? 0 : 0x800);
-    put(at + 4, 2, w->compress ? NPZ_DEFLATED : NPZ_STORED);
+    put(at + 4, 2, w->compress ? LR_ZIP_DEFLATED : LR_ZIP_STORED);
     put(at + 6, 2, 0);
     put(at + 8, 2, 0x21); /* 1980-01-01 */
     put(at + 10, 4, m->crc);
@@ -231,7 +232,7 @@ static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t si
     int32_t status = REC_OK;
     for (uint64_t done = 0; done < size && status == REC_OK;) {
         uint64_t n = size - done < TILE ? size - done : TILE;
-        m->crc = NPZ_CRC32(m->crc, data + done, (size_t)n);
+        m->crc = lr_crc32(m->crc, data + done, (size_t)n);
         status = w->compress ? deflate_some(w, m, data + done, n, false) : REC_OK;
         if (!w->compress && !w->measure && status == REC_OK) {
             status = rec_sink_write(w->sink, data + done, n); /* while it is in a cache */
@@ -298,7 +299,7 @@ static int32_t refuse(writer *w, const char *what, const char *hint)
 /* The header of an array, or why there is none. */
 static int32_t header_of(writer *w, const rec_tensor_event *t, char *text, uint64_t *length)
 {
-    *length = npz_header_write(text, t->dtype, t->rank, t->shape);
+    *length = lr_npz_header_write(text, t->dtype, t->rank, t->shape);
     if (*length) {
         return REC_OK;
     }
@@ -339,7 +340,7 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
 
 static int32_t put_member(writer *w, const rec_tensor_event *t)
 {
-    char header[NPZ_HEADER];
+    char header[LR_NPY_HEADER];
     uint64_t length;
     written *m, known;
     int32_t status = header_of(w, t, header, &length);
@@ -369,7 +370,7 @@ static int32_t put_member(writer *w, const rec_tensor_event *t)
 
 static int32_t put_array(writer *w, const rec_tensor_event *t)
 {
-    char header[NPZ_HEADER];
+    char header[LR_NPY_HEADER];
     uint64_t length;
     int32_t status = header_of(w, t, header, &length);
     status = status == REC_OK ? rec_sink_write(w->sink, header, length) : status;
@@ -419,7 +420,7 @@ static int32_t other(writer *w)
         return refuse(w, "a record that is not one tensor", "An .npy file holds one array: save it as .npz.");
     }
     if (!w->values++) {
-        (void)npz_shown(&w->value, w->path, w->used);
+        (void)lr_npz_shown(&w->value, w->path, w->used);
     }
     return REC_OK;
 }
@@ -545,7 +546,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
         }
     }
     if (!w->metadata++) {
-        (void)npz_shown(&w->entry, key->text, key->v.length);
+        (void)lr_npz_shown(&w->entry, key->text, key->v.length);
     }
     return REC_OK;
 }
@@ -632,7 +633,7 @@ static int32_t finish(writer *w, int32_t status)
     return status;
 }
 
-int32_t npy_save(rec_job *job, rec_sink *sink)
+int32_t lr_npy_save(rec_job *job, rec_sink *sink)
 {
     writer w = {.job = job, .sink = sink, .array = true};
     return finish(&w, walk(&w));
@@ -655,7 +656,7 @@ static int by_name(const void *a, const void *b)
 static int32_t check_names(writer *w)
 {
     named *names = rec_job_alloc(w->job, (w->count + 1) * sizeof *names);
-    npz_name name;
+    lr_npz_name name;
     int32_t status = names ? REC_OK : no_memory(w);
     for (uint64_t i = 0; i < w->count && status == REC_OK; i++) {
         names[i] = (named){w->names + w->members[i].name, w->members[i].name_length};
@@ -666,7 +667,7 @@ static int32_t check_names(writer *w)
     for (uint64_t i = 1; i < w->count && status == REC_OK; i++) {
         if (by_name(&names[i - 1], &names[i]) == 0) {
             status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two arrays would both be called `%s`",
-                              npz_shown(&name, names[i].text, names[i].length - 4));
+                              lr_npz_shown(&name, names[i].text, names[i].length - 4));
             rec_fail_hint(w->job, "Rename one of them: in NumPy's files names are joined with dots.");
         }
     }
@@ -674,7 +675,7 @@ static int32_t check_names(writer *w)
     return status;
 }
 
-int32_t npz_save(rec_job *job, rec_sink *sink)
+int32_t lr_npz_save(rec_job *job, rec_sink *sink)
 {
     writer w = {.job = job,
                 .sink = sink,

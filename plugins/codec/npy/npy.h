@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * NumPy's .npy (one array: a header as text, the elements) and .npz (a zip file of those), read and written.
+ *
+ * An archive is not read to be listed: its directory says where the members are, the header of each what it holds. The
+ * elements are sources that give their bytes when somebody asks, inflated, swapped or transposed on the way. */
+#ifndef LR_NPY_H
+#define LR_NPY_H
+
+#include <stdbool.h>
+
+#include <librecord/plugin.h>
+
+#include "plugins/codec/zip/zip.h"
+
+enum {
+    LR_NPY_RANK = 32,    /**< dimensions, as librecord and NumPy 1 have at most */
+    LR_NPY_HEADER = 1024 /**< bytes that a header takes which is written */
+};
+
+/* -------------------------------------------------------------------------------------- headers (header.c) -- */
+
+/** What the header of an array says. */
+typedef struct lr_npz_array {
+    rec_dtype dtype;
+    uint32_t width; /**< bytes of an element */
+    bool big;       /**< elements of several bytes, the highest first */
+    bool fortran;   /**< the first index runs fastest, and that makes a difference */
+    uint32_t rank;
+    uint64_t shape[LR_NPY_RANK];
+    uint64_t header; /**< bytes before the elements */
+    uint64_t size;   /**< bytes of the elements */
+} lr_npz_array;
+
+/** Reads the header of an array.
+ *  @param source what it is read from, from `base` on, where `size` bytes belong to the array. @param at where failures
+ *  are said to be. @param name of the member, for messages; NULL: the file is the array. @param unfit (out) why no
+ *  tensor can hold the elements: strings, Python objects; then REC_E_UNSUPPORTED is returned without an error. NULL: it
+ *  is an error. */
+int32_t lr_npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_t size, uint64_t at,
+                           const char *name, lr_npz_array *array, const char **unfit);
+/** Writes it as NumPy does. @param text LR_NPY_HEADER bytes. @return its length; 0: there is no such type in NumPy. */
+uint64_t lr_npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *shape);
+
+/* ---------------------------------------------------------------------------------------- archives (zip.c) -- */
+
+/** A member of an archive. */
+typedef struct lr_npz_member {
+    const char *name; /**< as it is in the directory, not NUL-terminated */
+    uint32_t name_length;
+    uint32_t key_length; /**< without .npy */
+    uint32_t crc;
+    uint16_t method; /**< LR_ZIP_… */
+    uint64_t local;  /**< where its header is */
+    uint64_t data;   /**< where its bytes are */
+    uint64_t stored; /**< how many there are */
+    uint64_t size;   /**< and how many they inflate to */
+} lr_npz_member;
+
+typedef struct lr_npz_archive {
+    lr_zip zip;
+    lr_npz_member *members; /**< in the order of the directory, folders left out; names lie in the zip's directory */
+    uint64_t count;
+    bool nested; /**< a key is below another one: `a` and `a.b` */
+} lr_npz_archive;
+
+/** Reads the directory and checks the members. To be closed, also after a
+ * failure. */
+int32_t lr_npz_archive_open(rec_job *job, rec_source *source, lr_npz_archive *archive);
+void lr_npz_archive_close(rec_job *job, lr_npz_archive *archive);
+/** A name for messages. */
+typedef struct lr_npz_name {
+    char text[100];
+} lr_npz_name;
+const char *lr_npz_shown(lr_npz_name *buffer, const char *name, uint64_t length);
+
+static inline uint32_t lr_npz_get(const uint8_t *at, int bytes)
+{
+    uint32_t number = 0;
+    while (bytes-- > 0) {
+        number = number << 8 | at[bytes];
+    }
+    return number;
+}
+static inline uint64_t lr_npz_get_64(const uint8_t *at)
+{
+    return (uint64_t)lr_npz_get(at + 4, 4) << 32 | lr_npz_get(at, 4);
+}
+
+/* ---------------------------------------------------------------------------------------- bytes (source.c) -- */
+
+/** The bytes of a member, inflated if need be. Who reads them from the first to the last hears of a wrong checksum. */
+int32_t lr_npz_member_open(rec_job *job, rec_source *file, const lr_npz_member *member, rec_source **out);
+/** The elements of an array that are not as librecord has them, turned as they are read. @param base where its header
+ *  is in `from`. */
+int32_t lr_npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const lr_npz_array *array, rec_source **out);
+
+/* -------------------------------------------------------------------------------------------- reading, writing -- */
+
+int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+int32_t lr_npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+int32_t lr_npz_save(rec_job *job, rec_sink *sink);
+int32_t lr_npy_save(rec_job *job, rec_sink *sink);
+
+#endif

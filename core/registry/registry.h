@@ -1,142 +1,141 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry: which plugins a context can use, which one is meant by a name, an extension or a file's first bytes,
- * what options a plugin has, and what files are that no plugin knows.
- * It never loads or saves a record, and knows no format by itself.
- * The context owns the registry and all it gives out: plugins and their descriptions are valid as long as the context.
- * Options that were set belong to who set them; a job borrows them (job->options). */
+ * The registry: finds plugins by name, by extension and by the first bytes of a file, describes them and their options,
+ * and names files that no plugin recognises.
+ * It never loads or saves a record, and contains no format.
+ * The context owns the registry. Plugins and their descriptions are valid as long as the context. The caller owns the
+ * options it sets; a job borrows them (job->options). */
 #ifndef LR_REGISTRY_H
 #define LR_REGISTRY_H
 
 #include "core/base/base.h"
 
-enum { LR_BURN_FIRST = 7 /**< the first 0.x of Burn with recorders: no descriptor names an earlier one */ };
+enum { LR_BURN_FIRST = 7 /**< the first 0.x of Burn with recorders, the earliest that a descriptor may name */ };
 
-/** One usable plugin. `d` is a copy of full size: members its file does not know are zero. */
+/** A usable plugin. `d` is a copy of full size; members that the plugin was built without are zero. */
 typedef struct lr_plugin {
     rec_plugin d;
     const char *file; /**< absolute path, "built in" or "the program" */
-    /** Of a format in a codec, which is put together (stack.c): both. NULL of all else. */
+    /** The parts of a combination of a format and a codec (stack.c), else NULL. */
     const struct lr_plugin *format, *codec;
 } lr_plugin;
 
-/** What a plugin is wanted for. */
+/** What a plugin must be able to do. */
 typedef enum lr_direction { LR_CAN_ANY = 0, LR_CAN_LOAD = 1, LR_CAN_SAVE = 2 } lr_direction;
 
 /* --------------------------------------------------------------------------------------- descriptors (describe.c) --
  */
 
-/** The kind under which it has its names: formats and stacks are recorders, and have theirs together. */
+/** Returns the kind that names of this kind belong to: formats and stacks share a namespace. */
 int32_t lr_kind_of_name(int32_t kind);
-/** @return whether the plugin has that name or alias. */
+/** Returns whether the plugin has this name or alias. */
 bool lr_plugin_has_name(const rec_plugin *plugin, const char *name);
 bool lr_plugin_can(const rec_plugin *plugin, lr_direction direction);
 /** @return whether some Burn has this format: its descriptor names a recorder of Burn or the versions that load it. */
 bool lr_plugin_is_burns(const lr_plugin *plugin);
-/** @return the bits of the longest of its magic bytes that stand in a file; 0: it has none, or stands on none that can
- * be seen; -1: the file is none of its own. */
+/** Returns the number of bits of its longest magic that is found in the file. 0: it has no magic, or one that matches
+ * any file; -1: no magic is found. */
 int32_t lr_plugin_magic(const rec_plugin *plugin, const rec_head *head);
-/** @return the length of the longest of its extensions that the name of `path` ends in, after a dot that is not the
- *  first of the name; 0: none. */
+/** Returns the length of its longest extension that `path` ends in, or 0. The dot before it must not be the first
+ * character of the file name. */
 size_t lr_plugin_extension(const rec_plugin *plugin, const char *path);
 
 /* ------------------------------------------------------------------------------------------------ the registry -- */
 
-/** Adds a folder in front of the others; the next look-up reads it. Copied. */
+/** Adds a directory, which is searched first from the next look-up on. The path is copied. */
 int32_t lr_registry_add_folder(rec_job *job, const char *folder);
 
-/** Adds a plugin of the program's own in front of all others. Borrowed for as long as the context lives. */
+/** Adds a plugin of the program, which comes before all others. It must live as long as the context. */
 int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin);
 
-/** All of these open the folders first if that was not done, and give recorders: formats, alone or in a codec. Names
- *  compare without case and without `-`, `_`, `.`, so that `mpk-gz`, `mpk.gz` and `MpkGz` are one. NULL: the job has
- *  failed (unknown: REC_E_NOT_FOUND with the names that exist and near misses; a refused file of that name: why it was
- *  refused). */
+/** Finds a recorder: a format, or a format in a codec. All look-ups list the plugin directories first if necessary.
+ * Names compare without case and without `-`, `_`, `.`: `mpk-gz`, `mpk.gz` and `MpkGz` are equal. NULL: the job has
+ * failed. The error of an unknown name (REC_E_NOT_FOUND) lists the known names; that of a rejected file has the reason.
+ */
 const lr_plugin *lr_registry_find(rec_job *job, const char *name);
-/** As above but NULL without a failure if there is none. */
+/** As lr_registry_find(), but an unknown name is no failure. */
 const lr_plugin *lr_registry_look(rec_job *job, const char *name);
-/** The plugin that is surest of a head (ties: the one whose extension `path` has); NULL without failure if none. The
- *  head of a folder is shown to those that read folders only. */
+/** Returns the plugin with the highest bid for the beginning of a file, of equals that with the extension of `path`.
+ * Only plugins that read directories are asked about a directory. NULL: none, without a failure. */
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path);
-/** Of a file that looks like something else a plugin must be so sure: a byte or two may agree by chance. */
+/** The least bid for a file that looks like another kind of file: one or two bytes may match by chance. */
 enum { LR_SURE_BITS = 16 };
-/** What a plugin may be surer than the bits of the magic that core saw itself. */
+/** The most that a bid counts beyond the bits of the magic that was found. */
 enum { LR_BITS_MORE = 32 };
 
-/** How a source was recognised. */
+/** The result of recognising a source. */
 typedef struct lr_recognised {
-    const lr_plugin *plugin; /**< NULL: nobody knows it */
-    rec_head head;           /**< of the source; valid as long as that is not read */
-    const lr_plugin *codec;  /**< whose file it is by its first bytes, or NULL… */
-    const char *inside;      /**< …and what it holds that is no record, a sentence, or NULL */
-    lr_error why;            /**< …and why its first bytes could not be had, or REC_OK */
+    const lr_plugin *plugin; /**< NULL: unknown */
+    rec_head head;           /**< of the source; valid until the source is read */
+    const lr_plugin *codec;  /**< the codec that recognises it, or NULL */
+    const char *inside;      /**< a sentence about decoded bytes that are not a record, or NULL */
+    lr_error why;            /**< why it cannot be decoded, or REC_OK */
 } lr_recognised;
 
-/** As lr_registry_recognise() for a source, whose beginning is decoded if it is a codec's. The source is at its first
- * byte afterwards. */
+/** As lr_registry_recognise() for a source, which is decoded if a codec recognises it, and rewound afterwards. */
 int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found);
-/** How sure a plugin is of a head, in bits. */
+/** Returns the bid of a plugin, in bits. */
 int32_t lr_registry_bid(const rec_plugin *plugin, const rec_head *head);
 
-/** A recorder (REC_PLUGIN_FORMAT, which stands for stacks as well) or a plugin of another kind that was found in a
- * file: kinds have names of their own. NULL: none of that name, or the job has failed. */
+/** Finds a plugin by kind and name, without combinations. REC_PLUGIN_FORMAT stands for stacks too. NULL: none, or the
+ * job has failed. */
 const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name);
-/** Fails because no recorder is called so. @param format what stands before a codec in it, or "". */
+/** Reports that no recorder has this name. @param format the part before the codec, or "". */
 void lr_registry_missing(rec_job *job, const char *name, const char *format);
-/** The next of a kind. @param before NULL: the first. @return NULL: no more, or the job has failed. */
+/** Returns the next plugin of a kind. @param before NULL: the first. NULL: the end, or the job has failed. */
 const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before);
 
 /** Returns the plugin of librecord with this exact name, whatever plugins come first in search order. @param file the
  * name of its file without `.so`; the file in the installed directory is preferred. NULL: none, or the job has failed.
  */
 const lr_plugin *lr_registry_own(rec_job *job, const char *file, const char *name);
-/** The plugin itself if it can do that, else the next of its name that can. NULL: there is none, or the job has failed.
- */
+/** Returns the plugin if it can load or save as `direction` demands, else the next of its name that can. NULL: none, or
+ * the job has failed. */
 const lr_plugin *lr_registry_for(rec_job *job, const lr_plugin *plugin, lr_direction direction);
-/** Fails where there is no recorder at all, and says why. */
+/** Fails if no recorder is usable, with the reason. */
 int32_t lr_registry_fail_empty(rec_job *job);
-/** Adds to a failure what was refused, and where nothing was found: a format may be missing for that. */
+/** Adds hints about rejected files and empty directories to a failure. */
 void lr_registry_refused_hint(rec_job *job);
 
-/** Writes the names of the plugins that read folders, "SafeTensors, Other". @return whether there are any. */
+/** Writes the names of the plugins that read directories. Returns whether there are any. */
 bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
-/** The plugin with the longest extension that `path` ends in, the first that can what is wanted (or the first where
- * none can), or the format in a codec that both end it; NULL without failure if none. */
+/** Returns the recorder for the extension of a path (lr_table_by_extension()), or the combination of a format and a
+ * codec with a longer one. NULL: none, without a failure. */
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction);
-/** Fails because there is none, and says what to do. */
+/** Reports that no recorder has the extension of the path. */
 int32_t lr_registry_fail_extension(rec_job *job);
 
-/** For rec_plugin_count and rec_plugin_get; indices are stable until the next lr_registry_add_folder. */
+/** Implement rec_plugin_count() and rec_plugin_get(). Indices are stable until the next lr_registry_add_folder(). */
 uint64_t lr_registry_count(rec_job *job);
 const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
-/** What rec_plugin_info says of a plugin that was found. */
+/** Returns the information about a plugin. */
 const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin);
 
 /* --------------------------------------------------------------------------------- what a path says (source.c) -- */
 
-/** @return the length of the scheme that a path begins with, "https" of https://host/name; 0: it is a file's. */
+/** Returns the length of the scheme of a path ("https" of https://host/name), or 0 for a file. */
 size_t lr_path_scheme(const char *path);
-/** As lr_source_open(); a path with a scheme is opened by the plugin of that. */
+/** As lr_source_open(); a path with a scheme is opened by the source plugin for it. */
 rec_source *lr_registry_open(rec_job *job, const char *path, bool map);
 
 /* ------------------------------------------------------------------------------------------ options (option.c) -- */
 
-/** A plugin's option that was set. */
+/** An option with its value. */
 struct lr_option_set {
     struct lr_option_set *next;
     const char *value;
     char name[];
 };
 
-/** Checks a value against an option of a plugin. @param why (out) what is allowed. @return whether the value is. */
+/** Returns whether an option allows a value. @param why (out) the allowed values. */
 bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room);
-/** NULL if the plugin has none of that name. */
+/** Returns an option of a plugin, or NULL. */
 const rec_option *lr_option_find(const rec_plugin *plugin, const char *name);
 
 /* --------------------------------------------------------------------- files that are no records (signature.c) -- */
 
-/** @return what the file is by its first bytes, a sentence; NULL if it is nothing that is known here. */
+/** Returns a sentence that names the kind of file, by its first bytes, or NULL. */
 const char *lr_foreign_words(const rec_head *head);
-/** Says on a job that has failed to recognise a file what the file is, or else what to do. */
+/** Adds a hint to a failure to recognise a file: the kind of file, or what to do. */
 void lr_foreign_hint(rec_job *job, const rec_head *head);
 
 #endif

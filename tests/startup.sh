@@ -69,6 +69,9 @@ cat >"$scratch/w.safetensors.index.json" <<END
 END
 check "the plugin json is not sure of the index of a model in several files: all are opened" \
     [ "$(opened ls "$scratch/w.safetensors.index.json")" = "$formats" ]
+printf '\200\002}q\001.' >"$scratch/pickle.mpk"
+check "an empty map of MessagePack is no certain .mpk: all are opened" \
+    [ "$(opened info "$scratch/pickle.mpk" | tail -n 1)" = "$formats" ]
 check "the last extension counts" [ "$(opened ls "$scratch/w.safetensors.mpk")" = "mpk " ]
 
 if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; then

@@ -303,11 +303,22 @@ static const lr_plugin *format_of(rec_job *job, lr_table *t, const char *path, l
     return find && !lr_job_failed(job) ? find->use : NULL;
 }
 
+/* Returns `near` if the file named after the extension of `inner` contains the format. Else returns NULL: all files had
+ * to be opened for it, so that the stack may be in any of them. */
+static const lr_file *near_of_format(rec_job *job, lr_table *t, const lr_file *near, const lr_plugin *format,
+                                     const char *inner)
+{
+    size_t length;
+    const lr_file *file = near ? lr_table_near(job, t, inner, &length) : NULL;
+    return file && strcmp(file->path, format->file) == 0 ? near : NULL;
+}
+
 /* Finds the combination of a format and a codec whose extensions the path ends in. */
 static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_file *near, const char *path,
                                     lr_direction direction, size_t *length)
 {
     const lr_plugin *format = NULL, *codec = NULL;
+    const lr_file *stacks = NULL;
     lr_place at = {.near = near};
     lr_find *find;
     *length = 0;
@@ -330,11 +341,12 @@ static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_fil
         if (found && head + 1 + tail > *length) {
             format = found;
             codec = find->use;
+            stacks = near_of_format(job, l->t, near, format, inner);
             *length = head + 1 + tail;
         }
         lr_release(job->allocator, inner);
     }
-    return format && !lr_job_failed(job) ? pair_of(job, l, near, format, codec, NULL) : NULL;
+    return format && !lr_job_failed(job) ? pair_of(job, l, stacks, format, codec, NULL) : NULL;
 }
 
 /* Finds the recorder or the combination with the longest extension that the path ends in. */
@@ -428,12 +440,13 @@ static const lr_plugin *surest(rec_job *job, lr_table *t, const lr_file *near, c
     return best && !lr_job_failed(job) ? best->use : NULL;
 }
 
-/* Returns whether the bid of a plugin of the near file is high enough, or its magic bytes were found. */
+/* Returns whether the bid of a plugin of the near file is high enough, or its magic bytes were found. Magic bytes of a
+ * bit or two, such as "any map" of MessagePack, stand on other files too. */
 static bool decides(const lr_plugin *plugin, const rec_head *head)
 {
     int32_t bits = plugin ? lr_registry_bid(&plugin->d, head) : 0;
     return bits > 0 && plugin->d.load &&
-           (bits >= BITS_DECIDE || (!head->names && lr_plugin_magic(&plugin->d, head) > 0));
+           (bits >= BITS_DECIDE || (!head->names && lr_plugin_magic(&plugin->d, head) >= LR_SURE_BITS));
 }
 
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path)
@@ -562,6 +575,7 @@ static int32_t look_inside(rec_job *job, const lr_file *near, rec_source *source
         return 0;
     }
     l = lr_look_begin(job);
+    near = l.t ? near_of_format(job, l.t, near, format, head.name) : NULL;
     found->plugin = l.t ? pair_of(job, &l, near, format, found->codec, path ? path : "") : NULL;
     lr_look_end(l);
     return found->plugin ? bits : 0;
@@ -603,7 +617,7 @@ static bool recognise_by(rec_job *job, const lr_file *near, rec_source *source, 
         found->plugin = plain;
         return decides(plain, &found->head);
     }
-    return bits >= BITS_DECIDE || lr_plugin_magic(&found->codec->d, &found->head) > 0;
+    return bits >= BITS_DECIDE || lr_plugin_magic(&found->codec->d, &found->head) >= LR_SURE_BITS;
 }
 
 int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const char *path, lr_recognised *found)

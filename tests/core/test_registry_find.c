@@ -95,6 +95,7 @@ static const struct {
     bool alone; /**< other-FILE, which would bid more, is not opened */
 } sure[] = {
     {"qa.so", "-DBITS=1 -DMORE='.extension=\"qa\"," MAGIC("\"AA\"") "'", "qa", true},
+    {"ql.so", "-DBITS=31 -DMORE='.extension=\"ql\"," MAGIC("\"A\"") "'", "ql", false}, /* 8 bits of magic */
     {"qb.so", "-DBITS=32 -DMORE='.extension=\"qb\"'", "qb", true},
     {"qc.so", "-DBITS=31 -DMORE='.extension=\"qc\"'", "qc", false},
     {"qd.so", "-DBITS=0 -DMORE='.extension=\"qd\"," MAGIC("\"AA\"") "'", "qd", false},

@@ -24,7 +24,7 @@ ALIKE = [
     {"clip", "clip-text"},
 ]
 # A model with more than a profile asks for: RoBERTa without its head; DINOv2 has timm's names.
-ALSO = {"roberta-mlm": {"bert", "roberta"}, "dino": {"vit-timm"}}
+ALSO = {"roberta-mlm": {"bert", "roberta"}, "bert-mlm": {"bert", "roberta"}, "dino": {"vit-timm"}, "vit-timm": {"dino"}}
 
 
 def prepare(name, folder):
@@ -42,10 +42,13 @@ def prepare(name, folder):
 def main():
     record, folder = sys.argv[1:]
     run = subprocess.run([record, "profiles", "--json"], capture_output=True, text=True, check=True)
-    profiles = [profile["name"] for profile in json.loads(run.stdout)["profiles"]]
+    # Some names add nothing to a load without a profile, and so take every file.
+    profiles = [profile["name"] for profile in json.loads(run.stdout)["profiles"]
+                if not profile["description"].startswith("adds nothing: ")]
 
     def loads(pair):
-        run = subprocess.run([record, "plan", "--json", "--profile", pair[1], pair[0]], capture_output=True, text=True,
+        run = subprocess.run([record, "plan", "--json", "--profile", pair[1],
+                              *models.SAID.get(pair[1], []), pair[0]], capture_output=True, text=True,
                              check=False)
         return run.returncode == 0
 

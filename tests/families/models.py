@@ -381,3 +381,6 @@ def tensors(name):
             count *= n
         out[key] = Tensor(dtype, shape, numbers_of(rng, dtype, count))
     return out
+
+# Options for what a family needs to be told: Burn has no place for a bias that the model adds.
+SAID = {"bart": ["--drop", "^final_logits_bias$"]}

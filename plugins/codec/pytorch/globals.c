@@ -55,6 +55,9 @@ static const lr_pt_global globals[] = {
     {"collections", "OrderedDict", NULL, LR_PT_G_DICT, 0},
     {"collections", "Counter", NULL, LR_PT_G_DICT, 0},
     {"collections", "defaultdict", NULL, LR_PT_G_DEFAULT_DICT, 0},
+    {"numpy", "dtype", NULL, LR_PT_G_NUMPY_TYPE, 0},
+    {"numpy.core.multiarray", "scalar", NULL, LR_PT_G_NUMPY_SCALAR, 0},
+    {"numpy._core.multiarray", "scalar", NULL, LR_PT_G_NUMPY_SCALAR, 0},
     {"torch._utils", "_rebuild_tensor", NULL, LR_PT_G_REBUILD, 0},
     {"torch._utils", "_rebuild_tensor_v2", NULL, LR_PT_G_REBUILD_V2, 0},
     {"torch._utils", "_rebuild_tensor_v3", NULL, LR_PT_G_REBUILD_V3, 0},
@@ -543,6 +546,12 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
         return call_dict(&c, node);
     case LR_PT_G_DEFAULT_DICT:
         return call_default_dict(&c, node);
+    case LR_PT_G_NUMPY_TYPE:
+        return c.count && argument(&c, 0)->kind == LR_PT_STRING ? lr_pickle_numpy_type(p, c.items[0], node)
+                                                                : fail_call(&c, "the code of a type", NULL);
+    case LR_PT_G_NUMPY_SCALAR:
+        return c.count == 2 ? lr_pickle_numpy_scalar(p, c.items[0], c.items[1], node)
+                            : fail_call(&c, "a type and its bytes", NULL);
     case LR_PT_G_REBUILD:
     case LR_PT_G_REBUILD_V2:
     case LR_PT_G_REBUILD_V3:
@@ -631,6 +640,10 @@ int32_t lr_pickle_build(lr_pickle *p, uint32_t object, uint32_t state)
 {
     const lr_pt_node *o = lr_pickle_node(p, object), *s = lr_pickle_node(p, state);
     if (o->kind == LR_PT_DICT && s->kind == LR_PT_DICT) {
+        return REC_OK;
+    }
+    if (o->kind == LR_PT_NUMPY_TYPE) {
+        lr_pickle_numpy_order(p, object, s);
         return REC_OK;
     }
     if (o->kind == LR_PT_OBJECT) {

@@ -14,21 +14,22 @@
 
 enum {
     LR_PT_NONE,
-    LR_PT_BOOL,    /**< v.i */
-    LR_PT_INT,     /**< v.i */
-    LR_PT_UINT,    /**< v.u: beyond those */
-    LR_PT_BIG,     /**< an integer of more than 64 bits: `length` bytes at v.u */
-    LR_PT_FLOAT,   /**< v.f */
-    LR_PT_STRING,  /**< UTF-8: `length` bytes at v.u */
-    LR_PT_BYTES,   /**< `length` bytes at v.u; `mark` LR_PT_LATIN1: as UTF-8, of which each character is a byte */
-    LR_PT_TUPLE,   /**< `length` cells from v.cells.first on */
-    LR_PT_LIST,    /**< the same */
-    LR_PT_DICT,    /**< the same: key, value, key, … */
-    LR_PT_GLOBAL,  /**< `length`: its index in lr_pt_globals */
-    LR_PT_STORAGE, /**< v.u: index of a reference to a storage */
-    LR_PT_TENSOR,  /**< v.u: index of a tensor */
-    LR_PT_CLASS,   /**< v.u: index of a name that is none of lr_pt_globals: nothing is made of it */
-    LR_PT_OBJECT   /**< as a list: what was called or given a state, then all that was given to it */
+    LR_PT_BOOL,       /**< v.i */
+    LR_PT_INT,        /**< v.i */
+    LR_PT_UINT,       /**< v.u: beyond those */
+    LR_PT_BIG,        /**< an integer of more than 64 bits: `length` bytes at v.u */
+    LR_PT_FLOAT,      /**< v.f */
+    LR_PT_STRING,     /**< UTF-8: `length` bytes at v.u */
+    LR_PT_BYTES,      /**< `length` bytes at v.u; `mark` LR_PT_LATIN1: as UTF-8, of which each character is a byte */
+    LR_PT_TUPLE,      /**< `length` cells from v.cells.first on */
+    LR_PT_LIST,       /**< the same */
+    LR_PT_DICT,       /**< the same: key, value, key, … */
+    LR_PT_GLOBAL,     /**< `length`: its index in lr_pt_globals */
+    LR_PT_STORAGE,    /**< v.u: index of a reference to a storage */
+    LR_PT_TENSOR,     /**< v.u: index of a tensor */
+    LR_PT_NUMPY_TYPE, /**< `length`: its index in scalar.c; `mark`: the highest byte comes first */
+    LR_PT_CLASS,      /**< v.u: index of a name that is none of lr_pt_globals: nothing is made of it */
+    LR_PT_OBJECT      /**< as a list: what was called or given a state, then all that was given to it */
 };
 enum { LR_PT_LATIN1 = 1, LR_PT_OPEN = 2 /* it is being looked through: who meets it again has found a circle */ };
 
@@ -106,6 +107,8 @@ extern const lr_pt_type lr_pt_types[LR_PT_TYPES];
 enum {
     LR_PT_G_DICT = 1, /**< OrderedDict and its like */
     LR_PT_G_DEFAULT_DICT,
+    LR_PT_G_NUMPY_TYPE,
+    LR_PT_G_NUMPY_SCALAR,
     LR_PT_G_TENSOR,  /**< torch.Tensor, Parameter: the type of one that is rebuilt */
     LR_PT_G_REBUILD, /**< torch._utils._rebuild_tensor */
     LR_PT_G_REBUILD_V2,
@@ -201,6 +204,12 @@ int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_lengt
 int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node);
 /** Fails because a node is, or was made by, a name that is not known. */
 int32_t lr_pickle_refuse(lr_pickle *p, const lr_pt_node *node);
+/** An element type of NumPy's by its code, "f8" (scalar.c). */
+int32_t lr_pickle_numpy_type(lr_pickle *p, uint32_t code, uint32_t *node);
+/** Takes the order of bytes out of its state. */
+void lr_pickle_numpy_order(lr_pickle *p, uint32_t type, const lr_pt_node *state);
+/** A number of an element type and its bytes. */
+int32_t lr_pickle_numpy_scalar(lr_pickle *p, uint32_t type, uint32_t bytes, uint32_t *node);
 /** What a persistent id means. */
 int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node);
 /** Gives an object its state. */

@@ -271,6 +271,7 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
         return tell_global(t, node);
     case LR_PT_BIG:
     case LR_PT_STORAGE:
+    case LR_PT_NUMPY_TYPE:
         return fail_kind(t, node);
     case LR_PT_CLASS:
     case LR_PT_OBJECT:

@@ -12,6 +12,7 @@ import sys
 import warnings
 import zipfile
 
+import numpy
 import torch
 
 warnings.simplefilter("ignore")
@@ -252,6 +253,14 @@ def zip_stepped_over():
 def zip_defaultdict():
     found = collections.defaultdict(float, whole().state_dict())
     return save(found), twin(found)
+
+
+@case
+def zip_numpy():
+    """Numbers of NumPy's are data; its arrays stand beside the model."""
+    found = dict(whole().state_dict())
+    return save({"state_dict": found, "best": numpy.float64(0.5), "step": numpy.int32(-3),
+                 "mean": numpy.ones(3, "f2")}), twin(found)
 
 
 @case

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Numbers of NumPy's, numpy.float64(0.5): an element type and its bytes. They are data, and numpy is not needed. */
+#include <string.h>
+
+#include "plugins/codec/pytorch/pickle.h"
+
+static const struct {
+    const char *code;
+    uint8_t kind, width;
+    bool negative; /* of an integer: it may be */
+} types[] = {
+    {"f8", LR_PT_FLOAT, 8, false}, {"f4", LR_PT_FLOAT, 4, false}, {"i8", LR_PT_INT, 8, true},
+    {"i4", LR_PT_INT, 4, true},    {"i2", LR_PT_INT, 2, true},    {"i1", LR_PT_INT, 1, true},
+    {"u8", LR_PT_INT, 8, false},   {"u4", LR_PT_INT, 4, false},   {"u2", LR_PT_INT, 2, false},
+    {"u1", LR_PT_INT, 1, false},   {"b1", LR_PT_BOOL, 1, false},
+};
+enum { TYPES = sizeof types / sizeof *types };
+
+int32_t lr_pickle_numpy_type(lr_pickle *p, uint32_t code, uint32_t *node)
+{
+    const lr_pt_node *text = lr_pickle_node(p, code);
+    uint32_t i = 0;
+    while (i < TYPES && !lr_pickle_is(p, text, types[i].code)) {
+        i++;
+    }
+    *node = lr_pickle_new(p, LR_PT_NUMPY_TYPE);
+    if (!*node) {
+        return REC_E_MEMORY;
+    }
+    lr_pickle_node(p, *node)->length = i; /* TYPES: none that a number has, an error where it is wanted */
+    return REC_OK;
+}
+
+void lr_pickle_numpy_order(lr_pickle *p, uint32_t type, const lr_pt_node *state)
+{
+    uint32_t items[2];
+    lr_pt_node *t = lr_pickle_node(p, type);
+    const lr_pt_node *order =
+        state->kind == LR_PT_TUPLE && lr_pickle_items(p, state, items, 2) >= 2 ? lr_pickle_node(p, items[1]) : NULL;
+    if (order && lr_pickle_is(p, order, ">")) {
+        t->mark = 1;
+    } else if (!order || !(lr_pickle_is(p, order, "<") || lr_pickle_is(p, order, "|") || lr_pickle_is(p, order, "="))) {
+        t->length = TYPES;
+    }
+}
+
+/* The bytes of a number, the lowest first. In protocol 2 they are a text of which each character is a byte. */
+static bool bytes_of(const lr_pickle *p, const lr_pt_node *from, uint8_t width, bool big, uint64_t *bits)
+{
+    const uint8_t *text = (const uint8_t *)lr_pickle_text(p, from), *end = text + from->length;
+    uint8_t bytes[8], count = 0;
+    while (text < end && count < width) {
+        bool two = from->mark == LR_PT_LATIN1 && *text >= 0xc2 && end - text >= 2;
+        bytes[count++] = two ? (uint8_t)((*text & 3) << 6 | (text[1] & 0x3f)) : *text;
+        text += two ? 2 : 1;
+    }
+    *bits = 0;
+    for (uint8_t i = 0; i < count; i++) {
+        *bits |= (uint64_t)bytes[big ? count - 1 - i : i] << (8 * i);
+    }
+    return text == end && count == width;
+}
+
+int32_t lr_pickle_numpy_scalar(lr_pickle *p, uint32_t type, uint32_t bytes, uint32_t *node)
+{
+    const lr_pt_node *t = lr_pickle_node(p, type), *from = lr_pickle_node(p, bytes);
+    uint32_t index = t->length;
+    bool big = t->mark != 0;
+    uint64_t bits;
+    lr_pt_node *made;
+    if (t->kind == LR_PT_NUMPY_TYPE && index >= TYPES) {
+        *node = type;
+        return REC_OK;
+    }
+    if (t->kind != LR_PT_NUMPY_TYPE || from->kind != LR_PT_BYTES ||
+        !bytes_of(p, from, types[index].width, big, &bits)) {
+        return lr_pickle_fail(p, "a number of NumPy is made of %s and %s", lr_pickle_words(t), lr_pickle_words(from));
+    }
+    *node = lr_pickle_new(p, types[index].kind);
+    if (!*node) {
+        return REC_E_MEMORY;
+    }
+    made = lr_pickle_node(p, *node);
+    if (types[index].kind == LR_PT_BOOL) {
+        made->v.i = bits != 0;
+    } else if (types[index].kind == LR_PT_FLOAT) {
+        uint32_t half = (uint32_t)bits;
+        float narrow;
+        memcpy(&narrow, &half, sizeof narrow);
+        memcpy(&made->v.f, &bits, sizeof bits);
+        made->v.f = types[index].width == 4 ? (double)narrow : made->v.f;
+    } else if (types[index].negative && types[index].width < 8 && bits >> (8 * types[index].width - 1)) {
+        made->v.i = (int64_t)(bits | ~UINT64_C(0) << (8 * types[index].width));
+    } else if (!types[index].negative && bits > INT64_MAX) {
+        made->kind = LR_PT_UINT;
+        made->v.u = bits;
+    } else {
+        made->v.i = (int64_t)bits;
+    }
+    return REC_OK;
+}

@@ -52,6 +52,6 @@ same(tensors("model.mpk"), expected)
 back = torch.load("trained.pt")
 state["fc.bias"][0] = 0.5
 del state["bn1.num_batches_tracked"]
-same({key: value.numpy() for key, value in back.items()}, state)
+same({key: value.numpy() for key, value in back.items()}, {"module." + key: value for key, value in state.items()})
 END
 finish

@@ -78,7 +78,7 @@ static int32_t put_rules(writer *w, const lr_plan_source *source)
 /* Whether some rule or let may ask for a number; whether a head is tied is asked without one. */
 static bool is_named(const lr_rules *rules, const char *name)
 {
-    bool named = strcmp(name, LR_NUMBER_TIED) == 0;
+    bool named = strcmp(name, LR_NUMBER_TIED) == 0 || strcmp(name, LR_NUMBER_NORM_FIRST) == 0;
     for (uint64_t i = 0; i < rules->let_count && !named; i++) {
         named = strstr(rules->lets[i].text, name) != NULL;
     }
@@ -102,6 +102,53 @@ static int32_t put_numbers(writer *w, const lr_rules *rules, const lr_number *nu
         }
         (void)snprintf(text, sizeof text, "%.256s=%.17g", numbers[i].name, numbers[i].value);
         status = line(w, "number", text, strlen(text));
+    }
+    return status;
+}
+
+/* The pattern of one text. @return false: it has no room. */
+static bool as_pattern(const char *text, size_t length, char *pattern, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 4 < room; i++) {
+        bool plain = lr_is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
+                     text[i] == '_';
+        if (!plain) {
+            pattern[used++] = '\\';
+        }
+        pattern[used++] = text[i];
+    }
+    pattern[used] = '\0';
+    return used + 4 < room;
+}
+
+/* A rule for a weight that was recognised as one of weight_norm. */
+static int32_t put_norm(writer *w, const lr_piece *piece)
+{
+    const lr_key *key = piece->input_count == 2 ? lr_piece_inputs(piece)[0] : NULL;
+    const char *last = key ? lr_path_last(key->text, key->length) : NULL;
+    char pattern[900], rule[1000];
+    size_t base = last && last > key->text ? (size_t)(last - key->text) - 1 : 0;
+    if (!key || strcmp(last, "weight_g") != 0 || !strstr(piece->operations, "weight_norm") ||
+        strstr(piece->why, "rule") || !as_pattern(key->text, base, pattern, sizeof pattern)) {
+        return REC_OK;
+    }
+    (void)snprintf(rule, sizeof rule, "^%s$", pattern);
+    return line(w, "weight_norm", rule, strlen(rule));
+}
+
+/* What recognition did that no record shows. */
+static int32_t put_recognised(writer *w, const rec_plan *plan)
+{
+    int32_t status = REC_OK;
+    for (const lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
+        status = piece->dead ? REC_OK : put_norm(w, piece);
+    }
+    for (uint64_t i = 0; i < plan->module_count && status == REC_OK; i++) {
+        const lr_shown *shown = &plan->modules[i];
+        status = strcmp(shown->module, "MultiHeadAttention") == 0
+                     ? line(w, "attention", *shown->path ? shown->path : ".", *shown->path ? strlen(shown->path) : 1)
+                     : REC_OK;
     }
     return status;
 }
@@ -470,6 +517,7 @@ int32_t lr_plan_remember(rec_job *job, rec_plan *plan)
         status =
             status == REC_OK ? put_numbers(&w, source->rules, source->numbers.set, source->numbers.set_count) : status;
     }
+    status = status == REC_OK ? put_recognised(&w, plan) : status;
     status = status == REC_OK ? put_kinds(&w, &record->metadata) : status;
     status = status == REC_OK ? put_places(&w, plan, &arena) : status;
     lr_arena_free(&arena);

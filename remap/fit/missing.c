@@ -386,7 +386,8 @@ int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout)
     rec_plan *plan = t->f->plan;
     const char *dot = strrchr(lr_fit_here(t), '.');
     lr_absent *one;
-    if (plan->quiet || t->assuming || lr_fit_is_partial(plan) || !lr_fit_is_tensor(layout)) {
+    if (plan->quiet || t->assuming || lr_fit_is_partial(plan) ||
+        (!lr_fit_is_tensor(layout) && layout->kind != REC_LAYOUT_LIST)) {
         return REC_OK;
     }
     one = lr_arena_alloc(&plan->tree, sizeof *one, 8);
@@ -406,12 +407,55 @@ static bool may_be(const lr_absent *one, const lr_node *node)
            lr_piece_rank(node->piece) == one->layout->rank;
 }
 
+/* The numbered children that are left where a list of the type has nothing. NULL: none, or not all fit. */
+static const lr_node *left_for_list(lr_fit *t, const lr_absent *one)
+{
+    lr_node *parent = node_at(t->f->plan, one->path, one->parent ? one->parent - 1 : 0);
+    const lr_node *first = NULL;
+    const rec_layout *item = rec_layout_child(one->layout, 0);
+    for (lr_node *c = parent ? parent->first : NULL; c && item; c = c->next) {
+        if (c->index != REC_UNKNOWN && is_left(c)) {
+            if (!lr_fit_fits(t, item, c)) {
+                return NULL;
+            }
+            first = first ? first : c;
+        }
+    }
+    return first;
+}
+
+static int32_t report_list(lr_fit *t, const lr_absent *one, const lr_node *left)
+{
+    char hint[900] = "", pattern[400] = "";
+    size_t used = 0;
+    bool plain = one->parent * 2 < sizeof pattern;
+    for (size_t i = 0; i < one->parent && plain; i++) {
+        char c = one->path[i];
+        plain = c != '\\' && c != '`' && c != '\'' &&
+                (c == '.' || c == '_' || c == '-' || lr_is_digit(c) || (c | 0x20) >= 'a') && (c | 0x20) <= 'z';
+        if (c == '.') {
+            pattern[used++] = '\\';
+        }
+        pattern[used++] = c;
+    }
+    pattern[used] = '\0';
+    if (plain) {
+        (void)snprintf(
+            hint, sizeof hint,
+            "If they are its elements: `rename = ^%s([0-9]+)\\. => %.200s.$1.`. If not, drop them by a rule.", pattern,
+            one->path);
+    }
+    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_UNEXPECTED, true, one->path, hint,
+                           "%.300s is not in the type, and the list %.300s has nothing", lr_node_piece(left)->key,
+                           one->path);
+}
+
 /* Whether the module has another absent Option of the kind. */
 static bool has_rival(const lr_fit *t, const lr_absent *one)
 {
     for (const lr_absent *other = t->absent; other; other = other->next) {
-        if (other != one && other->parent == one->parent && other->layout->rank == one->layout->rank &&
-            strncmp(other->path, one->path, one->parent) == 0) {
+        if (other != one && lr_fit_is_tensor(other->layout) && other->parent == one->parent &&
+            other->layout->rank == one->layout->rank && strncmp(other->path, one->path, one->parent) == 0) {
             return true;
         }
     }
@@ -467,8 +511,9 @@ int32_t lr_fit_report_absent(lr_fit *t)
         return REC_OK;
     }
     for (const lr_absent *one = t->absent; one && status == REC_OK; one = one->next) {
-        const lr_node *left = left_for(t, one);
-        status = left ? report_absent(t, one, left) : REC_OK;
+        bool list = one->layout->kind == REC_LAYOUT_LIST && !lr_fit_is_tensor(one->layout);
+        const lr_node *left = list ? left_for_list(t, one) : left_for(t, one);
+        status = !left ? REC_OK : list ? report_list(t, one, left) : report_absent(t, one, left);
     }
     return status;
 }

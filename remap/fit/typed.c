@@ -565,6 +565,10 @@ static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool tr
             *how = LR_FIT_OMITTED;
             return REC_OK;
         }
+        if (!node && !layout->fixed && !t->assuming && lr_layout_has_tensors(layout) &&
+            lr_fit_note_absent(t, layout) != REC_OK) {
+            return t->f->job->error.status;
+        }
         return build_list(t, layout, node, out, how);
     case REC_LAYOUT_ARRAY:
     case REC_LAYOUT_TUPLE:

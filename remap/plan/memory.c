@@ -130,6 +130,9 @@ static int32_t take_line(const reader *r, const char *word, char *value)
     if (strcmp(word, "linear") == 0) {
         return add(r, &m->linear, value, NULL);
     }
+    if (strcmp(word, "attention") == 0) {
+        return add(r, &m->attention, strcmp(value, ".") == 0 ? "" : value, NULL);
+    }
     if (strcmp(word, "key") == 0) {
         return add(r, &m->keys, value, NULL);
     }
@@ -204,6 +207,7 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
     sort(&r.memory->moved);
     sort(&r.memory->levels);
     sort(&r.memory->linear);
+    sort(&r.memory->attention);
     sort(&r.memory->keys);
     sort(&r.memory->kinds);
     return REC_OK;
@@ -215,6 +219,7 @@ void lr_memory_free(const lr_allocator *allocator, lr_memory *memory)
         lr_release(allocator, memory->moved.at);
         lr_release(allocator, memory->levels.at);
         lr_release(allocator, memory->linear.at);
+        lr_release(allocator, memory->attention.at);
         lr_release(allocator, memory->keys.at);
         lr_release(allocator, memory->dropped.at);
         lr_release(allocator, memory->kinds.at);

@@ -114,11 +114,18 @@ static const lr_torch_kind *layer_at(const texts *t, const char *text, size_t at
                : NULL;
 }
 
-/* Whether the record has a constant of Burn's attention below a path. */
+/* Whether the record shows Burn's attention below a path, by its constants or by what an import left. */
 static bool has_constants(lr_reverse *b, const char *text, size_t head)
 {
     static const char *const constants[] = {"n_heads", "d_k", "min_float"};
     const char *prefix = b->source->prefix ? b->source->prefix : "";
+    char path[LR_BACK_NAME_ROOM];
+    int length =
+        snprintf(path, sizeof path, "%s%s%.*s", prefix, *prefix && head ? "." : "", (int)(head ? head - 1 : 0), text);
+    if (b->source->memory && length >= 0 && (size_t)length < sizeof path &&
+        lr_memory_find(&b->source->memory->attention, path, (uint64_t)length)) {
+        return true; /* the import left it */
+    }
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
         char name[LR_BACK_NAME_ROOM];
         int n = snprintf(name, sizeof name, "%s%s%.*s%s", prefix, *prefix ? "." : "", (int)head, text, constants[i]);

@@ -177,6 +177,8 @@ void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator);
 void lr_variables_free(lr_variables *numbers);
 /** A number of a configuration: whether the head is the embedding. */
 #define LR_NUMBER_TIED "tie_word_embeddings"
+/** A number that is given: whether transformer layers apply their norms first. */
+#define LR_NUMBER_NORM_FIRST "norm_first"
 /** A number by its name alone: one that was set, else of the configuration, else of the metadata. */
 bool lr_variables_find(const lr_variables *numbers, const char *name, double *value);
 /** Finds the last number of that name. */

@@ -8,7 +8,7 @@
 
 int lr_torch_norm_first(lr_plan_source *source)
 {
-    static const char name[] = "norm_first";
+    static const char name[] = LR_NUMBER_NORM_FIRST;
     lr_variables *numbers = &source->numbers;
     double value;
     for (uint64_t i = 0; i < numbers->set_count; i++) {

@@ -72,9 +72,15 @@ static int32_t prune(lr_torch_run *r, lr_piece *mask, lr_piece *original, const 
     return lr_torch_make(r, key, op, from, 2, "prune", "") ? REC_OK : r->job->error.status;
 }
 
-static int32_t reject(lr_torch_run *r, const lr_piece *piece, const char *what, const char *how)
+static int32_t reject(lr_torch_run *r, lr_piece *piece, const char *what, const char *how)
 {
     const lr_plan_source *source = &r->plan->sources[piece->source];
+    piece->taken = true; /* no rename makes a weight of it */
+    for (uint64_t i = 0; i < piece->input_count; i++) {
+        if (lr_plan_lost(r->job, r->plan, REC_PLAN_UNEXPECTED, lr_piece_inputs(piece)[i], what) != REC_OK) {
+            return r->job->error.status;
+        }
+    }
     return lr_plan_problem(r->job, r->plan, REC_PROBLEM_UNEXPECTED, !source->partial, piece->key, how,
                            "%.300s is the weight of %s, which Burn has not", piece->key, what);
 }

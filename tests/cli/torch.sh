@@ -108,8 +108,12 @@ done
     run convert -y --type net.rs:Net model.safetensors none.bpk
     status_is "with the type too" 2
     check "nothing is written" [ ! -e none.bpk ]
-    run convert -y --reverse --type net.rs:Net there.bpk none.safetensors
-    status_is "and on the way back" 2
+    run convert -y --reverse there.bpk back.safetensors
+    status_is "on the way back the record has it" 0
+    check "and the file is the same" "$record" diff model.safetensors back.safetensors
+    run convert -y --metadata librecord.import= there.bpk bare.bpk
+    run convert -y --reverse --type net.rs:Net bare.bpk none.safetensors
+    status_is "a record without that asks" 2
     check "by the same option" grep -q -e '--set norm_first=0|1' "$scratch/err"
 
     model model $(for part in self_attn multihead_attn; do attention d.layers.0.$part; done) $(layer d.layers.0) \

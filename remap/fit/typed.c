@@ -346,7 +346,7 @@ static int32_t none_fits(lr_fit *t, const rec_layout *layout, lr_node *node)
 
 static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
-    uint64_t chosen = REC_UNKNOWN, tensors = 0;
+    uint64_t chosen = REC_UNKNOWN, tensors = 0, empty = REC_UNKNOWN;
     bool level = false;
     char what[160];
     int32_t status = REC_OK;
@@ -373,6 +373,10 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
     }
     for (uint64_t i = 0; chosen == REC_UNKNOWN && i < layout->count && !lr_job_failed(t->f->job); i++) {
         tensors = lr_fit_variant(t, layout, i, node);
+        if (tensors == 0 && lr_node_piece(node) && lr_piece_is_tensor(lr_node_piece(node))) {
+            empty = empty == REC_UNKNOWN ? i : empty; /* without parameters: only if no other takes any */
+            continue;
+        }
         chosen = tensors == REC_UNKNOWN ? REC_UNKNOWN : i;
         for (uint64_t k = i + 1; chosen == i && k < layout->count && status == REC_OK; k++) {
             uint64_t more = lr_fit_variant(t, layout, k, node);
@@ -390,6 +394,7 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
     if (lr_job_failed(t->f->job) || status != REC_OK) {
         return t->f->job->error.status;
     }
+    chosen = chosen == REC_UNKNOWN ? empty : chosen;
     if (chosen == REC_UNKNOWN) {
         *how = LR_FIT_OMITTED;
         return none_fits(t, layout, node);

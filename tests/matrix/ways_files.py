@@ -27,7 +27,7 @@ split = ^qkv\\.(weight|bias)$ | rows q*H k v => %.$1
 """
 NET = [("fc1.weight", [4, 3]), ("fc1.bias", [4]), ("norm.weight", [4]), ("norm.bias", [4]),
        ("fc2.weight", [2, 4]), ("fc2.bias", [2])]
-GAPS = [("0.weight", [4, 3]), ("0.bias", [4]), ("2.weight", [2, 4]), ("2.bias", [2])]
+GAPS = [("l.0.weight", [4, 3]), ("l.0.bias", [4]), ("l.2.weight", [2, 4]), ("l.2.bias", [2])]
 
 
 def safetensors(path, tensors, dtype="F32", code="f", value=lambda i: (i % 17 - 8) / 8):

@@ -7,7 +7,8 @@
  * 0. what is doubted is decided: the plan is made both ways (decide.c);
  * 1. keys (remap/plan/keys.c): each source's tensors and values under their dotted keys;
  * 2. pieces (remap/forward, or remap/reverse backwards): what the rules make of them: a key and an operation;
- * 3. a tree of the pieces' keys (remap/plan/tree.c);
+ * 3. a tree of the pieces' keys (remap/plan/tree.c), in which PyTorch's modules of several tensors become Burn's
+ *    (remap/torch);
  * 4. fitted to a type, or without one to module rules or shapes (remap/fit): adapters act here;
  * 5. lines and problems (remap/plan/plan.c), and a record (make.c). */
 #ifndef LR_REMAP_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sources of a plan: a record with the load arguments that count for it, and what these leave open. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "remap/remap.h"
@@ -49,6 +51,40 @@ static int32_t choose_profile(rec_job *job, rec_plan *plan, const lr_plan_input 
                            input->name, family.name, family.profile, family.others);
 }
 
+static bool has_rule(const lr_rules *rules, const lr_rule *rule)
+{
+    for (uint64_t i = 0; i < rules->count; i++) {
+        if (rules->rules[i].kind == rule->kind && strcmp(rules->rules[i].text, rule->text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Tells of rules of the import that the given ones lack: what those rules did is not undone. */
+static int32_t compare_rules(rec_job *job, rec_plan *plan, const lr_plan_source *source, const lr_rules *import)
+{
+    const lr_rule *first = NULL;
+    uint64_t count = 0;
+    char more[48] = "";
+    for (uint64_t i = 0; i < import->count; i++) {
+        if (!has_rule(source->rules, &import->rules[i])) {
+            first = first ? first : &import->rules[i];
+            count++;
+        }
+    }
+    if (!first) {
+        return REC_OK;
+    }
+    if (count > 1) {
+        (void)snprintf(more, sizeof more, " and %" PRIu64 " more rule%s", count - 1, count > 2 ? "s" : "");
+    }
+    return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, source->strict, "",
+                           "Without a profile and rules, reverse undoes the import.",
+                           "the import of this record used %s = %.200s%s, which %s not given and not undone",
+                           lr_word_name(first->kind), first->text, more, count > 1 ? "are" : "is");
+}
+
 /* Backwards, what the import left in the record counts where the load arguments say nothing: its rules where they have
  * neither a profile nor rules. */
 static int32_t recall(rec_job *job, rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
@@ -64,7 +100,8 @@ static int32_t recall(rec_job *job, rec_plan *plan, const lr_arguments *argument
         return job->error.status;
     }
     memory = source->memory;
-    if (!own && lr_rules_append(job, rules, memory->rules, false) != REC_OK) {
+    if ((own ? compare_rules(job, plan, source, memory->rules) : lr_rules_append(job, rules, memory->rules, false)) !=
+        REC_OK) {
         return job->error.status;
     }
     rules->adapter = adapter ? adapter : memory->rules->adapter;

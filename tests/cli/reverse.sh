@@ -239,6 +239,15 @@ for output in there.gguf there.safetensors there.pt; do
         sh -c '! grep -q librecord.import "$1"' - "$scratch/out"
 done
 
+# Other rules than those of the import do not undo it.
+"$record" convert -q --type list.rs:Net --remap '^seq => layers' in.safetensors there.mpk
+run convert --reverse --type list.rs:Net --rule 'back = ^layers\. => blocks.' there.mpk back.safetensors
+status_is "other rules than those of the import are taken" 0
+check "and a note names what they do not undo" \
+    grep -q 'note: the import of this record used rename = ^seq => layers, which is not given and not undone' "$scratch/err"
+refused "which is an error under --strict" "the import of this record used rename" --strict --type list.rs:Net \
+    --rule 'back = ^layers\. => blocks.' there.mpk
+
 # Metadata that no librecord wrote.
 for text in 'nonsense' 'unknown x' 'moved a' 'moved a b' 'number x' 'rename (' 'rename a' 'let x'; do
     "$record" edit -q there.mpk meta librecord.import "1

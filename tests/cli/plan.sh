@@ -291,6 +291,10 @@ fails "a rule without key" plan --rule stack net.safetensors <<END
 record: --rule: expected KEY = VALUE, found "stack"
   It is written as in a profile: record profiles NAME shows some.
 END
+fails "two profiles for one input" plan --profile llama --profile gpt2 net.safetensors <<END
+record: --profile may be given once for an input
+  A profile of one's own may include others: include = NAME.
+END
 fails "a profile that is nearly one" plan --profile lama net.safetensors <<END
 record: there is no profile "lama"
   Did you mean "llama"?

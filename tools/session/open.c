@@ -120,10 +120,30 @@ static bool adds(const reading *r)
     return r->kind == READING_LOAD;
 }
 
+/* Whether two profiles are given for one input, or two for all inputs. */
+static bool has_two_profiles(const session *s, size_t index)
+{
+    size_t count[2] = {0};
+
+    for (size_t i = 0; i < s->o->readings.count; i++) {
+        const reading *r = &s->o->readings.at[i];
+        bool own;
+        if (r->key && strcmp(r->key, "profile") == 0 && is_for(s, r, index, &own) && ++count[own] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index)
 {
     const readings *list = &s->o->readings;
     int status = EXIT_OK;
+
+    if (kind == READING_LOAD && has_two_profiles(s, index)) {
+        return tool_fail("--profile may be given once for an input\n"
+                         "A profile of one's own may include others: include = NAME.");
+    }
 
     for (int pass = 0; pass < 3; pass++) {
         for (size_t i = 0; i < list->count && status == EXIT_OK; i++) {

@@ -161,8 +161,10 @@ static int32_t grow_tree(rec_job *job, rec_plan *plan, grown *of)
 /* Grows the tree again after pieces got other keys. Problems of the tree before are not true any more. */
 static int32_t grow_again(rec_job *job, rec_plan *plan, grown *of)
 {
-    memmove(&plan->problems[of->first], &plan->problems[of->end],
-            (size_t)(plan->problem_count - of->end) * sizeof *plan->problems);
+    if (plan->problem_count > of->end) {
+        memmove(&plan->problems[of->first], &plan->problems[of->end],
+                (size_t)(plan->problem_count - of->end) * sizeof *plan->problems);
+    }
     plan->problem_count -= of->end - of->first;
     plan->totals.fatal -= of->fatal;
     lr_arena_free(&plan->tree);

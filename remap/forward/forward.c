@@ -475,18 +475,44 @@ static lr_piece *find_piece(const lr_rules_run *r, const char *text)
     return NULL;
 }
 
-static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
+/* Both tensors are there. A configuration that ties them has the second in the place of the first. */
+static int32_t check_tied(lr_rules_run *r, const lr_rule *rule, lr_piece *tied, lr_piece *from)
 {
-    const lr_piece *from = find_piece(r, rule->replacement);
-    char text[64];
-    const char *key, *prefix = r->source->prefix;
-    const lr_piece *piece = NULL;
-    lr_op *op;
-    if (!from || !lr_piece_is_tensor(from) || find_piece(r, rule->pattern)) {
-        r->source->hits[number] += from != NULL; /* both are there: nothing to do, but the rule speaks of this model */
+    double value = 0;
+    lr_op *a, *b;
+    int same;
+    if (!lr_variables_ask(&r->source->numbers, LR_NUMBER_TIED, &value) || value == 0 || r->plan->trial ||
+        !lr_piece_is_tensor(tied)) {
         return REC_OK;
     }
-    r->source->hits[number]++;
+    a = lr_piece_op(r->job, tied);
+    b = a ? lr_piece_op(r->job, from) : NULL;
+    same = b ? lr_op_same(r->job, a, b) : -1;
+    lr_op_release(a);
+    lr_op_release(b);
+    if (same) {
+        return same > 0 ? REC_OK : r->job->error.status;
+    }
+    return lr_plan_problem(r->job, r->plan, REC_PROBLEM_AMBIGUOUS, true, rule->pattern,
+                           "Say which: --set tie_word_embeddings=0 keeps both; without the first (drop) the second is "
+                           "taken for both, as PyTorch does.",
+                           "%.200s and %.200s differ, and the configuration says %s", rule->pattern, rule->replacement,
+                           LR_NUMBER_TIED);
+}
+
+/* A configuration by which the head is no embedding, where the profile would make it of one. */
+static bool is_parted(lr_rules_run *r, const lr_rule *rule)
+{
+    double value = 1;
+    return rule->profile && lr_variables_ask(&r->source->numbers, LR_NUMBER_TIED, &value) && value == 0;
+}
+
+static int32_t make_tied(lr_rules_run *r, const lr_rule *rule, const lr_piece *from)
+{
+    const char *prefix = r->source->prefix, *key;
+    const lr_piece *piece = NULL;
+    char text[64];
+    lr_op *op;
     (void)snprintf(text, sizeof text, "rule %u", (unsigned)rule->number);
     key = prefix && *prefix ? lr_plan_text(r->job, r->plan, "%s.%s", prefix, rule->pattern) : rule->pattern;
     op = key ? lr_piece_op(r->job, from) : NULL;
@@ -496,6 +522,25 @@ static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
         lr_op_release(op);
     }
     return piece ? REC_OK : r->job->error.status;
+}
+
+static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
+{
+    lr_piece *from = find_piece(r, rule->replacement), *tied = find_piece(r, rule->pattern);
+    r->source->hits[number] += from != NULL; /* the rule speaks of this model */
+    if (!from || !lr_piece_is_tensor(from)) {
+        return REC_OK;
+    }
+    if (tied) {
+        return check_tied(r, rule, tied, from);
+    }
+    if (is_parted(r, rule)) {
+        return lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, r->source->strict, rule->pattern,
+                               "If it is the embedding: --set tie_word_embeddings=1",
+                               "%.200s is not there, and not made of %.200s: the configuration says %s is false",
+                               rule->pattern, rule->replacement, LR_NUMBER_TIED);
+    }
+    return make_tied(r, rule, from);
 }
 
 int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)

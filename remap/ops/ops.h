@@ -86,6 +86,9 @@ int32_t lr_op_make(rec_job *job, lr_op *op, void *target);
  *  called by several threads for one node. */
 int32_t lr_op_read(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size);
 
+/** Whether two tensors are the same to the bit. Reads both. @return 1 or 0; -1: the job has failed. */
+int lr_op_same(rec_job *job, lr_op *a, lr_op *b);
+
 /** The data of a node for a tensor of `record`: the tensor's own bytes (a view or a range) for an LR_OP_TENSOR or a
  *  reshape of one, else deferred data whose source makes them. NULL: the job has failed. */
 lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op);

@@ -184,34 +184,6 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
 
 /* -------------------------------------------------------------------------------------------------------- ties -- */
 
-/* Whether two tensors are the same to the bit. @return 1, 0, -1: the job has failed. */
-static int same_data(rec_job *job, lr_op *a, lr_op *b)
-{
-    enum { CHUNK = 1 << 20 };
-    uint64_t size = lr_op_nbytes(a), rank = lr_op_rank(a);
-    uint8_t *buffer;
-    int same = 1;
-    if (lr_op_dtype(a) != lr_op_dtype(b) || rank != lr_op_rank(b) || size != lr_op_nbytes(b) ||
-        memcmp(lr_op_shape(a), lr_op_shape(b), (size_t)rank * sizeof(uint64_t)) != 0) {
-        return 0;
-    }
-    buffer = lr_alloc(job->allocator, 2 * CHUNK);
-    if (!buffer) {
-        (void)lr_fail_memory(job, 2 * CHUNK);
-        return -1;
-    }
-    for (uint64_t at = 0, n; at < size && same == 1; at += n) {
-        n = size - at < CHUNK ? size - at : CHUNK;
-        if (lr_op_read(job, a, at, buffer, n) != REC_OK || lr_op_read(job, b, at, buffer + CHUNK, n) != REC_OK) {
-            same = -1;
-        } else {
-            same = memcmp(buffer, buffer + CHUNK, (size_t)n) == 0;
-        }
-    }
-    lr_release(job->allocator, buffer);
-    return same;
-}
-
 static lr_back_item *find_item(const lr_reverse *b, const char *key)
 {
     for (uint64_t i = 0; i < b->count; i++) {
@@ -252,7 +224,7 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
         return REC_OK;
     }
     b->source->hits[rule]++;
-    same = same_data(b->job, tied->op, to->op);
+    same = lr_op_same(b->job, tied->op, to->op);
     if (same < 0) {
         return b->job->error.status;
     }

@@ -181,6 +181,8 @@ void lr_variables_free(lr_variables *numbers);
 #define LR_NUMBER_NORM_FIRST "norm_first"
 /** A number by its name alone: one that was set, else of the configuration, else of the metadata. */
 bool lr_variables_find(const lr_variables *numbers, const char *name, double *value);
+/** The same for a number that no rule names: one that was set counts as used. */
+bool lr_variables_ask(lr_variables *numbers, const char *name, double *value);
 /** Finds the last number of that name. */
 bool lr_number_find(const lr_number *numbers, uint64_t count, const char *name, double *value);
 /** Copies the numbers that were set. `to` is initialised here. */

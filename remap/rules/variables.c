@@ -59,6 +59,14 @@ bool lr_variables_find(const lr_variables *numbers, const char *name, double *va
            lr_number_find(numbers->own, numbers->own_count, name, value);
 }
 
+bool lr_variables_ask(lr_variables *numbers, const char *name, double *value)
+{
+    for (uint64_t i = 0; i < numbers->set_count; i++) {
+        numbers->set[i].used = numbers->set[i].used || strcmp(numbers->set[i].name, name) == 0;
+    }
+    return lr_variables_find(numbers, name, value);
+}
+
 static int32_t append(rec_job *job, const lr_variables *numbers, lr_number **list, uint64_t *count, uint64_t *room,
                       const char *name, size_t length, double value)
 {

@@ -8,18 +8,8 @@
 
 int lr_torch_norm_first(lr_plan_source *source)
 {
-    static const char name[] = LR_NUMBER_NORM_FIRST;
-    lr_variables *numbers = &source->numbers;
     double value;
-    for (uint64_t i = 0; i < numbers->set_count; i++) {
-        numbers->set[i].used = numbers->set[i].used || strcmp(numbers->set[i].name, name) == 0;
-    }
-    if (lr_number_find(numbers->set, numbers->set_count, name, &value) ||
-        lr_number_find(numbers->config, numbers->config_count, name, &value) ||
-        lr_number_find(numbers->own, numbers->own_count, name, &value)) {
-        return value != 0;
-    }
-    return -1;
+    return lr_variables_ask(&source->numbers, LR_NUMBER_NORM_FIRST, &value) ? value != 0 : -1;
 }
 
 /* Appends to a place's path. */

@@ -103,6 +103,39 @@ check "keys that the family does not have are told" \
     grep -qx "note: 2 keys are none of Llama's: model.layers.0.self_attn.q_norm.weight, …" "$scratch/out"
 run plan --strict --profile llama strange.safetensors
 status_is "and a problem under strict" 1
+
+# Whether the head is the embedding.
+echo '{"model_type":"llama","num_attention_heads":2,"tie_word_embeddings":true}' >tied.config.json
+run convert -q --profile llama tied.safetensors tied.mpk
+status_is "a head that is missing is the embedding" 0
+run ls tied.mpk
+check "and there" grep -q '^output.weight' "$scratch/out"
+echo '{"model_type":"llama","num_attention_heads":2,"tie_word_embeddings":false}' >tied.config.json
+run plan --profile llama tied.safetensors
+check "but not where the configuration says that it is none" grep -qxF \
+    'note: output.weight is not there, and not made of tok_embeddings.weight: the configuration says tie_word_embeddings is false' "$scratch/out"
+check "which names what makes it one" grep -qxFe '  If it is the embedding: --set tie_word_embeddings=1' "$scratch/out"
+run convert -q --profile llama tied.safetensors untied.mpk
+run ls untied.mpk
+check "and is not written" has_not '^output' "$scratch/out"
+run plan --strict --profile llama tied.safetensors
+status_is "strict: a problem" 1
+run plan --strict --profile llama --set tie_word_embeddings=1 tied.safetensors
+status_is "with the number it is one" 0
+llama lm_head.weight=5,4 >tied-head.safetensors
+cp tied-head.safetensors parted.safetensors
+echo '{"model_type":"llama","num_attention_heads":2,"tie_word_embeddings":true}' >parted.config.json
+run plan --strict --profile llama parted.safetensors
+status_is "a head that is there and is the embedding" 0
+run edit -q tied-head.safetensors set 'lm_head.weight[0,0]' 9 -o parted.safetensors
+run plan --profile llama parted.safetensors
+status_is "one that differs is a problem" 1
+check "in one line" grep -qx 'problem: output.weight and tok_embeddings.weight differ, and the configuration says tie_word_embeddings' "$scratch/out"
+run plan --profile llama --set tie_word_embeddings=0 parted.safetensors
+status_is "kept on demand" 0
+check "without a word of an unused number" has_not 'no rule asked' "$scratch/out"
+run plan --profile llama --drop lm_head parted.safetensors
+status_is "or left out" 0
 echo '{"model_type":"granite"}' >tied.config.json
 run info tied.safetensors
 check "what the configuration calls otherwise is only nearly one" \

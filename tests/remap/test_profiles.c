@@ -140,6 +140,27 @@ static bool adds_nothing(const rec_profile_info *info)
     return strncmp(info->description, "adds nothing: ", strlen("adds nothing: ")) == 0;
 }
 
+/* A replacement over all files once put patterns there. */
+static void a_family_has_a_name_to_be_read(void **state)
+{
+    fixture *f = *state;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < ALL; i++) {
+        FILE *file = fopen(rec_profile_get(f->context, i)->file, "r");
+        char line[4096];
+        assert_non_null(file);
+        while (fgets(line, sizeof line, file)) {
+            bool named = strncmp(line, "family = ", strlen("family = ")) == 0;
+            seen += named;
+            if (named && strpbrk(line, "^$\\[]|*")) {
+                fail_msg("%s: %s", all[i], line);
+            }
+        }
+        (void)fclose(file);
+    }
+    assert_true(seen > 10);
+}
+
 /* A group that a pattern lacks would be an error: profiles are strict. */
 static void each_one_loads_and_says_the_same_of_itself(void **state)
 {
@@ -356,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EACH(they_are_all_listed_and_described),
+        EACH(a_family_has_a_name_to_be_read),
         EACH(each_one_loads_and_says_the_same_of_itself),
         EACH(includes_bring_rules_and_less_leaves_some_out),
         EACH(heads_come_from_configurations_of_every_spelling),

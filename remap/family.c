@@ -218,26 +218,54 @@ static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
     return status;
 }
 
-/* Rows of whole heads are permuted, and the configuration turns a part of them alone. */
-static int32_t check_rotary(rec_job *job, rec_plan *plan, uint64_t number)
+/* The first rope rule that acted. @param whole it permutes whole heads. NULL: none. */
+static const lr_rule *acting_rope(const lr_plan_source *source, bool whole)
 {
-    static const char name[] = "partial_rotary_factor";
-    const lr_plan_source *source = &plan->sources[number];
-    double factor;
-    if (source->reverse || !lr_number_find(source->numbers.config, source->numbers.config_count, name, &factor) ||
-        factor == 1) {
-        return REC_OK;
-    }
     for (uint64_t i = 0; source->hits && i < source->rules->count; i++) {
         const lr_rule *rule = &source->rules->rules[i];
-        if (rule->kind == LR_RULE_ROPE && rule->amount_count == 1 && source->hits[i]) {
-            return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "",
-                                   "Take the rope rules away (less = rope) and give ones with the number of rotary "
-                                   "dimensions: rope = PATTERN | HEADS DIMS.",
-                                   "the configuration says %s, and rule %u (rope = %.200s) permutes the rows of whole "
-                                   "heads",
-                                   name, (unsigned)rule->number, rule->text);
+        if (rule->kind == LR_RULE_ROPE && (!whole || rule->amount_count == 1) && source->hits[i]) {
+            return rule;
         }
+    }
+    return NULL;
+}
+
+/* A share of a head other than 1 that the configuration rotates. NULL: none is named. */
+static const char *partial_rotary(const lr_plan_source *source)
+{
+    static const char *const names[] = {"partial_rotary_factor", "rope_parameters.partial_rotary_factor", "rotary_pct"};
+    double factor;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (lr_number_find(source->numbers.config, source->numbers.config_count, names[i], &factor) && factor != 1) {
+            return names[i];
+        }
+    }
+    return NULL;
+}
+
+/* The rows of heads are permuted, and the configuration rotates a part of them alone, or not in each layer. */
+static int32_t check_rotary(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    lr_plan_source *source = &plan->sources[number];
+    const char *name = source->reverse ? NULL : partial_rotary(source);
+    const lr_rule *rule = name ? acting_rope(source, true) : NULL;
+    double layers;
+    if (rule) {
+        return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "",
+                               "Take the rope rules away (less = rope) and give ones with the number of rotary "
+                               "dimensions: rope = PATTERN | HEADS DIMS.",
+                               "the configuration says %s, and rule %u (rope = %.200s) permutes the rows of whole "
+                               "heads",
+                               name, (unsigned)rule->number, rule->text);
+    }
+    rule = source->reverse ? NULL : acting_rope(source, false);
+    if (rule && lr_variables_ask(&source->numbers, LR_NUMBER_NO_ROPE, &layers) && layers > 0) {
+        return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "",
+                               "Does Burn's model leave them unrotated, too? Then the order of their rows does not "
+                               "matter: --set no_rope_layers=0",
+                               "the configuration says %s: %.0f without rotary positions, and rule %u (rope = "
+                               "%.200s) permutes their rows",
+                               LR_NUMBER_NO_ROPE, layers, (unsigned)rule->number, rule->text);
     }
     return REC_OK;
 }
@@ -326,8 +354,8 @@ int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
         }
         status = report_requires(job, plan, s, matcher);
         status = status == REC_OK && plan->totals.fatal == before ? report_dead(job, plan, s) : status;
-        status = status == REC_OK ? report_numbers(job, plan, s) : status;
         status = status == REC_OK ? check_rotary(job, plan, s) : status;
+        status = status == REC_OK ? report_numbers(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal == before ? check_family(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal == before ? advise(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal ? explain(job, plan, s) : status;

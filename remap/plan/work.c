@@ -119,12 +119,29 @@ static lr_op *reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule,
     return lr_op_reshape(job, op, shape, (uint32_t)rule->amount_count);
 }
 
+/* The heads of a rope rule must have as many rows as the configuration says. */
+static bool has_heads(rec_job *job, lr_plan_source *source, const lr_op *op, int64_t heads)
+{
+    double head;
+    if (!lr_variables_ask(&source->numbers, LR_NUMBER_HEAD, &head) || heads <= 0 || !lr_op_rank(op) ||
+        (double)heads * head == (double)lr_op_shape(op)[0]) {
+        return true;
+    }
+    (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                   "%" PRIu64 " rows are not those of %" PRId64 " heads with the %s of the configuration, %g",
+                   lr_op_shape(op)[0], heads, LR_NUMBER_HEAD, head);
+    return false;
+}
+
 static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
 {
     int64_t heads = 0, dims = 0;
     if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[0], &rule->place, &heads) != REC_OK ||
         (rule->amount_count > 1 &&
          lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[1], &rule->place, &dims) != REC_OK)) {
+        return NULL;
+    }
+    if (!has_heads(job, source, op, heads)) {
         return NULL;
     }
     return lr_op_rope(job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, false);

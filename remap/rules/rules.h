@@ -177,6 +177,10 @@ void lr_variables_init(lr_variables *numbers, const lr_allocator *allocator);
 void lr_variables_free(lr_variables *numbers);
 /** A number of a configuration: whether the head is the embedding. */
 #define LR_NUMBER_TIED "tie_word_embeddings"
+/** Of a configuration's list of that name: the number of layers without rotary positions. */
+#define LR_NUMBER_NO_ROPE "no_rope_layers"
+/** A number of a configuration: the rows of one head. */
+#define LR_NUMBER_HEAD "head_dim"
 /** A number that is given: whether transformer layers apply their norms first. */
 #define LR_NUMBER_NORM_FIRST "norm_first"
 /** A number by its name alone: one that was set, else of the configuration, else of the metadata. */

@@ -146,7 +146,8 @@ int32_t lr_variables_remember(rec_job *job, lr_variables *numbers, const char *a
 
 /* ----------------------------------------------------------------------------------------------- configuration -- */
 
-/** What a reader tells of a configuration. Only maps in maps count: what lies in lists has no name. */
+/** What a reader tells of a configuration. Only maps in maps count: what lies in lists has no name, and of one list
+ *  the zeros are counted. */
 typedef struct reader {
     rec_job *job;
     lr_variables *numbers;
@@ -157,6 +158,8 @@ typedef struct reader {
     bool fitted[DEPTH_MOST];
     uint32_t depth;   /**< open maps that count */
     uint64_t skipped; /**< open lists and all that is open in them */
+    bool counts;      /**< the outermost of them is no_rope_layers */
+    uint64_t zeros;   /**< in it */
 } reader;
 
 /* @return false: it is neither number nor bool. */
@@ -195,35 +198,40 @@ static int32_t keep_type(reader *r, const rec_scalar *text)
     return REC_OK;
 }
 
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+static int32_t keep_number(reader *r, double value)
 {
-    reader *r = self;
     lr_variables *n = r->numbers;
-    double value;
-    (void)at;
-    if (r->skipped || !r->depth || !r->fits) {
-        return REC_OK;
-    }
-    if (scalar->kind == REC_KIND_STRING) {
-        return r->depth == 1 && r->length == 10 && memcmp(r->name, "model_type", 10) == 0 ? keep_type(r, scalar)
-                                                                                          : REC_OK;
-    }
-    if (!number_of(scalar, &value)) {
-        return REC_OK;
-    }
     if (n->config_count == CONFIG_MOST) {
         return rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN, "more than 100,000 numbers: this is no configuration");
     }
     return append(r->job, n, &n->config, &n->config_count, &n->config_room, r->name, r->length, value);
 }
 
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    reader *r = self;
+    double value;
+    (void)at;
+    if (r->skipped || !r->depth || !r->fits) {
+        r->zeros += r->counts && r->skipped == 1 && number_of(scalar, &value) && value == 0;
+        return REC_OK;
+    }
+    if (scalar->kind == REC_KIND_STRING) {
+        return r->depth == 1 && r->length == 10 && memcmp(r->name, "model_type", 10) == 0 ? keep_type(r, scalar)
+                                                                                          : REC_OK;
+    }
+    return number_of(scalar, &value) ? keep_number(r, value) : REC_OK;
+}
+
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
-    (void)self;
+    reader *r = self;
+    static const uint8_t zero[16] = {0};
+    uint64_t size = rec_dtype_bits(dtype) / 8;
     (void)at;
-    (void)dtype;
-    (void)data;
-    (void)count;
+    for (uint64_t i = 0; size && size <= sizeof zero && r->counts && r->skipped == 1 && i < count; i++) {
+        r->zeros += memcmp((const uint8_t *)data + i * size, zero, (size_t)size) == 0;
+    }
     return REC_OK;
 }
 
@@ -241,6 +249,11 @@ static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
     (void)at;
     (void)form;
     (void)count;
+    if (!r->skipped) {
+        r->counts = r->depth == 1 && r->fits && r->length == strlen(LR_NUMBER_NO_ROPE) &&
+                    memcmp(r->name, LR_NUMBER_NO_ROPE, r->length) == 0;
+        r->zeros = 0;
+    }
     r->skipped++;
     return REC_OK;
 }
@@ -294,10 +307,11 @@ static int32_t on_end(void *self, uint64_t at)
 {
     reader *r = self;
     (void)at;
-    if (r->skipped) {
-        r->skipped--;
-    } else {
+    if (!r->skipped) {
         r->depth--;
+    } else if (--r->skipped == 0 && r->counts) {
+        r->counts = false;
+        return keep_number(r, (double)r->zeros);
     }
     return REC_OK;
 }

@@ -96,6 +96,35 @@ echo '{"model_type":"llama","num_attention_heads":2,"partial_rotary_factor":0.5}
 run plan --profile llama tied.safetensors
 status_is "rotary positions of a part of a head are a problem" 1
 check "with the rule" grep -q 'says partial_rotary_factor, and rule [0-9]* (rope = .*| H) permutes the rows of whole heads' "$scratch/out"
+echo '{"model_type":"llama","num_attention_heads":2,"rope_parameters":{"partial_rotary_factor":0.5}}' >tied.config.json
+run plan --profile llama tied.safetensors
+status_is "also where they are a parameter of the rotation" 1
+echo '{"model_type":"llama","num_attention_heads":2,"no_rope_layers":[1, 0]}' >tied.config.json
+run plan --profile llama tied.safetensors
+status_is "layers without rotary positions are a problem" 1
+check "with the rule" grep -q '^problem: the configuration says no_rope_layers: 1 without rotary positions, and rule [0-9]* (rope = .*| H) permutes their rows' "$scratch/out"
+run plan --profile llama --set no_rope_layers=0 tied.safetensors
+status_is "unless the model knows them" 0
+check "without a word of an unused number" has_not 'no rule asked' "$scratch/out"
+run plan --profile llama-norope tied.safetensors
+status_is "or nothing is permuted" 0
+for list in '[1, 1]' '[]' '[true, true]' '[[0], 1]' '{"a": [0]}'; do
+    echo '{"model_type":"llama","num_attention_heads":2,"no_rope_layers":'"$list"'}' >tied.config.json
+    run plan --profile llama tied.safetensors
+    status_is "no layer is without: $list" 0
+done
+for list in '[true, false]' '[-1, 0]' '[0, 0.5]'; do
+    echo '{"model_type":"llama","num_attention_heads":2,"no_rope_layers":'"$list"'}' >tied.config.json
+    run plan --profile llama tied.safetensors
+    status_is "one is: $list" 1
+done
+echo '{"model_type":"llama","num_attention_heads":2,"head_dim":2}' >tied.config.json
+run plan --strict --profile llama tied.safetensors
+status_is "heads of as many rows as the configuration says" 0
+echo '{"model_type":"llama","num_attention_heads":2,"head_dim":1}' >tied.config.json
+run plan --profile llama tied.safetensors
+status_is "of another number are a problem" 1
+check "with the numbers" grep -q '4 rows are not those of 2 heads with the head_dim of the configuration, 1$' "$scratch/out"
 echo '{"model_type":"llama","num_attention_heads":2}' >strange.config.json
 llama model.layers.0.self_attn.q_norm.weight=2 model.layers.1.self_attn.q_norm.weight=2 lm_head.weight=5,4 >strange.safetensors
 run plan --profile llama strange.safetensors

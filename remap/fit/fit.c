@@ -53,6 +53,21 @@ bool lr_fit_holds_nothing(const rec_layout *layout)
     }
 }
 
+bool lr_fit_may_be_bare(const rec_layout *layout)
+{
+    if (layout->kind != REC_LAYOUT_STRUCT || lr_fit_is_tensor(layout)) {
+        return false;
+    }
+    for (uint64_t i = 0; i < layout->count; i++) {
+        const rec_layout *child = layout->children[i];
+        const rec_layout *held = child->kind == REC_LAYOUT_OPTION ? rec_layout_child(child, 0) : NULL;
+        if (!lr_fit_holds_nothing(child) && !(held && lr_fit_is_tensor(held)) && !lr_fit_may_be_bare(child)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---------------------------------------------------------------------------------------------------- adapters -- */
 
 /* Whether the adapter acts on a piece. */
@@ -234,7 +249,8 @@ static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
     bool transpose, ruled;
     const char *type;
     if (!node) {
-        return lr_fit_holds_nothing(layout) || why_not(t, "%s is missing", lr_fit_here(t));
+        return lr_fit_holds_nothing(layout) || lr_fit_may_be_bare(layout) ||
+               why_not(t, "%s is missing", lr_fit_here(t));
     }
     type = lr_fit_module(t, layout, node, &ruled);
     for (uint64_t i = 0; i < layout->count && !lr_job_failed(t->f->job); i++) {

@@ -28,6 +28,7 @@ typedef struct lr_missing {
     const char *what;
     const rec_layout *layout; /**< of what is missing */
     unsigned dots;            /**< in the path */
+    bool bare;                /**< a module that may have no tensors: it is missing only if a key is left for it */
 } lr_missing;
 
 /** An Option that the tree has nothing for. */
@@ -66,6 +67,8 @@ bool lr_fit_is_tensor(const rec_layout *layout);
 bool lr_fit_has_content(const lr_node *node);
 /** Whether a type holds no data at all: constants, and what is made of them. */
 bool lr_fit_holds_nothing(const rec_layout *layout);
+/** Whether a type is a module whose tensors are all Options, as a norm with affine = false has none. */
+bool lr_fit_may_be_bare(const rec_layout *layout);
 /** Whether the adapter acts on a piece. */
 bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
 /** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. @param ruled (out)
@@ -160,6 +163,8 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
 /** A prefix for all keys, with a sentence. */
 bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, size_t room);
 
+/** Remembers a module that may have no tensors, and for which the tree has nothing. */
+int32_t lr_fit_note_bare(lr_fit *t, const rec_layout *layout, const char *what);
 /** Makes problems of all that is missing, with what was probably meant. */
 int32_t lr_fit_report_missing(lr_fit *t);
 /** Remembers that the Option where the walk is has nothing. */

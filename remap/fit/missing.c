@@ -17,35 +17,42 @@ bool lr_fit_is_partial(const rec_plan *plan)
     return false;
 }
 
-int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how)
+static int32_t remember(lr_fit *t, const rec_layout *layout, const char *what, bool bare)
 {
     rec_plan *plan = t->f->plan;
     lr_missing *m = lr_arena_alloc(&plan->arena, sizeof *m, 8);
     const char *path = lr_arena_text(&plan->arena, lr_fit_here(t), t->f->path.used);
-    bool partial = false;
-    *how = LR_FIT_OMITTED;
     if (!m || !path) {
         return lr_fail_memory(t->f->job, sizeof *m);
     }
-    for (uint64_t i = 0; i < plan->source_count; i++) {
-        partial = partial || plan->sources[i].partial;
+    *m = (lr_missing){.layout = layout, .path = path, .what = lr_plan_text(t->f->job, plan, "%s", what), .bare = bare};
+    if (!m->what) {
+        return t->f->job->error.status;
     }
-    if (!partial) {
-        *m = (lr_missing){.layout = layout, .path = path, .what = lr_plan_text(t->f->job, plan, "%s", what)};
-        if (!m->what) {
-            return t->f->job->error.status;
-        }
-        for (const char *c = path; *c; c++) {
-            m->dots += *c == '.';
-        }
-        if (t->last_missing) {
-            t->last_missing->next = m;
-        } else {
-            t->first_missing = m;
-        }
-        t->last_missing = m;
+    for (const char *c = path; *c; c++) {
+        m->dots += *c == '.';
+    }
+    if (t->last_missing) {
+        t->last_missing->next = m;
+    } else {
+        t->first_missing = m;
+    }
+    t->last_missing = m;
+    return REC_OK;
+}
+
+int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how)
+{
+    *how = LR_FIT_OMITTED;
+    if (!lr_fit_is_partial(t->f->plan) && remember(t, layout, what, false) != REC_OK) {
+        return t->f->job->error.status;
     }
     return lr_place_line(t->f, REC_PLAN_MISSING, what);
+}
+
+int32_t lr_fit_note_bare(lr_fit *t, const rec_layout *layout, const char *what)
+{
+    return remember(t, layout, what, true);
 }
 
 /* Whether a name differs from another by white space around it alone. */
@@ -370,11 +377,37 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
                            *m->path ? m->path : "the value", m->what);
 }
 
+/* The ranks of the tensors that are left, a bit each. */
+static uint64_t ranks_left(const rec_plan *plan)
+{
+    uint64_t ranks = 0;
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        uint64_t rank = lr_piece_is_tensor(piece) ? lr_piece_rank(piece) : REC_UNKNOWN;
+        ranks |= rank < 64 && !piece->taken && !piece->dead && !piece->kept ? (uint64_t)1 << rank : 0;
+    }
+    return ranks;
+}
+
+/* The ranks of what the Options of a module may hold. */
+static uint64_t ranks_of(const rec_layout *layout)
+{
+    uint64_t ranks = 0;
+    for (uint64_t i = 0; i < layout->count; i++) {
+        const rec_layout *child = layout->children[i];
+        const rec_layout *held = child->kind == REC_LAYOUT_OPTION ? rec_layout_child(child, 0) : NULL;
+        ranks |= child->kind == REC_LAYOUT_STRUCT ? ranks_of(child) : 0;
+        ranks |= held && held->rank < 64 ? (uint64_t)1 << held->rank : 0;
+    }
+    return ranks;
+}
+
 int32_t lr_fit_report_missing(lr_fit *t)
 {
+    uint64_t left = ranks_left(t->f->plan);
     int32_t status = REC_OK;
     for (const lr_missing *m = t->first_missing; m && status == REC_OK; m = m->next) {
-        status = report_missing(t, m);
+        bool there = m->bare && !(ranks_of(m->layout) & left);
+        status = there ? REC_OK : report_missing(t, m);
     }
     return status;
 }

@@ -111,7 +111,13 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     if (!node && !lr_fit_holds_nothing(layout)) {
         (void)snprintf(what, sizeof what, "a module%s%.100s", layout->module ? " of type " : "",
                        layout->module ? layout->module : "");
-        return lr_fit_miss(t, layout, what, how);
+        if (!lr_fit_may_be_bare(layout) || lr_fit_is_partial(t->f->plan)) {
+            return lr_fit_miss(t, layout, what, how);
+        }
+        status = lr_fit_note_bare(t, layout, what);
+        if (status != REC_OK) {
+            return status;
+        }
     }
     type = lr_fit_module(t, layout, node, &ruled);
     status = !ruled && lr_fit_doubts_linear(t, type, node) ? doubt_linear(t) : REC_OK;

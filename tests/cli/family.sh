@@ -240,6 +240,29 @@ done
 
 # ------------------------------------------------------------------------------------------------ what is missing
 
+# Norms with affine = false have no tensors.
+cat >bare.rs <<'END'
+pub struct Net<B: Backend> { conv: Linear<B>, norm: GroupNorm<B>, inst: InstanceNorm<B> }
+pub struct Strict<B: Backend> { conv: Linear<B>, norm: LayerNorm<B> }
+END
+model conv.weight=4,4 conv.bias=4 >bare.safetensors
+for file in bare.mpk bare.bpk bare.json; do
+    run convert --strict --type bare.rs:Net bare.safetensors $file
+    status_is "$file: a norm may have no tensors" 0
+    run types --check --type bare.rs:Net $file
+    status_is "$file: it is of the type" 0
+done
+run plan --type bare.rs:Strict bare.safetensors
+status_is "not one that always has some" 1
+model conv.weight=4,4 conv.bias=4 gnorm.weight=4 gnorm.bias=4 >left.safetensors
+run plan --type bare.rs:Net left.safetensors
+status_is "tensors that are left may be those of the norm" 1
+check "which is missing then" grep -qx 'problem: norm is missing: a module of type GroupNorm' "$scratch/out"
+check "with the rename" grep -qxFe "  Nearest: gnorm: --remap '^gnorm\. => norm.'" "$scratch/out"
+model conv.weight=4,4 conv.bias=4 extra.weight=4,4,4 >left.safetensors
+run plan --type bare.rs:Net left.safetensors
+status_is "tensors of another rank are not" 0
+
 cat >net.rs <<'END'
 pub struct Net<B: Backend> { model: Body<B>, head: Linear<B> }
 pub struct Body<B: Backend> { layers: Vec<Layer<B>>, norm: LayerNorm<B> }

@@ -43,12 +43,13 @@ typedef struct lr_fit {
     lr_fitter *f;
     lr_absent *absent; /**< the last one first */
     lr_missing *first_missing, *last_missing;
-    char why_not[256]; /**< of the last trial: what did not fit first */
-    uint64_t count;    /**< of the last trial: tensors it would take */
-    uint64_t compared; /**< keys, with the paths of what is missing */
-    unsigned states;   /**< levels of an optimizer's or scheduler's record that the walk is in */
-    bool conv1d;       /**< some weights of the file are stored [in, out] */
-    unsigned assuming; /**< the values are assumed, and a note lists them */
+    char why_not[256];     /**< of the last trial: what did not fit first */
+    uint64_t count;        /**< of the last trial: tensors it would take */
+    const lr_piece *table; /**< the weight of the Embedding of most rows */
+    uint64_t compared;     /**< keys, with the paths of what is missing */
+    unsigned states;       /**< levels of an optimizer's or scheduler's record that the walk is in */
+    bool conv1d;           /**< some weights of the file are stored [in, out] */
+    unsigned assuming;     /**< the values are assumed, and a note lists them */
 } lr_fit;
 
 /** How a place was filled. */
@@ -156,6 +157,8 @@ enum {
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room);
 /** A module rule for a path; the numbers in it stand for any. */
 bool lr_suggest_module(const char *path, const char *type, char *rule, size_t room);
+/** A tie of the weight of a module that is missing to a tensor that is there; none for a module in a list. */
+bool lr_suggest_tie(const char *path, const char *to, char *rule, size_t room);
 /** A stack of tensors below a path that one of a higher rank is wanted for, with the module rule that lays them out. */
 bool lr_suggest_stack(const lr_node *node, const char *path, uint64_t rank, char *rules, size_t room);
 /** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */

@@ -315,6 +315,17 @@ static bool suggest_by_order(lr_fit *t, const lr_missing *m, size_t parent, char
     return false;
 }
 
+/* The one Linear that is missing may be the embedding. */
+static bool suggest_tie(const lr_fit *t, const lr_missing *m, char *rule, size_t room)
+{
+    const lr_plan_source *source = t->table ? &t->f->plan->sources[t->table->source] : NULL;
+    double tied = 1;
+    return source && !source->reverse && !(source->prefix && *source->prefix) && t->first_missing == t->last_missing &&
+           m->layout->module && strcmp(m->layout->module, "Linear") == 0 &&
+           (!lr_variables_find(&source->numbers, LR_NUMBER_TIED, &tied) || tied != 0) &&
+           lr_suggest_tie(m->path, t->table->key, rule, room);
+}
+
 /* The key that was probably meant for a missing one: a neighbour, else one that is spelled nearly so, or is the only
  * one of that form. */
 static int32_t report_missing(lr_fit *t, const lr_missing *m)
@@ -370,6 +381,10 @@ static int32_t report_missing(lr_fit *t, const lr_missing *m)
                            n.formed->key);
             hint_near(m, n.formed, part, only, hint, sizeof hint);
         }
+    } else if (suggest_tie(t, m, rule, sizeof rule)) {
+        char shape[160];
+        (void)snprintf(hint, sizeof hint, "If it is tied to the embedding %.300s %s: %.700s", t->table->key,
+                       lr_shape_words(shape, sizeof shape, lr_piece_shape(t->table), lr_piece_rank(t->table)), rule);
     } else {
         (void)snprintf(hint, sizeof hint, "Is it the right type? A partial load (partial) leaves out what is missing.");
     }

@@ -140,6 +140,23 @@ bool lr_suggest_module(const char *path, const char *type, char *rule, size_t ro
     return n > 0 && (size_t)n < room && w.used < w.room;
 }
 
+bool lr_suggest_tie(const char *path, const char *to, char *rule, size_t room)
+{
+    parts p, q;
+    int n;
+    *rule = '\0';
+    if (!take_apart(path, strlen(path), &p) || !take_apart(to, strlen(to), &q)) {
+        return false;
+    }
+    for (size_t i = 0; i < p.count; i++) {
+        if (is_number(&p, i)) {
+            return false;
+        }
+    }
+    n = snprintf(rule, room, "`tie = %s.weight = %s`", path, to);
+    return n > 0 && (size_t)n < room;
+}
+
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room)
 {
     char pattern[400] = "", replacement[300] = "";

@@ -100,6 +100,17 @@ static int32_t doubt_linear(lr_fit *t)
                            *path ? path : "the model");
 }
 
+/* A head that is missing may be the largest table. */
+static void note_table(lr_fit *t, const char *type, const lr_node *node)
+{
+    const lr_node *weight = type && strcmp(type, "Embedding") == 0 ? lr_node_child(node, "weight", 6) : NULL;
+    const lr_piece *piece = weight ? weight->piece : NULL;
+    if (piece && lr_piece_is_tensor(piece) && lr_piece_rank(piece) == 2 &&
+        (!t->table || lr_piece_shape(piece)[0] > lr_piece_shape(t->table)[0])) {
+        t->table = piece;
+    }
+}
+
 static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
     lr_arena *arena = &t->f->record->arena;
@@ -122,6 +133,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     type = lr_fit_module(t, layout, node, &ruled);
     status = !ruled && lr_fit_doubts_linear(t, type, node) ? doubt_linear(t) : REC_OK;
     why = type && lr_adapt_known(type) ? type : "";
+    note_table(t, type, node);
     t->states += layout->state;
     for (uint64_t i = 0; map && i < layout->count && status == REC_OK && !lr_job_failed(t->f->job); i++) {
         const char *name = layout->names[i];

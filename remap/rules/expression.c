@@ -628,7 +628,8 @@ bool lr_rules_names_variables(const lr_rules *rules)
 {
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
-        if (rule->groups && has_name(rule->groups->terms)) {
+        bool compared = rule->kind == LR_RULE_TIE || rule->kind == LR_RULE_ROPE;
+        if (compared || (rule->groups && has_name(rule->groups->terms))) {
             return true;
         }
         for (uint64_t j = 0; j < rule->part_count; j++) {

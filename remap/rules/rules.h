@@ -155,7 +155,7 @@ int32_t lr_library_each(lr_library *library,
 
 /* Numbers (expression.c, variables.c). */
 
-/** Whether some rule asks for a number by name. */
+/** Whether some rule asks for a number by name, or is compared with the configuration. */
 bool lr_rules_names_variables(const lr_rules *rules);
 
 typedef struct lr_number {

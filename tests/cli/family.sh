@@ -263,6 +263,32 @@ model conv.weight=4,4 conv.bias=4 extra.weight=4,4,4 >left.safetensors
 run plan --type bare.rs:Net left.safetensors
 status_is "tensors of another rank are not" 0
 
+# A head that is tied.
+cat >tied.rs <<'END'
+pub struct Net<B: Backend> { words: Embedding<B>, places: Embedding<B>, head: Linear<B> }
+pub struct Two<B: Backend> { words: Embedding<B>, head: Linear<B>, other: Linear<B> }
+END
+model words.weight=5,4 places.weight=3,4 >head.safetensors
+run plan --type tied.rs:Net head.safetensors
+status_is "a head that is missing is a problem" 1
+check "the embedding of most rows is offered" \
+    grep -qxFe "  If it is tied to the embedding words.weight [5, 4]: --rule 'tie = head.weight = words.weight'" "$scratch/out"
+run convert --strict --type tied.rs:Net --rule 'tie = head.weight = words.weight' head.safetensors head.mpk
+status_is "pasted, it fits" 0
+run ls head.mpk
+check "as a Linear" grep -q '^head.weight  *f32  *\[4, 5\]' "$scratch/out"
+echo '{"tie_word_embeddings":false}' >untied.json
+run plan --config-json untied.json --type tied.rs:Net head.safetensors
+check "not where the configuration says that it is none" has_not 'tie =' "$scratch/out"
+model words.weight=5,4 places.weight=3,4 head.weight=5,4 >zeros.safetensors
+"$record" edit -q zeros.safetensors set 'head.weight[0,0]' 9 -o both.safetensors
+echo '{"tie_word_embeddings":true}' >both.config.json
+run plan --type tied.rs:Net --rule 'tie = head.weight = words.weight' both.safetensors
+status_is "the configuration is read for a tie alone" 1
+check "and the head compared" grep -q '^problem: head.weight and words.weight differ' "$scratch/out"
+run plan --type tied.rs:Two head.safetensors
+check "nor for two" has_not 'tie =' "$scratch/out"
+
 cat >net.rs <<'END'
 pub struct Net<B: Backend> { model: Body<B>, head: Linear<B> }
 pub struct Body<B: Backend> { layers: Vec<Layer<B>>, norm: LayerNorm<B> }

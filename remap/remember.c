@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/record/record.h"
+#include "remap/forward/forward.h"
 #include "remap/remap.h"
 
 typedef struct writer {
@@ -122,19 +123,38 @@ static bool as_pattern(const char *text, size_t length, char *pattern, size_t ro
     return used + 4 < room;
 }
 
-/* A rule for a weight that was recognised as one of weight_norm. */
-static int32_t put_norm(writer *w, const lr_piece *piece)
+/* The bytes of a key that `select` takes away. */
+static size_t selected(const lr_plan_source *source, const lr_key *key)
 {
-    const lr_key *key = piece->input_count == 2 ? lr_piece_inputs(piece)[0] : NULL;
-    const char *last = key ? lr_path_last(key->text, key->length) : NULL;
-    char pattern[900], rule[1000];
-    size_t base = last && last > key->text ? (size_t)(last - key->text) - 1 : 0;
-    if (!key || strcmp(last, "weight_g") != 0 || !strstr(piece->operations, "weight_norm") ||
-        strstr(piece->why, "rule") || !as_pattern(key->text, base, pattern, sizeof pattern)) {
+    const char *select = source->rules->select;
+    size_t length = select ? strlen(select) : 0;
+    return length && length < key->length && strncmp(key->text, select, length) == 0 && key->text[length] == '.'
+               ? length + 1
+               : 0;
+}
+
+/* A rule for a weight of weight_norm, and the weight if the file had the later spelling. Those of a rule are left, too:
+ * the way back may have other rules. */
+static int32_t put_norm(writer *w, const lr_plan_source *source, const lr_piece *piece)
+{
+    const lr_key *key = piece->input_count == 2 ? lr_piece_inputs(piece)[1] : NULL;
+    size_t head = key ? selected(source, key) : 0, base, length;
+    const char *own = key ? key->text + head : "", *name;
+    char pattern[900], text[1000];
+    bool parametrized;
+    int32_t status;
+    if (!key || !strstr(piece->operations, "weight_norm") ||
+        !lr_is_direction(own, key->length - head, &base, &name, &length, &parametrized) || length > sizeof text ||
+        !as_pattern(own, base, pattern, sizeof pattern)) {
         return REC_OK;
     }
-    (void)snprintf(rule, sizeof rule, "^%s$", pattern);
-    return line(w, "weight_norm", rule, strlen(rule));
+    (void)snprintf(text, sizeof text, "^%s$", pattern);
+    status = line(w, "normed", text, strlen(text));
+    if (status == REC_OK && parametrized) {
+        int n = snprintf(text, sizeof text, "%.*s%s%.*s", (int)base, own, base ? "." : "", (int)length, name);
+        status = n > 0 && (size_t)n < sizeof text ? line(w, "parametrized", text, (size_t)n) : REC_OK;
+    }
+    return status;
 }
 
 /* What recognition did that no record shows. */
@@ -142,7 +162,7 @@ static int32_t put_recognised(writer *w, const rec_plan *plan)
 {
     int32_t status = REC_OK;
     for (const lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
-        status = piece->dead ? REC_OK : put_norm(w, piece);
+        status = piece->dead ? REC_OK : put_norm(w, &plan->sources[0], piece);
     }
     for (uint64_t i = 0; i < plan->module_count && status == REC_OK; i++) {
         const lr_shown *shown = &plan->modules[i];

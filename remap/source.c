@@ -68,7 +68,8 @@ static int32_t compare_rules(rec_job *job, rec_plan *plan, const lr_plan_source 
     uint64_t count = 0;
     char more[48] = "";
     for (uint64_t i = 0; i < import->count; i++) {
-        if (!has_rule(source->rules, &import->rules[i])) {
+        if (import->rules[i].kind != LR_RULE_WEIGHT_NORM && /* its weights are known by themselves */
+            !has_rule(source->rules, &import->rules[i])) {
             first = first ? first : &import->rules[i];
             count++;
         }
@@ -86,7 +87,7 @@ static int32_t compare_rules(rec_job *job, rec_plan *plan, const lr_plan_source 
 }
 
 /* Backwards, what the import left in the record counts where the load arguments say nothing: its rules where they have
- * neither a profile nor rules. */
+ * neither a profile nor rules, and what recognition did beside them. */
 static int32_t recall(rec_job *job, rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
 {
     lr_rules *rules = source->rules;
@@ -101,7 +102,8 @@ static int32_t recall(rec_job *job, rec_plan *plan, const lr_arguments *argument
     }
     memory = source->memory;
     if ((own ? compare_rules(job, plan, source, memory->rules) : lr_rules_append(job, rules, memory->rules, false)) !=
-        REC_OK) {
+            REC_OK ||
+        lr_rules_append(job, rules, memory->recognised, false) != REC_OK) {
         return job->error.status;
     }
     rules->adapter = adapter ? adapter : memory->rules->adapter;

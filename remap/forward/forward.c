@@ -313,15 +313,13 @@ static int32_t split_key(lr_rules_run *r, lr_key *key, const char *text, size_t 
 
 /* ------------------------------------------------------------------------------------------------- weight_norm -- */
 
-/* weight_norm keeps a weight as a length g and a direction v: under two spellings. @return the length of the base path,
- * and what is appended to it: the weight's name. */
-static bool direction(const char *text, size_t length, size_t *base, const char **name, size_t *name_length,
-                      bool *new_style)
+bool lr_is_direction(const char *text, size_t length, size_t *base, const char **name, size_t *name_length,
+                     bool *parametrized)
 {
     static const char middle[] = "parametrizations.", end[] = ".original1";
     const size_t tail = sizeof end - 1;
-    *new_style = length > tail && memcmp(text + length - tail, end, tail) == 0;
-    if (*new_style) {
+    *parametrized = length > tail && memcmp(text + length - tail, end, tail) == 0;
+    if (*parametrized) {
         size_t dot = (size_t)(lr_path_last(text, length - tail) - text);
         *name = text + dot;
         *name_length = length - tail - dot;
@@ -354,7 +352,7 @@ static int32_t fuse(lr_rules_run *r, lr_key *key)
     bool new_style;
     int dropped;
     int32_t status = REC_OK;
-    if (!tensor_of(key) || !direction(key->text, (size_t)key->length, &base, &name, &name_length, &new_style) ||
+    if (!tensor_of(key) || !lr_is_direction(key->text, (size_t)key->length, &base, &name, &name_length, &new_style) ||
         !selected(r, &own, &own_length) || base < (size_t)(own - key->text)) {
         return REC_OK;
     }

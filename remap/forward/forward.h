@@ -9,6 +9,10 @@
 
 /** Makes the pieces of a source: drops, splits, weight_norm, renames, the prefix. */
 int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source);
+/** Whether a key is the direction of a weight of weight_norm, by one of the two spellings, BASE.NAME_v or
+ *  BASE.parametrizations.NAME.original1. @param base (out) its length @param parametrized (out) the latter */
+bool lr_is_direction(const char *text, size_t length, size_t *base, const char **name, size_t *name_length,
+                     bool *parametrized);
 /** Merges what several sources have under one key, where a rule says so. Before the tree. */
 int32_t lr_plan_merge(rec_job *job, rec_plan *plan);
 

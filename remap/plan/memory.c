@@ -133,6 +133,12 @@ static int32_t take_line(const reader *r, const char *word, char *value)
     if (strcmp(word, "attention") == 0) {
         return add(r, &m->attention, strcmp(value, ".") == 0 ? "" : value, NULL);
     }
+    if (strcmp(word, "normed") == 0) {
+        return lr_rules_add(r->job, m->recognised, "weight_norm", value, false, &place, LR_MEMORY_KEY);
+    }
+    if (strcmp(word, "parametrized") == 0) {
+        return add(r, &m->parametrized, value, NULL);
+    }
     if (strcmp(word, "key") == 0) {
         return add(r, &m->keys, value, NULL);
     }
@@ -195,7 +201,8 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
         return lr_fail_memory(job, strlen(text));
     }
     r.memory->rules = lr_rules_new(job);
-    if (!r.memory->rules || take_lines(&r, copy) != REC_OK) {
+    r.memory->recognised = r.memory->rules ? lr_rules_new(job) : NULL;
+    if (!r.memory->recognised || take_lines(&r, copy) != REC_OK) {
         rec_fail_hint(job,
                       "The metadata %s of the record are damaged. Without them (--metadata %s=) the way back needs "
                       "the options of the way there.",
@@ -208,6 +215,7 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
     sort(&r.memory->levels);
     sort(&r.memory->linear);
     sort(&r.memory->attention);
+    sort(&r.memory->parametrized);
     sort(&r.memory->keys);
     sort(&r.memory->kinds);
     return REC_OK;
@@ -220,10 +228,12 @@ void lr_memory_free(const lr_allocator *allocator, lr_memory *memory)
         lr_release(allocator, memory->levels.at);
         lr_release(allocator, memory->linear.at);
         lr_release(allocator, memory->attention.at);
+        lr_release(allocator, memory->parametrized.at);
         lr_release(allocator, memory->keys.at);
         lr_release(allocator, memory->dropped.at);
         lr_release(allocator, memory->kinds.at);
         lr_rules_free(memory->rules);
+        lr_rules_free(memory->recognised);
         lr_release(allocator, memory);
     }
 }

@@ -76,15 +76,17 @@ typedef struct lr_memory_list {
 } lr_memory_list;
 
 typedef struct lr_memory {
-    lr_memory_list moved;     /**< places whose number changed when gaps were closed, with that number */
-    lr_memory_list levels;    /**< places that are the variant of an enum */
-    lr_memory_list linear;    /**< weights that were transposed, folded */
-    lr_memory_list attention; /**< paths of modules that were nn.MultiheadAttention */
-    lr_memory_list keys;      /**< keys that the file had, folded */
-    lr_memory_list kinds;     /**< metadata that were numbers, with which: "u32" */
-    lr_memory_list dropped;   /**< keys that were left out, folded, in their order */
-    const char *prefix;       /**< or NULL */
-    lr_rules *rules;          /**< with adapter, select and lets */
+    lr_memory_list moved;        /**< places whose number changed when gaps were closed, with that number */
+    lr_memory_list levels;       /**< places that are the variant of an enum */
+    lr_memory_list linear;       /**< weights that were transposed, folded */
+    lr_memory_list attention;    /**< paths of modules that were nn.MultiheadAttention */
+    lr_memory_list parametrized; /**< weights of weight_norm that the file had as original0 and original1 */
+    lr_memory_list keys;         /**< keys that the file had, folded */
+    lr_memory_list kinds;        /**< metadata that were numbers, with which: "u32" */
+    lr_memory_list dropped;      /**< keys that were left out, folded, in their order */
+    const char *prefix;          /**< or NULL */
+    lr_rules *rules;             /**< with adapter, select and lets */
+    lr_rules *recognised;        /**< what recognition did beside them, as rules */
 } lr_memory;
 
 /** A source with its load arguments. */

@@ -34,7 +34,9 @@ bool lr_back_is_normed(const lr_reverse *b, const lr_candidate *weight)
 
 int32_t lr_back_normed_names(lr_reverse *b, const lr_candidate *weight, const char *names[2])
 {
-    bool parametrized = had(b, weight, true);
+    const lr_memory *memory = b->source->memory;
+    bool parametrized =
+        had(b, weight, true) || (memory && lr_memory_find(&memory->parametrized, weight->text, weight->length));
     char text[4096];
     for (int i = 0; i < 2; i++) {
         if (!spell(weight, parametrized, i == 1, text, sizeof text)) {

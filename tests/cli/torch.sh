@@ -132,4 +132,26 @@ pub struct Old { rnn: Lstm' --profile $name
     done
 }
 
+# weight_norm by both spellings. Each row has the length that its numbers say, so that no bit changes.
+normed() { # PREFIX
+    st_begin
+    st_tensor "$1old.weight_g" '1, 1' 1 5
+    st_tensor "$1old.weight_v" '1, 2' 2 3
+    st_tensor "$1new.0.parametrizations.weight.original0" '1, 1' 1 5
+    st_tensor "$1new.0.parametrizations.weight.original1" '1, 2' 2 3
+    st_tensor "$1old.bias" 1 1
+    st_tensor "$1new.0.bias" 1 1
+    st_end >model.safetensors
+}
+normed ''
+there_and_back "weight_norm" 'old: Linear, new: Vec<Linear>'
+there_and_back "weight_norm next to a rule" 'first: Linear, new: Vec<Linear>' --remap '^old\. => first.'
+run convert -y --reverse there.mpk back.safetensors
+check "and the record has the rule" "$record" diff model.safetensors back.safetensors
+normed 'module.'
+run convert -y --select module --type net.rs:Net --remap '^old\. => first.' model.safetensors there.mpk
+run convert -y --reverse there.mpk back.safetensors
+status_is "weight_norm below what was selected goes back" 0
+check "the same" "$record" diff model.safetensors back.safetensors
+
 finish

@@ -13,12 +13,33 @@
 
 /* ---------------------------------------------------------------------------------------------- working it out -- */
 
+/* Makes the base the last source, with its keys. */
+static int32_t open_base(rec_job *job, rec_plan *plan)
+{
+    uint32_t number = (uint32_t)plan->source_count;
+    lr_plan_source *slot = lr_plan_source_new(job, plan);
+    int32_t status;
+    if (!slot) {
+        return job->error.status;
+    }
+    plan->base_source = number;
+    /* Its modules are those of its own version. */
+    job->burn.minor = plan->base->burn_minor > 0 ? plan->base->burn_minor : LR_BURN_NOW;
+    slot->name = "the base";
+    slot->record = plan->base;
+    slot->rules = lr_rules_new(job);
+    slot->adapter = LR_ADAPTER_NONE;
+    status = slot->rules ? lr_plan_keys(job, plan, number) : job->error.status;
+    job->burn.minor = LR_BURN_NOW;
+    return status;
+}
+
 /* The base's values are pieces like any other, which give way where a source has something. */
 static int32_t add_base(rec_job *job, rec_plan *plan)
 {
-    uint32_t number = (uint32_t)plan->source_count;
-    lr_plan_source *slot;
-    int32_t status;
+    uint32_t number = plan->base_source;
+    lr_plan_source *slot = &plan->sources[number];
+    int32_t status = REC_OK;
     if (plan->base->root.form == REC_FORM_PATHS && !plan->foreign && !plan->backward) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the base is another framework's file, not a record of Burn");
         rec_fail_hint(job, "Convert it first: its layouts are others.");
@@ -33,18 +54,6 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
             return job->error.status;
         }
     }
-    slot = lr_plan_source_new(job, plan);
-    if (!slot) {
-        return job->error.status;
-    }
-    plan->base_source = number;
-    /* Its modules are those of its own version. */
-    job->burn.minor = plan->base->burn_minor > 0 ? plan->base->burn_minor : LR_BURN_NOW;
-    slot->name = "the base";
-    slot->record = plan->base;
-    slot->rules = lr_rules_new(job);
-    slot->adapter = LR_ADAPTER_NONE;
-    status = slot->rules ? lr_plan_keys(job, plan, number) : job->error.status;
     for (uint64_t i = 0; i < slot->key_count && status == REC_OK; i++) {
         lr_key *key = &slot->keys[i];
         const rec_tensor *tensor = rec_value_tensor(key->value);
@@ -412,30 +421,30 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     lr_fitter f = {.job = job, .plan = plan};
     const rec_layout *layout = NULL;
     int32_t status = REC_OK;
+    uint32_t count = (uint32_t)plan->source_count;
     bool typed;
     if (plan->source_count == 0) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan has no source");
     }
     job->burn.minor = LR_BURN_NOW; /* whose modules are recognised in what goes backwards */
-    for (uint32_t s = 0; s < plan->source_count && status == REC_OK; s++) {
+    status = plan->base ? open_base(job, plan) : REC_OK;
+    for (uint32_t s = 0; s < count && status == REC_OK; s++) {
         lr_plan_source *source = &plan->sources[s];
         job->file = source->name;
+        status = source->reverse ? lr_back_learn(job, plan, source) : REC_OK;
         for (uint64_t i = 0; i < source->rules->count; i++) {
             int32_t kind = source->rules->rules[i].kind;
             source->works = source->works || kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE ||
                             kind == LR_RULE_ROPE || kind == LR_RULE_ADD;
         }
-        status = lr_plan_keys(job, plan, s);
+        status = status == REC_OK ? lr_plan_keys(job, plan, s) : status;
         if (status == REC_OK) {
             status = source->reverse ? lr_plan_backward(job, plan, s) : lr_plan_forward(job, plan, s);
         }
         plan->backward = plan->backward || source->reverse;
     }
     status = status == REC_OK ? lr_plan_merge(job, plan) : status;
-    if (status == REC_OK && plan->base) {
-        status = add_base(job, plan);
-        job->burn.minor = LR_BURN_NOW;
-    }
+    status = status == REC_OK && plan->base ? add_base(job, plan) : status;
     status = status == REC_OK && !plan->backward ? destination(job, plan, &layout) : status;
     status = status == REC_OK ? make_tree(job, plan, layout) : status;
     typed = layout != NULL;

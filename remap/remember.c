@@ -107,22 +107,6 @@ static int32_t put_numbers(writer *w, const lr_rules *rules, const lr_number *nu
     return status;
 }
 
-/* The pattern of one text. @return false: it has no room. */
-static bool as_pattern(const char *text, size_t length, char *pattern, size_t room)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < length && used + 4 < room; i++) {
-        bool plain = lr_is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
-                     text[i] == '_';
-        if (!plain) {
-            pattern[used++] = '\\';
-        }
-        pattern[used++] = text[i];
-    }
-    pattern[used] = '\0';
-    return used + 4 < room;
-}
-
 /* The bytes of a key that `select` takes away. */
 static size_t selected(const lr_plan_source *source, const lr_key *key)
 {
@@ -145,7 +129,7 @@ static int32_t put_norm(writer *w, const lr_plan_source *source, const lr_piece 
     int32_t status;
     if (!key || !strstr(piece->operations, "weight_norm") ||
         !lr_is_direction(own, key->length - head, &base, &name, &length, &parametrized) || length > sizeof text ||
-        !as_pattern(own, base, pattern, sizeof pattern)) {
+        !lr_regex_quote(own, base, pattern, sizeof pattern)) {
         return REC_OK;
     }
     (void)snprintf(text, sizeof text, "^%s$", pattern);

@@ -214,3 +214,18 @@ uint32_t lr_regex_group(const lr_regex *regex, const char *name, size_t length)
     }
     return 0;
 }
+
+bool lr_regex_quote(const char *text, size_t length, char *pattern, size_t room)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 4 < room; i++) {
+        bool plain = lr_is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
+                     text[i] == '_';
+        if (!plain) {
+            pattern[used++] = '\\';
+        }
+        pattern[used++] = text[i];
+    }
+    pattern[used] = '\0';
+    return used + 4 < room;
+}

@@ -156,4 +156,7 @@ typedef struct lr_template_piece {
 /** The pieces of a replacement, in order. Borrowed. */
 const lr_template_piece *lr_template_pieces(const lr_template *replacement, uint32_t *count);
 
+/** The pattern that one text alone has. @return false: it has no room. */
+bool lr_regex_quote(const char *text, size_t length, char *pattern, size_t room);
+
 #endif

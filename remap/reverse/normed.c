@@ -1,9 +1,62 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Going backwards: the two spellings of what torch's weight_norm keeps of a weight. */
+ * Going backwards: the two spellings of what torch's weight_norm keeps of a weight, by what the import left or by the
+ * base. */
 #include <stdio.h>
 #include <string.h>
 
+#include "remap/forward/forward.h"
 #include "remap/reverse/reverse_private.h"
+
+/* Whether a base that is another framework's file has a tensor. */
+static bool in_base(rec_job *job, const rec_plan *plan, const char *text)
+{
+    const lr_key *key = plan->base && plan->base->root.form == REC_FORM_PATHS
+                            ? lr_plan_find_key(job, &plan->sources[plan->base_source], text, strlen(text))
+                            : NULL;
+    return key && key->value->kind == REC_KIND_TENSOR;
+}
+
+/* A rule for a key of such a base that is a direction and has its length there. */
+static int32_t learn(rec_job *job, const rec_plan *plan, lr_rules *rules, const char *key, size_t length)
+{
+    static const lr_location place = {.what = "the base"};
+    char text[2000], pattern[1000], quoted[900];
+    const char *name;
+    size_t base, name_length;
+    bool parametrized;
+    if (length >= sizeof text || !lr_is_direction(key, length, &base, &name, &name_length, &parametrized) ||
+        !lr_regex_quote(key, base, quoted, sizeof quoted)) {
+        return REC_OK;
+    }
+    memcpy(text, key, length + 1);
+    text[length - 1] = parametrized ? '0' : 'g';
+    if (!in_base(job, plan, text)) {
+        return job->error.status;
+    }
+    (void)snprintf(pattern, sizeof pattern, "^%s$", quoted);
+    return lr_rules_add(job, rules, "weight_norm", pattern, false, &place, "the base");
+}
+
+int32_t lr_back_learn(rec_job *job, rec_plan *plan, lr_plan_source *source)
+{
+    const lr_plan_source *base = plan->base && !plan->trial ? &plan->sources[plan->base_source] : NULL;
+    uint64_t *hits, count = source->rules->count;
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; base && i < base->key_count && status == REC_OK; i++) {
+        status = learn(job, plan, source->rules, base->keys[i].text, (size_t)base->keys[i].length);
+    }
+    if (status != REC_OK || source->rules->count == count) {
+        return status;
+    }
+    hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *hits);
+    if (!hits) {
+        return lr_fail_memory(job, source->rules->count * sizeof *hits);
+    }
+    memcpy(hits, source->hits, count * sizeof *hits);
+    lr_release(job->allocator, source->hits);
+    source->hits = hits;
+    return REC_OK;
+}
 
 /* The key of the direction by one spelling. @return false: it is too long for any file's. */
 static bool spell(const lr_candidate *weight, bool parametrized, bool direction, char *text, size_t room)
@@ -15,15 +68,15 @@ static bool spell(const lr_candidate *weight, bool parametrized, bool direction,
     return n > 0 && (size_t)n < room;
 }
 
-/* Whether the file had the direction by one spelling. */
+/* Whether the file, or the base, had the direction by one spelling. */
 static bool had(const lr_reverse *b, const lr_candidate *weight, bool parametrized)
 {
     const lr_memory *memory = b->source->memory;
     const char *select = b->source->rules->select;
     char text[4096];
     size_t head = select ? (size_t)snprintf(text, sizeof text, "%.3000s.", select) : 0;
-    return memory && spell(weight, parametrized, true, text + head, sizeof text - head) &&
-           lr_memory_has(&memory->keys, text, strlen(text));
+    return spell(weight, parametrized, true, text + head, sizeof text - head) &&
+           ((memory && lr_memory_has(&memory->keys, text, strlen(text))) || in_base(b->job, b->plan, text + head));
 }
 
 bool lr_back_is_normed(const lr_reverse *b, const lr_candidate *weight)

@@ -16,5 +16,7 @@
  * that do are told apart by the `export` rules. What has no inverse is REC_PROBLEM_NO_INVERSE and names the rule.
  */
 int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source);
+/** Rules for what a base that is another framework's file shows: the weights of weight_norm. Before the above. */
+int32_t lr_back_learn(rec_job *job, rec_plan *plan, lr_plan_source *source);
 
 #endif

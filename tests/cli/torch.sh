@@ -148,6 +148,10 @@ there_and_back "weight_norm" 'old: Linear, new: Vec<Linear>'
 there_and_back "weight_norm next to a rule" 'first: Linear, new: Vec<Linear>' --remap '^old\. => first.'
 run convert -y --reverse there.mpk back.safetensors
 check "and the record has the rule" "$record" diff model.safetensors back.safetensors
+run convert -y --metadata librecord.import= there.mpk bare.mpk
+run convert -y --reverse --remap '^old\. => first.' --base model.safetensors bare.mpk back.safetensors
+status_is "a record that lost its metadata goes back by its base" 0
+check "weight_norm comes back" "$record" diff model.safetensors back.safetensors
 normed 'module.'
 run convert -y --select module --type net.rs:Net --remap '^old\. => first.' model.safetensors there.mpk
 run convert -y --reverse there.mpk back.safetensors

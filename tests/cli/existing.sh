@@ -128,10 +128,10 @@ fi
 
 # --------------------------------------------------------------------------------------------------------- dry runs --
 
-prints "--dry-run does all but write" convert --dry-run $tiny "$scratch/dry.safetensors" <<END
-$tiny (Burn 0.21.0, full) -> $scratch/dry.safetensors: 2 tensors, $("$record" convert -q --to safetensors $tiny - | wc -c) bytes; a dry run, nothing was written
+prints "--dry-run does all but write" convert --dry-run $tiny "$scratch/dry.mpk" <<END
+$tiny (Burn 0.21.0, full) -> $scratch/dry.mpk: 2 tensors, $("$record" convert -q --to mpk $tiny - | wc -c) bytes; a dry run, nothing was written
 END
-check "there is nothing" [ ! -e "$scratch/dry.safetensors" ]
+check "there is nothing" [ ! -e "$scratch/dry.mpk" ]
 run convert --dry-run --no-clobber $half "$out"
 status_is "a file that is there is an error then, too" 2
 run convert --dry-run --burn 0.99 $half "$scratch/dry.mpk"

@@ -158,4 +158,12 @@ run convert -y --reverse there.mpk back.safetensors
 status_is "weight_norm below what was selected goes back" 0
 check "the same" "$record" diff model.safetensors back.safetensors
 
+# A record in Burn's layout is not what PyTorch loads.
+run convert -y there.mpk burns.safetensors
+check "a note says whose layout a record has" grep -q 'its own layout; for a model that PyTorch is to load, go backwards (reverse)' "$scratch/err"
+run convert -y --option burn-store=yes there.mpk burns.safetensors
+check "not where Burn's store is to load it" sh -c '! grep -q backwards "$1"' - "$scratch/err"
+run convert -y --reverse there.mpk back.safetensors
+check "nor on the way back" sh -c '! grep -q "go backwards" "$1"' - "$scratch/err"
+
 finish

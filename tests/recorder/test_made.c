@@ -60,9 +60,9 @@ static void models_larger_than_memory_are_saved(void **state)
         if (rec_save(recorder, record, path) != REC_OK) {
             fail_msg("%s", rec_error_message());
         }
-        assert_int_equal(rec_report_count(), 0);
-        assert_int_equal(l.given, l.size); /* each byte once… */
-        assert_false(l.jumped);            /* …in order */
+        assert_int_equal(rec_report_count(), strcmp(cases[i].format, "Safetensors") == 0); /* whose layout it is */
+        assert_int_equal(l.given, l.size);                                                 /* each byte once… */
+        assert_false(l.jumped);                                                            /* …in order */
         assert_true(l.largest <= 4 * MIB && l.largest >= 128 * 1024);
         if (!SANITIZED && peak > before + 32 * MIB) { /* a sanitizer keeps what is freed */
             fail_msg("%s: %llu bytes more than before", cases[i].format, (unsigned long long)(peak - before));

@@ -194,7 +194,7 @@ static void formats_that_can_keep_them(void **state)
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         rec_record *again = through(record, formats[i].name, NULL, &notes);
         print_message("# %s\n", formats[i].name);
-        assert_int_equal(notes, 0);
+        assert_int_equal(notes, strcmp(formats[i].name, "Safetensors") == 0); /* whose layout it is */
         check_all(again, values, formats[i].widths);
         rec_record_free(again);
     }

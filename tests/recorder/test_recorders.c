@@ -443,7 +443,8 @@ static void metadata_of_ones_own_are_kept_or_left_out_with_a_note(void **state)
             uint64_t size, more_size;
             assert_int_equal(rec_recorder_set(recorder, "layout", layouts[l]), REC_OK);
             assert_int_equal(rec_save_bytes(recorder, record, &bytes, &size), REC_OK);
-            assert_int_equal(rec_report_count(), 0);
+            /* One note may say whose layout it is: that of an old Burn is not for Burn's own store. */
+            assert_true(rec_report_count() <= (strncmp(recorders[i].name, "Safetensors", 11) == 0));
             assert_int_equal(rec_save_bytes(recorder, more, &more_bytes, &more_size), REC_OK);
             if (recorders[i].typed) {
                 assert_int_equal(rec_report_count(), 1);

@@ -92,5 +92,11 @@ void lr_st_note_store(const lr_st_tree *tree)
              ": the name of a field that is a word of Rust, which Burn's store has with r# (burn-store = yes, or the "
              "layout "
              "of Burn 0.19 or later)");
+        if (tree->count && !tree->only_tensors) { /* those that were asked for have a note of their own */
+            rec_job_note(
+                tree->job, REC_NOTE_LAYOUT, "",
+                "written under Burn's own names and in its own layout; for a model that PyTorch is to load, go "
+                "backwards (reverse)");
+        }
     }
 }

@@ -175,7 +175,10 @@ class Model:
             word, said = self.convert("mutants", ["--burn", self.burn, *swap], f"{self.out}/works.{self.ext}", mutant)
             words.append(word or self.compute("mutants", mutant, said))
         if self.name in MISTAKEN:
-            words.append(self.forth("mutants", [*self.type, *self.case.all_options, *MISTAKEN[self.name]])[0])
+            mistaken = MISTAKEN[self.name]  # one profile takes the place of another
+            kinds = {option.split("=")[0] for option in mistaken} & {"--profile"}
+            kept = [option for option in self.case.all_options if option.split("=")[0] not in kinds]
+            words.append(self.forth("mutants", [*self.type, *kept, *mistaken])[0])
         if not words:
             return "-"
         return "seen" if all(word.startswith("WRONG") for word in words) else "unseen"

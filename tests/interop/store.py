@@ -22,7 +22,7 @@ NEAREST = {"noam": "NoamLrScheduler", "cosine": "CosineAnnealingLrScheduler", "l
 HERE = os.path.dirname(os.path.abspath(__file__))
 TYPES_FILE = os.path.join(HERE, "types.rs")
 MODULES = ("tiny", "zoo", "mnist", "layers", "recent")
-BARE = ("layers", "recent") # have a module without tensors
+BARE = ("recent",)  # has a module without tensors whose tensors are no Options
 # optimizers of the oracle: how the driver calls them
 OPTIMIZERS = {"adam": "adam", "adamw": "adamw", "sgd": "sgd-momentum", "adagrad": "adagrad", "rmsprop": "rmsprop"}
 # element types as Burn's Debug has them

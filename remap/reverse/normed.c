@@ -52,7 +52,9 @@ int32_t lr_back_learn(rec_job *job, rec_plan *plan, lr_plan_source *source)
     if (!hits) {
         return lr_fail_memory(job, source->rules->count * sizeof *hits);
     }
-    memcpy(hits, source->hits, count * sizeof *hits);
+    if (count) {
+        memcpy(hits, source->hits, (size_t)count * sizeof *hits);
+    }
     lr_release(job->allocator, source->hits);
     source->hits = hits;
     return REC_OK;

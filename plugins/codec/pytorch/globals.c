@@ -437,7 +437,7 @@ static int32_t call_default_dict(const call *c, uint32_t *node)
         return call_dict(c, node);
     }
     rest.count = c->count - 1;
-    memmove(rest.items, rest.items + 1, rest.count * sizeof *rest.items);
+    memmove(rest.items, rest.items + 1, (size_t)rest.count * sizeof *rest.items);
     return call_dict(&rest, node);
 }
 

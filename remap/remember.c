@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What an import leaves in its record for the way back (remap/plan/memory.h): rules and numbers, the numbers that lists
- * gave up, levels of variants, which weights were transposed, which keys the file had. */
+ * What an import leaves in its record for the way back (lr_memory in remap/plan/plan.h): rules and numbers, the numbers
+ * that lists gave up, levels of variants, which weights were transposed, which keys the file had. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -241,11 +241,7 @@ typedef struct places {
 
 static bool is_number(const char *text, uint64_t length)
 {
-    uint64_t n = 0;
-    while (n < length && lr_is_digit(text[n])) {
-        n++;
-    }
-    return n == length && n > 0 && n <= LR_MEMORY_DIGITS;
+    return length <= LR_MEMORY_DIGITS && lr_memory_is_digits(text, length);
 }
 
 /* Compares the parts of a place with those of the key before gaps were closed and variants were found. */

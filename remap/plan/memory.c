@@ -10,7 +10,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- folding -- */
 
-static bool all_digits(const char *text, uint64_t length)
+bool lr_memory_is_digits(const char *text, uint64_t length)
 {
     for (uint64_t i = 0; i < length; i++) {
         if (!lr_is_digit(text[i])) {
@@ -27,7 +27,7 @@ uint64_t lr_memory_fold(const char *key, uint64_t length, char *folded)
     for (const char *part = key; part;) {
         const char *dot = lr_path_dot(part, end);
         uint64_t size = (uint64_t)((dot ? dot : end) - part);
-        if (all_digits(part, size)) {
+        if (lr_memory_is_digits(part, size)) {
             folded[used++] = '#';
         } else {
             memmove(folded + used, part, (size_t)size);
@@ -106,7 +106,7 @@ static int32_t add(const reader *r, lr_memory_list *list, const char *text, cons
 static int32_t add_moved(const reader *r, char *value)
 {
     char *blank = strrchr(value, ' ');
-    if (!blank || !all_digits(blank + 1, strlen(blank + 1)) || strlen(blank + 1) > LR_MEMORY_DIGITS) {
+    if (!blank || !lr_memory_is_digits(blank + 1, strlen(blank + 1)) || strlen(blank + 1) > LR_MEMORY_DIGITS) {
         return rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "expected a place and a number for `moved`");
     }
     *blank = '\0';

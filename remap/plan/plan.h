@@ -300,6 +300,8 @@ const lr_memory_entry *lr_memory_find(const lr_memory_list *list, const char *te
 rec_value lr_memory_value(const lr_memory *memory, const char *key, const rec_value *value);
 /** Whether a list has a key, whatever its numbers. */
 bool lr_memory_has(const lr_memory_list *list, const char *key, uint64_t length);
+/** @return whether a text is one digit or more, and nothing else. */
+bool lr_memory_is_digits(const char *text, uint64_t length);
 /** Folds a key: parts that are numbers become `#`. @param folded room for `length` + 1 bytes. @return its length. */
 uint64_t lr_memory_fold(const char *key, uint64_t length, char *folded);
 /** A key of the record as the file had it, before rules: numbers of lists, and without levels if `levels`.

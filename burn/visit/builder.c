@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The builder: events to a record. It checks the grammar of the events, packs runs of numbers, and knows at any time
+ * The builder: events to a record. The events are in order (order.c). It packs runs of numbers, and knows at any time
  * where it is. */
 #include "burn/visit/builder_private.h"
 
@@ -25,18 +25,11 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     b->at = at;
     if (scalar->kind == REC_KIND_NIL && in_v1_values(b)) {
         lr_frame *f = &b->frames[b->depth - 1];
-        int added =
-            f->announced != REC_UNKNOWN && b->runner.count == f->announced ? 0 : lr_runner_add_nil(b->job, &b->runner);
+        int added = lr_runner_add_nil(b->job, &b->runner);
         if (added != 0) {
             f->run = true;
             return added > 0 ? REC_OK : b->job->error.status;
         }
-    }
-    if (scalar->kind < REC_KIND_NIL || scalar->kind > REC_KIND_STRING) {
-        return lr_builder_grammar(b, "a scalar of unknown kind");
-    }
-    if (scalar->kind == REC_KIND_STRING && scalar->v.length >= UINT32_MAX) {
-        return rec_fail(b->job, REC_E_UNSUPPORTED, at, "a string of 4 GiB or more");
     }
     if (!lr_from_scalar(&b->record->arena, scalar, &value)) {
         return lr_fail_arena(b->job, &b->record->arena, scalar->kind == REC_KIND_STRING ? scalar->v.length : 1);
@@ -47,21 +40,14 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     lr_builder *b = self;
-    lr_frame *f = b->depth ? &b->frames[b->depth - 1] : NULL;
+    lr_frame *f = &b->frames[b->depth - 1];
     const uint8_t *from = data;
     uint32_t width = rec_dtype_bits(dtype) / 8;
     b->at = at;
-    if (!f || f->kind != REC_KIND_LIST ||
-        !(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
-        return lr_builder_grammar(b, "numbers outside of a list, or of a type that no list has");
-    }
     if (!count) {
         return REC_OK;
     }
     b->owed = false;
-    if (f->announced != REC_UNKNOWN && count > f->announced - f->count - (f->run ? b->runner.count : 0)) {
-        return lr_builder_grammar(b, "more elements than were announced");
-    }
     if (f->run || f->count == 0) {
         b->runner.expected = f->announced != REC_UNKNOWN ? f->announced : 0;
         int added = lr_runner_add(b->job, &b->runner, dtype, data, count);
@@ -118,7 +104,7 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_
     }
     if (blob->kind == REC_BLOB_TEMPORARY) {
         data = lr_data_copy(b->record, blob->data, blob->size);
-    } else if ((blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE) && blob->source) {
+    } else {
         const uint8_t *view = blob->kind == REC_BLOB_VIEW ? blob->data : NULL;
         if (blob->kind == REC_BLOB_RANGE &&
             lr_source_at_hand(b->job, blob->source, blob->offset, blob->size, &view) != REC_OK) {
@@ -126,9 +112,6 @@ static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_
         }
         data = lr_data_lent(b->record, blob->source, view, blob->size, blob->offset);
         lr_source_stepped_over(blob->source, view, blob->size);
-    } else {
-        (void)lr_builder_grammar(b, "a blob of unknown kind or without its source");
-        return NULL;
     }
     if (!data) {
         (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
@@ -183,12 +166,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    lr_builder *b = self;
-    if (form == REC_FORM_PATHS && b->entry) {
-        b->at = at;
-        return lr_builder_grammar(b, "dotted paths in the metadata");
-    }
-    return lr_builder_open(b, at, REC_KIND_MAP, form, count) ? REC_OK : b->job->error.status;
+    return lr_builder_open(self, at, REC_KIND_MAP, form, count) ? REC_OK : ((lr_builder *)self)->job->error.status;
 }
 
 /* A key that is a path, as all are written. @return false: there is no memory for it. */
@@ -213,28 +191,12 @@ static bool path_key(lr_builder *b, const rec_scalar *key, rec_value *value)
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_builder *b = self;
-    lr_frame *f = b->depth ? &b->frames[b->depth - 1] : NULL;
+    lr_frame *f = &b->frames[b->depth - 1];
     b->at = at;
-    if (b->owed) {
-        return lr_builder_grammar(b, "an option without its value");
-    }
-    if (!f || f->kind != REC_KIND_MAP || f->has_key) {
-        return lr_builder_grammar(b, "a key outside of a map, or two keys in a row");
-    }
-    if (f->count == f->announced) {
-        return lr_builder_grammar(b, "more entries than were announced");
-    }
-    if (key->kind < REC_KIND_BOOL || key->kind > REC_KIND_STRING || key->kind == REC_KIND_FLOAT) {
-        return lr_builder_grammar(b, "a key that is no string, bool or integer");
-    }
-    if (f->form == REC_FORM_PATHS && key->kind != REC_KIND_STRING) {
-        return lr_builder_grammar(b, "a path that is no string");
-    }
     if (lr_builder_in_place(b, f) != REC_OK) {
         return b->job->error.status;
     }
-    if ((key->kind == REC_KIND_STRING && key->v.length >= UINT32_MAX) ||
-        !(f->form == REC_FORM_PATHS ? path_key(b, key, &f->key) : lr_from_scalar(&b->record->arena, key, &f->key))) {
+    if (!(f->form == REC_FORM_PATHS ? path_key(b, key, &f->key) : lr_from_scalar(&b->record->arena, key, &f->key))) {
         return lr_fail_arena(b->job, lr_builder_arena(b, f), 64);
     }
     f->has_key = true;
@@ -251,9 +213,6 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     lr_builder *b = self;
     lr_variant *variant;
     b->at = at;
-    if (name->kind != REC_KIND_STRING || name->v.length >= UINT32_MAX) {
-        return lr_builder_grammar(b, "a variant without a name");
-    }
     variant = lr_arena_alloc(&b->record->arena, sizeof *variant, 8);
     if (!variant || !lr_string(&b->record->arena, name->text, name->v.length, &variant->name)) {
         return lr_fail_arena(b->job, &b->record->arena, sizeof *variant);
@@ -282,10 +241,6 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
 {
     lr_builder *b = self;
     b->at = at;
-    if (!b->tensors || b->depth || b->rooted || b->entry || b->owed || key->kind != REC_KIND_STRING ||
-        value->kind != REC_KIND_STRING || key->v.length >= UINT32_MAX || value->v.length >= UINT32_MAX) {
-        return lr_builder_grammar(b, "metadata that is no text, or not before the value");
-    }
     return lr_builder_metadata_pair(b, key, value);
 }
 
@@ -293,10 +248,6 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_builder *b = self;
     b->at = at;
-    if (!b->tensors || b->depth || b->rooted || b->entry || b->owed || key->kind != REC_KIND_STRING ||
-        key->v.length >= UINT32_MAX) {
-        return lr_builder_grammar(b, "metadata whose key is no text, or that is not before the value");
-    }
     return lr_builder_metadata_begin(b, key);
 }
 
@@ -308,12 +259,6 @@ static int32_t take_numbers(lr_builder *b, const rec_tensor_event *event, rec_te
     if (event->size < offsetof(rec_tensor_event, numbers) + sizeof event->numbers ||
         event->numbers_dtype == REC_DTYPE_NONE) {
         return REC_OK;
-    }
-    if (!lr_dtype_is_float(event->numbers_dtype) && !lr_dtype_is_int(event->numbers_dtype)) {
-        return lr_builder_grammar(b, "numbers of a tensor that are neither floats nor integers");
-    }
-    if (event->numbers.kind != REC_BLOB_VIEW && event->numbers.kind != REC_BLOB_RANGE) {
-        return lr_builder_grammar(b, "numbers of a tensor that lie in no source");
     }
     if (!lr_tensor_size(event->numbers_dtype, tensor->count, &size) || size != event->numbers.size) {
         return lr_fail_data(b->job, b->at, event->numbers_dtype, tensor->shape, tensor->rank, event->numbers.size);
@@ -363,14 +308,6 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     uint64_t size;
     char words[160];
     b->at = at;
-    if (!b->tensors || b->entry) {
-        return lr_builder_grammar(b, b->entry ? "a tensor in the metadata"
-                                              : "a tensor from a format whose traits do not say so");
-    }
-    if (event->dtype <= REC_DTYPE_NONE || event->dtype > REC_DTYPE_OPAQUE ||
-        (event->dtype == REC_DTYPE_OPAQUE && !event->dtype_name) || (event->rank && !event->shape)) {
-        return lr_builder_grammar(b, "a tensor without element type or shape");
-    }
     if (event->rank > LR_RANK_MOST) {
         return rec_fail(b->job, REC_E_UNSUPPORTED, at, "a tensor of rank %u; at most %d are supported",
                         (unsigned)event->rank, LR_RANK_MOST);
@@ -425,17 +362,12 @@ static int32_t on_end(void *self, uint64_t at)
     lr_frame f;
     int32_t status = REC_OK;
     b->at = at;
-    if (!b->depth || b->owed) {
-        return lr_builder_grammar(b, b->owed ? "an option without its value" : "an end without a beginning");
-    }
     f = b->frames[b->depth - 1];
     b->depth--; /* errors below speak of the container itself */
     if (f.kind == REC_KIND_LIST) {
         status = lr_builder_end_list(b, &f, &value);
     } else if (f.kind == REC_KIND_MAP) {
         status = lr_builder_end_map(b, &f, &value);
-    } else if (f.variant->has_payload && !f.count) {
-        status = lr_builder_grammar(b, "a variant without its payload");
     } else {
         value = (rec_value){.kind = REC_KIND_VARIANT, .v = {.variant = f.variant}};
     }
@@ -501,10 +433,6 @@ rec_record *lr_builder_finish(lr_builder *b)
 {
     rec_record *record = NULL;
     if (lr_job_failed(b->job)) {
-        return NULL;
-    }
-    if (!b->rooted || b->depth || b->owed) {
-        (void)lr_builder_grammar(b, "the value was not completed");
         return NULL;
     }
     if (!b->tensors && lr_builder_unwrap(b) != REC_OK) {

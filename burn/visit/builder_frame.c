@@ -53,11 +53,6 @@ uint64_t lr_builder_where(void *user, char *path, size_t room)
     return used;
 }
 
-int32_t lr_builder_grammar(lr_builder *b, const char *what)
-{
-    return lr_breach(b->job, b->at, "broke the order of events: %s", what);
-}
-
 static int32_t push(lr_builder *b, rec_value value)
 {
     if (!lr_job_grow_counted(b->job, &b->stack, b->count + 1, &b->room, sizeof value)) {
@@ -91,9 +86,6 @@ int32_t lr_builder_in_place(lr_builder *b, lr_frame *f)
 
 int32_t lr_builder_add(lr_builder *b, lr_frame *f, rec_value value)
 {
-    if (f->count == f->announced) {
-        return lr_builder_grammar(b, "more elements than were announced");
-    }
     if (lr_builder_in_place(b, f) != REC_OK) {
         return b->job->error.status;
     }
@@ -131,15 +123,11 @@ int32_t lr_builder_emit(lr_builder *b, rec_value value)
     lr_frame *f;
     b->owed = false;
     if (!b->depth) {
-        if (b->rooted) {
-            return lr_builder_grammar(b, "a second value");
-        }
         if (b->entry) {
             return lr_builder_metadata_end(b, &value);
         }
         b->job->adapting = false;
         b->record->root = value;
-        b->rooted = true;
         return REC_OK;
     }
     f = &b->frames[b->depth - 1];
@@ -147,15 +135,9 @@ int32_t lr_builder_emit(lr_builder *b, rec_value value)
         return lr_builder_unpack(b, f) == REC_OK ? lr_builder_add(b, f, value) : b->job->error.status;
     }
     if (f->kind == REC_KIND_VARIANT) {
-        if (!f->variant->has_payload || f->count) {
-            return lr_builder_grammar(b, "a payload that was not announced");
-        }
         f->variant->payload = value;
         f->count = 1;
         return REC_OK;
-    }
-    if (!f->has_key) {
-        return lr_builder_grammar(b, "a value of a map without its key");
     }
     if (b->depth == 1 && !b->tensors && lr_value_is(&f->key, "metadata") && lr_builder_metadata(b, &value) != REC_OK) {
         return b->job->error.status;
@@ -174,22 +156,8 @@ lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form
     lr_frame *f;
     b->at = at;
     b->owed = false;
-    if (b->depth == b->job->limits.depth) {
-        (void)rec_fail(b->job, REC_E_LIMIT, at, "lists and maps are nested deeper than the limit of %u",
-                       (unsigned)b->job->limits.depth);
-        rec_fail_hint(b->job, "If the file can be trusted, raise `depth` (rec_limits, or the INI file).");
-        return NULL;
-    }
     if (b->depth && b->frames[b->depth - 1].kind == REC_KIND_LIST &&
         lr_builder_unpack(b, &b->frames[b->depth - 1]) != REC_OK) {
-        return NULL;
-    }
-    if (!b->depth && b->rooted) {
-        (void)lr_builder_grammar(b, "a second value");
-        return NULL;
-    }
-    if (b->depth && b->frames[b->depth - 1].kind == REC_KIND_MAP && !b->frames[b->depth - 1].has_key) {
-        (void)lr_builder_grammar(b, "a value of a map without its key");
         return NULL;
     }
     if (!lr_job_grow_counted(b->job, &b->frames, b->depth + 1, &b->frame_room, sizeof *f)) {
@@ -215,10 +183,6 @@ static int32_t fail_twice(lr_builder *b, const lr_frame *f, const rec_value *key
 int32_t lr_builder_end_list(lr_builder *b, const lr_frame *f, rec_value *value)
 {
     lr_list *list = f->list;
-    uint64_t numbers = f->run ? b->runner.count : 0;
-    if (f->announced != REC_UNKNOWN && f->count + numbers != f->announced) {
-        return lr_builder_grammar(b, "fewer elements than were announced");
-    }
     if (f->run) {
         *value = (rec_value){.kind = REC_KIND_NUMBERS, .form = (uint8_t)f->form};
         value->v.run = lr_runner_take(b->job, &b->runner, b->record, f->form);
@@ -273,12 +237,6 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
 {
     lr_map *map = f->map;
     lr_entry *twice = NULL;
-    if (f->has_key) {
-        return lr_builder_grammar(b, "a key without its value");
-    }
-    if (f->announced != REC_UNKNOWN && f->count != f->announced) {
-        return lr_builder_grammar(b, "fewer entries than were announced");
-    }
     if (!map) {
         /* Pairs of values, as entries are. */
         const lr_entry *entries = f->count ? (const lr_entry *)&b->stack[f->base] : NULL;

@@ -32,7 +32,6 @@ struct lr_builder {
     lr_burn burn;
     bool again;  /* item came before metadata */
     bool second; /* metadata is known from a first pass */
-    bool rooted; /* the one value is complete */
     bool owed;   /* an option was said to be present, and its value is due */
     bool entry;  /* the value that is due or being read is that of a metadata entry */
     rec_value entry_key;
@@ -50,8 +49,6 @@ struct lr_builder {
 
 /* builder_frame.c */
 
-/** The plugin broke the order of events. */
-int32_t lr_builder_grammar(lr_builder *builder, const char *what);
 /** The job's `where` of a builder. */
 uint64_t lr_builder_where(void *builder, char *path, size_t room);
 /** Where the entries of a map lie, and its keys: of a flat one apart, for they go when it becomes a tree. */

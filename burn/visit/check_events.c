@@ -85,18 +85,13 @@ static spot below(const lr_check *c, const lr_check_frame *f, const char *text, 
     return at;
 }
 
-static int32_t grammar(lr_check *c, uint64_t at, const char *what)
-{
-    return rec_fail(c->job, REC_E_PLUGIN, at, "events that are no tree: %s", what);
-}
-
 static lr_check_frame *top(lr_check *c)
 {
     return c->depth ? &c->frames[c->depth - 1] : NULL;
 }
 
-/* Where the value is whose event came: 0 if there can be none, and the job has failed. */
-static uint64_t enter(lr_check *c, uint64_t at)
+/* Where the value is whose event came. */
+static uint64_t enter(lr_check *c)
 {
     lr_check_frame *f = top(c);
     char index[24];
@@ -106,12 +101,11 @@ static uint64_t enter(lr_check *c, uint64_t at)
         c->exact = c->entry;
         return c->entry;
     }
-    if (!f && !c->rooted) {
-        c->rooted = true;
+    if (!f) {
         c->exact = seed;
         return seed;
     }
-    if (f && f->kind == REC_KIND_LIST) {
+    if (f->kind == REC_KIND_LIST) {
         spot to;
         length = snprintf(index, sizeof index, "%" PRIu64, f->count);
         c->used = lr_path_append_index(c->path, sizeof c->path, f->used, f->used == 0, f->count);
@@ -120,14 +114,9 @@ static uint64_t enter(lr_check *c, uint64_t at)
         c->exact = to.exact;
         return to.place;
     }
-    if (f && f->keyed) {
-        f->keyed = false;
-        f->count++;
-        c->exact = f->exact_next;
-        return f->next;
-    }
-    (void)grammar(c, at, "a value where none can be");
-    return 0;
+    f->count++;
+    c->exact = f->exact_next;
+    return f->next;
 }
 
 static void leave_to(lr_check *c, size_t used)
@@ -150,10 +139,10 @@ static void leave(lr_check *c)
 
 static int32_t leaf(lr_check *c, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words, const rec_blob *blob)
 {
-    uint64_t place = enter(c, at);
+    uint64_t place = enter(c);
     int32_t status;
     leaf->spare = leaf->spare || c->entry;
-    status = place ? c->leaf(c, place, at, leaf, words, blob) : c->job->error.status;
+    status = c->leaf(c, place, at, leaf, words, blob);
     leave(c);
     return status;
 }
@@ -212,10 +201,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
 {
     lr_check *c = self;
     lr_check_frame *f = top(c);
-    if (!f || f->kind != REC_KIND_LIST ||
-        !(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
-        return grammar(c, at, "numbers outside of a list, or of a type that no list has");
-    }
+    (void)at;
     lr_numbers_add(&f->numbers, dtype, data, count);
     f->count += count;
     return REC_OK;
@@ -228,17 +214,10 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 }
 
 /* Opens a container. @return its place. */
-static int32_t open(lr_check *c, uint64_t at, int32_t kind)
+static int32_t open(lr_check *c, int32_t kind)
 {
-    uint64_t place = enter(c, at);
+    uint64_t place = enter(c);
     lr_check_frame *f;
-    if (!place) {
-        return c->job->error.status;
-    }
-    if (c->depth >= c->job->limits.depth) {
-        return rec_fail(c->job, REC_E_LIMIT, at, "lists and maps are nested deeper than %u levels",
-                        (unsigned)c->job->limits.depth);
-    }
     if (c->depth == c->frame_room) {
         uint32_t room = c->frame_room ? c->frame_room * 2 : 8;
         lr_check_frame *frames = lr_resize(c->job->allocator, c->frames, room * sizeof *frames);
@@ -250,7 +229,7 @@ static int32_t open(lr_check *c, uint64_t at, int32_t kind)
     }
     f = &c->frames[c->depth++];
     f->kind = kind;
-    f->keyed = f->root_metadata = false;
+    f->root_metadata = false;
     f->place = place;
     f->exact = c->exact;
     f->count = 0;
@@ -268,17 +247,19 @@ static int32_t open(lr_check *c, uint64_t at, int32_t kind)
 
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
+    (void)at;
     (void)form;
     (void)count;
-    return open(self, at, REC_KIND_LIST);
+    return open(self, REC_KIND_LIST);
 }
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     lr_check *c = self;
+    (void)at;
     (void)count;
     c->paths = c->depth || c->entry_due ? c->paths : c->tensors && form == REC_FORM_PATHS;
-    return open(self, at, REC_KIND_MAP);
+    return open(self, REC_KIND_MAP);
 }
 
 /* What follows is below this name. */
@@ -288,7 +269,6 @@ static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t leng
     spot at = below(c, f, text, length);
     f->next = at.place;
     f->exact_next = at.exact;
-    f->keyed = true;
     f->root_metadata = outer && length == 8 && memcmp(text, "metadata", 8) == 0;
     if (!outer || length != 4 || memcmp(text, "item", 4) != 0) { /* paths are those of the record */
         c->used = lr_path_append(c->path, sizeof c->path, f->used, f->used == 0, text, length);
@@ -300,9 +280,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     lr_check *c = self;
     lr_check_frame *f = top(c);
     char text[24];
-    if (!f || f->kind != REC_KIND_MAP || f->keyed) {
-        return grammar(c, at, "a key outside of a map, or two in a row");
-    }
+    (void)at;
     if (key->kind == REC_KIND_STRING) {
         name(c, f, key->text, key->v.length);
         return REC_OK;
@@ -311,10 +289,8 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
         (void)snprintf(text, sizeof text, "%s", key->v.i ? "true" : "false");
     } else if (key->kind == REC_KIND_INT) {
         (void)snprintf(text, sizeof text, "%" PRId64, key->v.i);
-    } else if (key->kind == REC_KIND_UINT) {
-        (void)snprintf(text, sizeof text, "%" PRIu64, key->v.u);
     } else {
-        return grammar(c, at, "a key that is no string, bool or integer");
+        (void)snprintf(text, sizeof text, "%" PRIu64, key->v.u);
     }
     name(c, f, text, strlen(text));
     return REC_OK;
@@ -327,11 +303,8 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     uint64_t entry;
     int32_t status;
     (void)index;
-    if (variant->kind != REC_KIND_STRING) {
-        return grammar(c, at, "a variant without a name");
-    }
     if (payload) {
-        status = open(c, at, REC_KIND_VARIANT);
+        status = open(c, REC_KIND_VARIANT);
         f = top(c);
         if (status == REC_OK) {
             name(c, f, variant->text, variant->v.length);
@@ -346,14 +319,12 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
         if (f && f->kind == REC_KIND_LIST) {
             f->count--; /* the same value again */
         } else if (f) {
-            f->keyed = true;
             f->count--;
         } else {
-            c->rooted = false;
             c->entry = entry;
             c->entry_due = entry != 0;
         }
-        status = open(c, at, REC_KIND_VARIANT);
+        status = open(c, REC_KIND_VARIANT);
     }
     return status;
 }
@@ -363,9 +334,6 @@ static int32_t on_end(void *self, uint64_t at)
     lr_check *c = self;
     lr_check_frame *f = top(c);
     int32_t status = REC_OK;
-    if (!f || f->kind == 0 || (f->keyed && f->kind == REC_KIND_MAP)) {
-        return grammar(c, at, "an end without a beginning, or before a value");
-    }
     leave_to(c, f->used);
     if (f->kind == REC_KIND_LIST && (f->numbers.count || !f->count)) {
         lr_variables *n = &f->numbers;
@@ -415,9 +383,6 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     lr_leaf text = leaf_of_scalar(value);
     lr_leaf_words words = {.scalar = value};
     int32_t status;
-    if (key->kind != REC_KIND_STRING || value->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
-        return grammar(c, at, "metadata that is no text, or not before the value");
-    }
     if (c->flat && says_of_itself(c, key)) {
         return REC_OK;
     }
@@ -436,9 +401,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
 static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_check *c = self;
-    if (key->kind != REC_KIND_STRING || c->depth || c->rooted || c->entry) {
-        return grammar(c, at, "metadata whose key is no text, or that is not before the value");
-    }
+    (void)at;
     c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
     c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
     c->entry = fold(metadata_seed, key->text, key->v.length);
@@ -493,7 +456,7 @@ const rec_visitor lr_check_visitor = {
 void lr_check_rewind(lr_check *c)
 {
     c->depth = 0;
-    c->rooted = c->paths = false;
+    c->paths = false;
     c->entry = 0;
     c->entry_due = false;
     leave_to(c, 0);

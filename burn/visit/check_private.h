@@ -74,7 +74,6 @@ typedef struct lr_leaf_words {
 /** A container that is open. */
 typedef struct lr_check_frame {
     int32_t kind;          /**< REC_KIND_LIST, _MAP, _VARIANT */
-    bool keyed;            /**< `next` is the place of a value that is yet to come */
     bool root_metadata;    /**< the value that is to come is the metadata */
     uint64_t place, exact; /**< hashes of its path */
     uint64_t next, exact_next;
@@ -92,7 +91,6 @@ struct lr_check {
     bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
     bool tensors;
     bool flat;           /**< it has all under paths */
-    bool rooted;         /**< the value came */
     uint64_t entry;      /**< the place of the metadata entry whose value is told, 0: it is the record's */
     bool entry_due;      /**< and that value has not begun */
     bool with_id;        /**< some tensor was read back with the id that it was written with… */

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The border that a reader's events cross: a plugin's `load` is called with this visitor, which looks at each event's
- * arguments before anybody works with them. What is in order goes on to the builder or the check; their own rule is the
- * order of events. A tensor is one event, and so is a run of numbers: none of this is done byte by byte. */
+ * The border that a reader's events cross: a plugin's `load` is called with this visitor, which checks the arguments of
+ * each event, and their order (order.c). The builder and the check get what is right. A tensor is one event, and so is
+ * a run of numbers: none of this is done byte by byte. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "burn/visit/guard.h"
 #include "burn/visit/walk_private.h"
 #include "core/io/io.h"
 
 /* What the first version of a struct had: none was ever smaller. */
 #define TENSOR_LEAST (offsetof(rec_tensor_event, data) + sizeof(rec_blob))
 
-/** One call of `load`. */
-typedef struct guard {
-    rec_job *job;
-    const rec_visitor *inner;
-    void *inner_self;
-    bool tensors;
-    uint64_t depth; /* of containers */
-} guard;
-
 /* The guard that `self` is, in a call of `load` that is the innermost one. NULL: the event is refused. */
-static guard *enter(void *self, const char *event)
+static lr_guard *enter(void *self, const char *event)
 {
     const lr_call *call = lr_call_now();
     if (!call || call->kind != LR_CALL_LOAD || call->self != self) {
@@ -37,39 +29,39 @@ static guard *enter(void *self, const char *event)
         }
         return NULL;
     }
-    return lr_job_failed(((guard *)self)->job) ? NULL : self;
+    return lr_job_failed(((lr_guard *)self)->order.job) ? NULL : self;
 }
 
-static int32_t refused(const guard *g)
+static int32_t refused(const lr_guard *g)
 {
-    return lr_breach_status(g ? g->job : NULL);
+    return lr_breach_status(g ? g->order.job : NULL);
 }
 
 /* --------------------------------------------------------------------------------------------------- arguments -- */
 
-static bool has(const guard *g, uint64_t at, const char *event, const char *argument, const void *pointer)
+static bool has(const lr_guard *g, uint64_t at, const char *event, const char *argument, const void *pointer)
 {
     if (!pointer) {
-        (void)lr_breach(g->job, at, "told `%s` with NULL as `%s`", event, argument);
+        (void)lr_breach(g->order.job, at, "told `%s` with NULL as `%s`", event, argument);
     }
     return pointer != NULL;
 }
 
 /* UTF-8 of a length. */
-static bool is_text(const guard *g, uint64_t at, const char *what, const char *text, uint64_t length)
+static bool is_text(const lr_guard *g, uint64_t at, const char *what, const char *text, uint64_t length)
 {
     size_t good;
     if (!text && length) {
-        (void)lr_breach(g->job, at, "gave %s of %" PRIu64 " bytes without its text", what, length);
+        (void)lr_breach(g->order.job, at, "gave %s of %" PRIu64 " bytes without its text", what, length);
         return false;
     }
     if (length >= UINT32_MAX) {
-        (void)rec_fail(g->job, REC_E_UNSUPPORTED, at, "a string of 4 GiB or more");
+        (void)rec_fail(g->order.job, REC_E_UNSUPPORTED, at, "a string of 4 GiB or more");
         return false;
     }
     good = length ? lr_utf8_valid(text, (size_t)length) : 0;
     if (good != length) {
-        (void)lr_breach(g->job, at, "gave %s that is not UTF-8 at its byte %zu, 0x%02x", what, good,
+        (void)lr_breach(g->order.job, at, "gave %s that is not UTF-8 at its byte %zu, 0x%02x", what, good,
                         (unsigned)(unsigned char)text[good]);
     }
     return good == length;
@@ -92,19 +84,19 @@ static bool width_fits(const rec_scalar *s)
     }
 }
 
-static bool is_scalar(const guard *g, uint64_t at, const char *what, const rec_scalar *s)
+static bool is_scalar(const lr_guard *g, uint64_t at, const char *what, const rec_scalar *s)
 {
     if (s->kind < REC_KIND_NIL || s->kind > REC_KIND_STRING) {
-        (void)lr_breach(g->job, at, "gave %s of the kind %d, which is none of a scalar", what, (int)s->kind);
+        (void)lr_breach(g->order.job, at, "gave %s of the kind %d, which is none of a scalar", what, (int)s->kind);
     } else if (s->kind == REC_KIND_STRING) {
         return is_text(g, at, what, s->text, s->v.length);
     } else if (s->kind == REC_KIND_BOOL && (s->v.i < 0 || s->v.i > 1)) {
-        (void)lr_breach(g->job, at, "gave %s that is a bool of %" PRId64 "; it is 0 or 1", what, s->v.i);
+        (void)lr_breach(g->order.job, at, "gave %s that is a bool of %" PRId64 "; it is 0 or 1", what, s->v.i);
     } else if (!width_fits(s)) {
-        (void)lr_breach(g->job, at, "gave %s that is a number of %u bits, and not one that has them", what,
+        (void)lr_breach(g->order.job, at, "gave %s that is a number of %u bits, and not one that has them", what,
                         (unsigned)s->bits);
     } else if (s->form > REC_FORM_UNIT_STRUCT || (s->kind != REC_KIND_NIL && s->form)) {
-        (void)lr_breach(g->job, at, "gave %s of the form %u, which its kind has not", what, (unsigned)s->form);
+        (void)lr_breach(g->order.job, at, "gave %s of the form %u, which its kind has not", what, (unsigned)s->form);
     } else {
         return true;
     }
@@ -112,12 +104,13 @@ static bool is_scalar(const guard *g, uint64_t at, const char *what, const rec_s
 }
 
 /* A text that ends in a NUL: an id, a name of an element type. */
-static bool is_name(const guard *g, uint64_t at, const char *what, const char *text, size_t most)
+static bool is_name(const lr_guard *g, uint64_t at, const char *what, const char *text, size_t most)
 {
     size_t length = strnlen(text, most + 1);
     if (length == 0 || length > most) {
-        (void)lr_breach(g->job, at, length ? "gave %s of more than %zu bytes" : "gave %s that is empty; 1 to %zu bytes",
-                        what, most);
+        (void)lr_breach(g->order.job, at,
+                        length ? "gave %s of more than %zu bytes" : "gave %s that is empty; 1 to %zu bytes", what,
+                        most);
         return false;
     }
     if (!is_text(g, at, what, text, length)) {
@@ -125,35 +118,35 @@ static bool is_name(const guard *g, uint64_t at, const char *what, const char *t
     }
     for (const char *c = text; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == 0x7F) {
-            (void)lr_breach(g->job, at, "gave %s with the control character 0x%02x", what, (unsigned)*c);
+            (void)lr_breach(g->order.job, at, "gave %s with the control character 0x%02x", what, (unsigned)*c);
             return false;
         }
     }
     return true;
 }
 
-static bool is_id(const guard *g, uint64_t at, const char *id)
+static bool is_id(const lr_guard *g, uint64_t at, const char *id)
 {
     const char *fault = lr_id_fault(id, strnlen(id, LR_ID_MOST + 1));
     if (fault) {
-        (void)lr_breach(g->job, at, "gave an id that %s", fault);
+        (void)lr_breach(g->order.job, at, "gave an id that %s", fault);
     }
     return !fault;
 }
 
-static bool has_form(const guard *g, uint64_t at, int32_t form, int32_t a, int32_t b, int32_t c, const char *event)
+static bool has_form(const lr_guard *g, uint64_t at, int32_t form, int32_t a, int32_t b, int32_t c, const char *event)
 {
     if (form != REC_FORM_UNKNOWN && form != a && form != b && form != c) {
-        (void)lr_breach(g->job, at, "told `%s` with the form %d, which it has not", event, (int)form);
+        (void)lr_breach(g->order.job, at, "told `%s` with the form %d, which it has not", event, (int)form);
         return false;
     }
     return true;
 }
 
-static bool is_flag(const guard *g, uint64_t at, int32_t flag, const char *event, const char *argument)
+static bool is_flag(const lr_guard *g, uint64_t at, int32_t flag, const char *event, const char *argument)
 {
     if (flag != 0 && flag != 1) {
-        (void)lr_breach(g->job, at, "told `%s` with %d as `%s`; it is 0 or 1", event, (int)flag, argument);
+        (void)lr_breach(g->order.job, at, "told `%s` with %d as `%s`; it is 0 or 1", event, (int)flag, argument);
         return false;
     }
     return true;
@@ -163,41 +156,44 @@ static bool is_flag(const guard *g, uint64_t at, int32_t flag, const char *event
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
-    guard *g = enter(self, "metadata");
+    lr_guard *g = enter(self, "metadata");
     return g && has(g, at, "metadata", "key", key) && has(g, at, "metadata", "value", value) &&
-                   is_scalar(g, at, "a key of metadata", key) && is_scalar(g, at, "a value of metadata", value)
+                   is_scalar(g, at, "a key of metadata", key) && is_scalar(g, at, "a value of metadata", value) &&
+                   lr_order_metadata(&g->order, at, key, value) == REC_OK
                ? g->inner->metadata(g->inner_self, at, key, value)
                : refused(g);
 }
 
 static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 {
-    guard *g = enter(self, "metadata_value");
-    return g && has(g, at, "metadata_value", "key", key) && is_scalar(g, at, "a key of metadata", key)
+    lr_guard *g = enter(self, "metadata_value");
+    return g && has(g, at, "metadata_value", "key", key) && is_scalar(g, at, "a key of metadata", key) &&
+                   lr_order_metadata(&g->order, at, key, NULL) == REC_OK
                ? g->inner->metadata_value(g->inner_self, at, key)
                : refused(g);
 }
 
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
-    guard *g = enter(self, "scalar");
-    return g && has(g, at, "scalar", "scalar", scalar) && is_scalar(g, at, "a scalar", scalar)
+    lr_guard *g = enter(self, "scalar");
+    return g && has(g, at, "scalar", "scalar", scalar) && is_scalar(g, at, "a scalar", scalar) &&
+                   lr_order_value(&g->order, at) == REC_OK
                ? g->inner->scalar(g->inner_self, at, scalar)
                : refused(g);
 }
 
-static bool is_run(const guard *g, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+static bool is_run(const lr_guard *g, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     uint64_t size;
     if (!(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
-        (void)lr_breach(g->job, at, "told `numbers` of the type %d, which no list has", (int)dtype);
+        (void)lr_breach(g->order.job, at, "told `numbers` of the type %d, which no list has", (int)dtype);
         return false;
     }
     if (count && !has(g, at, "numbers", "data", data)) {
         return false;
     }
     if (!lr_mul(count, rec_dtype_bits(dtype) / 8, &size) || size > PTRDIFF_MAX) {
-        (void)lr_breach(g->job, at, "told %" PRIu64 " `numbers`, more than memory can hold", count);
+        (void)lr_breach(g->order.job, at, "told %" PRIu64 " `numbers`, more than memory can hold", count);
         return false;
     }
     return true;
@@ -205,118 +201,128 @@ static bool is_run(const guard *g, uint64_t at, rec_dtype dtype, const void *dat
 
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
-    guard *g = enter(self, "numbers");
-    return g && is_run(g, at, dtype, data, count) ? g->inner->numbers(g->inner_self, at, dtype, data, count)
-                                                  : refused(g);
+    lr_guard *g = enter(self, "numbers");
+    return g && is_run(g, at, dtype, data, count) && lr_order_numbers(&g->order, at, count) == REC_OK
+               ? g->inner->numbers(g->inner_self, at, dtype, data, count)
+               : refused(g);
 }
 
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
-    guard *g = enter(self, "bytes");
+    lr_guard *g = enter(self, "bytes");
     rec_blob known;
-    return g && has(g, at, "bytes", "blob", blob) && lr_blob_lent(g->job, at, blob, &known) == REC_OK
+    return g && has(g, at, "bytes", "blob", blob) && lr_blob_lent(g->order.job, at, blob, &known) == REC_OK &&
+                   lr_order_value(&g->order, at) == REC_OK
                ? g->inner->bytes(g->inner_self, at, &known)
                : refused(g);
 }
 
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    guard *g = enter(self, "list_begin");
-    if (!g || !has_form(g, at, form, REC_FORM_LIST, REC_FORM_ARRAY, REC_FORM_TUPLE, "list_begin")) {
+    lr_guard *g = enter(self, "list_begin");
+    if (!g || !has_form(g, at, form, REC_FORM_LIST, REC_FORM_ARRAY, REC_FORM_TUPLE, "list_begin") ||
+        lr_order_begin(&g->order, at, REC_KIND_LIST, form, count) != REC_OK) {
         return refused(g);
     }
-    g->depth++;
     return g->inner->list_begin(g->inner_self, at, form, count);
 }
 
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    guard *g = enter(self, "map_begin");
-    if (!g || !has_form(g, at, form, REC_FORM_STRUCT, REC_FORM_MAP, REC_FORM_PATHS, "map_begin")) {
+    lr_guard *g = enter(self, "map_begin");
+    if (!g || !has_form(g, at, form, REC_FORM_STRUCT, REC_FORM_MAP, REC_FORM_PATHS, "map_begin") ||
+        lr_order_begin(&g->order, at, REC_KIND_MAP, form, count) != REC_OK) {
         return refused(g);
     }
-    if (form == REC_FORM_PATHS && (g->depth || !g->tensors)) {
-        return lr_breach(g->job, at, "told a map of REC_FORM_PATHS %s",
-                         g->tensors ? "that is not the outermost value" : "without REC_TRAIT_TENSORS");
-    }
-    g->depth++;
     return g->inner->map_begin(g->inner_self, at, form, count);
 }
 
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
-    guard *g = enter(self, "key");
-    return g && has(g, at, "key", "key", key) && is_scalar(g, at, "a key", key) ? g->inner->key(g->inner_self, at, key)
-                                                                                : refused(g);
+    lr_guard *g = enter(self, "key");
+    return g && has(g, at, "key", "key", key) && is_scalar(g, at, "a key", key) &&
+                   lr_order_key(&g->order, at, key) == REC_OK
+               ? g->inner->key(g->inner_self, at, key)
+               : refused(g);
 }
 
 static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
 {
-    guard *g = enter(self, "variant_begin");
+    lr_guard *g = enter(self, "variant_begin");
     if (!g || !has(g, at, "variant_begin", "name", name) || !is_scalar(g, at, "a variant's name", name) ||
         !is_flag(g, at, payload, "variant_begin", "payload")) {
         return refused(g);
     }
     if (index > UINT32_MAX && index != REC_UNKNOWN) {
-        return lr_breach(g->job, at, "told a variant of the index %" PRIu64 "; an enum has fewer than 2^32", index);
+        return lr_breach(g->order.job, at, "told a variant of the index %" PRIu64 "; an enum has fewer than 2^32",
+                         index);
     }
-    g->depth++;
+    if (name->kind != REC_KIND_STRING) {
+        return lr_breach(g->order.job, at, "told a variant whose name is no text");
+    }
+    if (lr_order_begin(&g->order, at, REC_KIND_VARIANT, REC_FORM_UNKNOWN, payload != 0) != REC_OK) {
+        return refused(g);
+    }
     return g->inner->variant_begin(g->inner_self, at, index, name, payload);
 }
 
 static int32_t on_end(void *self, uint64_t at)
 {
-    guard *g = enter(self, "end");
-    if (!g) {
-        return refused(g);
-    }
-    g->depth -= g->depth > 0;
-    return g->inner->end(g->inner_self, at);
+    lr_guard *g = enter(self, "end");
+    return g && lr_order_end(&g->order, at) == REC_OK ? g->inner->end(g->inner_self, at) : refused(g);
 }
 
 static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
-    guard *g = enter(self, "option");
-    return g && is_flag(g, at, present, "option", "present") ? g->inner->option(g->inner_self, at, present)
-                                                             : refused(g);
+    lr_guard *g = enter(self, "option");
+    return g && is_flag(g, at, present, "option", "present") && lr_order_option(&g->order, at, present) == REC_OK
+               ? g->inner->option(g->inner_self, at, present)
+               : refused(g);
 }
 
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor)
 {
-    guard *g = enter(self, "tensor");
+    lr_guard *g = enter(self, "tensor");
     rec_tensor_event event = {0};
     rec_blob blob;
     if (!g || !has(g, at, "tensor", "tensor", tensor) ||
-        !lr_size_check(g->job, "a tensor event", tensor->size, TENSOR_LEAST)) {
+        !lr_size_check(g->order.job, "a tensor event", tensor->size, TENSOR_LEAST)) {
         return refused(g);
     }
     memcpy(&event, tensor, tensor->size < sizeof event ? tensor->size : sizeof event);
     if (event.dtype <= REC_DTYPE_NONE || event.dtype > REC_DTYPE_OPAQUE) {
-        return lr_breach(g->job, at, "told a tensor of the element type %d, which there is not", (int)event.dtype);
+        return lr_breach(g->order.job, at, "told a tensor of the element type %d, which there is not",
+                         (int)event.dtype);
     }
     if ((event.rank && !has(g, at, "tensor", "shape", event.shape)) ||
         (event.dtype == REC_DTYPE_OPAQUE && !has(g, at, "tensor", "dtype_name", event.dtype_name)) ||
         (event.id && !is_id(g, at, event.id)) ||
         (event.dtype_name && !is_name(g, at, "a dtype_name", event.dtype_name, LR_DTYPE_TEXT_ROOM - 1)) ||
-        lr_blob_lent(g->job, at, &event.data, &blob) != REC_OK) {
+        lr_blob_lent(g->order.job, at, &event.data, &blob) != REC_OK) {
         return refused(g);
     }
     event.data = blob;
     if (event.numbers_dtype != REC_DTYPE_NONE) {
-        if (event.numbers_dtype < REC_DTYPE_NONE || event.numbers_dtype >= REC_DTYPE_QFLOAT) {
-            return lr_breach(g->job, at, "told numbers of the element type %d, which are none",
+        if (!lr_dtype_is_float(event.numbers_dtype) && !lr_dtype_is_int(event.numbers_dtype)) {
+            return lr_breach(g->order.job, at, "told numbers of the element type %d, which are none",
                              (int)event.numbers_dtype);
         }
-        if (lr_blob_lent(g->job, at, &event.numbers, &blob) != REC_OK) {
+        if (lr_blob_lent(g->order.job, at, &event.numbers, &blob) != REC_OK) {
             return refused(g);
         }
         event.numbers = blob;
+        if (blob.kind != REC_BLOB_VIEW && blob.kind != REC_BLOB_RANGE) {
+            return lr_breach(g->order.job, at, "told numbers of a tensor that lie in no source");
+        }
     }
     event.size = sizeof event; /* what the plugin's has not is zero */
+    if (lr_order_tensor(&g->order, at) != REC_OK) {
+        return refused(g);
+    }
     return g->inner->tensor(g->inner_self, at, &event);
 }
 
-static const rec_visitor guard_visitor = {
+const rec_visitor lr_guard_visitor = {
     .size = sizeof(rec_visitor),
     .metadata = on_metadata,
     .scalar = on_scalar,
@@ -334,25 +340,51 @@ static const rec_visitor guard_visitor = {
 
 /* ---------------------------------------------------------------------------------------------- the whole call -- */
 
-int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+lr_guard *lr_guard_open(rec_job *job, const rec_visitor *inner, void *inner_self)
 {
-    guard g = {
-        .job = job, .inner = visitor, .inner_self = self, .tensors = (job->plugin->traits & REC_TRAIT_TENSORS) != 0};
-    lr_call call;
+    lr_guard *g = lr_zalloc(job->allocator, sizeof *g);
+    if (!g) {
+        (void)lr_fail_memory(job, sizeof *g);
+        return NULL;
+    }
+    g->order.job = job;
+    g->order.tensors = (job->plugin->traits & REC_TRAIT_TENSORS) != 0;
+    g->inner = inner;
+    g->inner_self = inner_self;
+    lr_call_begin(&g->call, job, LR_CALL_LOAD, g);
+    return g;
+}
+
+int32_t lr_guard_close(lr_guard *g, int32_t status)
+{
+    rec_job *job = g->order.job;
     uint64_t left;
-    int32_t status;
-    lr_call_begin(&call, job, LR_CALL_LOAD, &g);
-    job->adapter = job->plugin->adapter;
-    job->adapting = true;
-    status = job->plugin->load(job, source, &guard_visitor, &g);
-    job->adapting = false;
-    lr_call_end(&call);
-    left = lr_sources_left(&call);
+    lr_call_end(&g->call);
+    left = lr_sources_left(&g->call);
+    if (status == REC_OK && !lr_job_failed(job)) {
+        (void)lr_order_finish(&g->order);
+    }
     if (left && status == REC_OK && !lr_job_failed(job)) {
         (void)lr_breach(job, REC_UNKNOWN, "did not give back %" PRIu64 " source%s: rec_source_release()", left,
                         left == 1 ? "" : "s");
     }
+    lr_release(job->allocator, g->order.frames);
+    lr_release(job->allocator, g);
     return lr_plugin_returned(job, status);
+}
+
+int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+{
+    lr_guard *g = lr_guard_open(job, visitor, self);
+    int32_t status;
+    if (!g) {
+        return job->error.status;
+    }
+    job->adapter = job->plugin->adapter;
+    job->adapting = true;
+    status = job->plugin->load(job, source, &lr_guard_visitor, g);
+    job->adapting = false;
+    return lr_guard_close(g, status);
 }
 
 int32_t lr_plugin_save(rec_job *job, rec_sink *sink)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The builder: what a plugin's reader tells it, in the right order and in every wrong one, and runs of numbers. */
+ * The guard and the builder: what a plugin's reader tells them, in the right order and in every wrong one, and runs of
+ * numbers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,15 +12,19 @@
 #include <cmocka.h>
 
 #include "core/config/config.h"
+#include "burn/visit/guard.h"
 #include "burn/visit/visit.h"
 #include "tests/little.h"
 
-static const rec_plugin fake = {.abi = REC_PLUGIN_ABI, .size = sizeof fake, .name = "Fake"};
+static const rec_plugin fakes[] = {
+    {.abi = REC_PLUGIN_ABI, .size = sizeof *fakes, .name = "Fake"},
+    {.abi = REC_PLUGIN_ABI, .size = sizeof *fakes, .name = "Fake", .traits = REC_TRAIT_TENSORS}};
 
 /* One load without a reader: the tests are the reader. */
 typedef struct load {
     rec_job job;
     lr_builder *builder;
+    lr_guard *guard;
     int32_t status; /* the first that was not REC_OK */
 } load;
 
@@ -28,19 +33,21 @@ static load *begin(bool tensors)
     load *l = calloc(1, sizeof *l);
     assert_non_null(l);
     lr_job_open(&l->job, NULL, "load", "it");
-    l->job.plugin = &fake;
+    l->job.plugin = &fakes[tensors];
     lr_job_input(&l->job, 100 << 20); /* so that the limit of memory is not what is tested */
     l->builder = lr_builder_new(&l->job, REC_PRECISION_KEEP, tensors, NULL);
     assert_non_null(l->builder);
+    l->guard = lr_guard_open(&l->job, &lr_builder_visitor, l->builder);
+    assert_non_null(l->guard);
     return l;
 }
 
 /* Events, each as long as all went well: what follows an error must not be told. */
-#define EVENT(event, ...)                                                  \
-    do {                                                                   \
-        if (l->status == REC_OK) {                                         \
-            l->status = lr_builder_visitor.event(l->builder, __VA_ARGS__); \
-        }                                                                  \
+#define EVENT(event, ...)                                              \
+    do {                                                               \
+        if (l->status == REC_OK) {                                     \
+            l->status = lr_guard_visitor.event(l->guard, __VA_ARGS__); \
+        }                                                              \
     } while (0)
 
 static void scalar(load *l, rec_scalar value)
@@ -103,7 +110,7 @@ static void option(load *l, int present)
 /* Ends a load that went well. */
 static rec_record *finish(load *l)
 {
-    rec_record *record = lr_builder_finish(l->builder);
+    rec_record *record = lr_guard_close(l->guard, l->status) == REC_OK ? lr_builder_finish(l->builder) : NULL;
     lr_builder_free(l->builder);
     (void)lr_job_end(&l->job);
     if (!record) {
@@ -116,7 +123,7 @@ static rec_record *finish(load *l)
 /* Ends one that must have failed, at the latest when it ended. */
 static void refused(load *l, rec_status status, const char *message)
 {
-    rec_record *record = lr_builder_finish(l->builder);
+    rec_record *record = lr_guard_close(l->guard, l->status) == REC_OK ? lr_builder_finish(l->builder) : NULL;
     bool late = l->status == REC_OK;
     char whole[2048];
     (void)snprintf(whole, sizeof whole, "%s%s", message,
@@ -208,7 +215,9 @@ static void failures_name_the_place(void **state)
     list(l, REC_UNKNOWN);
     numbers(l, REC_DTYPE_U8, three, 3);
     scalar(l, (rec_scalar){.kind = 77});
-    refused(l, REC_E_PLUGIN, "it: byte 7: a\\.b.V.3: " BROKE "a scalar of unknown kind");
+    refused(l, REC_E_PLUGIN,
+            "it: byte 7: a\\.b.V.3: "
+            "the plugin Fake gave a scalar of the kind 77, which is none of a scalar");
 }
 
 /* -------------------------------------------------------------------------------------------- the wrong orders -- */
@@ -291,7 +300,7 @@ static void keys_and_values_take_turns(void **state)
     map(l, 1);
     key(l, "a");
     end(l);
-    refused(l, REC_E_PLUGIN, "it: byte 12: " BROKE "a key without its value");
+    refused(l, REC_E_PLUGIN, "it: byte 12: a: " BROKE "a key without its value");
     l = begin(true);
     key(l, "a");
     refused(l, REC_E_PLUGIN, "it: byte 8: " BROKE "a key outside of a map, or two keys in a row");
@@ -303,15 +312,14 @@ static void keys_and_values_take_turns(void **state)
     map(l, 1);
     key(l, "a");
     numbers(l, REC_DTYPE_U8, byte, 1);
-    refused(l, REC_E_PLUGIN, "it: byte 13: a: " BROKE "numbers outside of a list, or of a type that no list has");
+    refused(l, REC_E_PLUGIN, "it: byte 13: a: " BROKE "numbers outside of a list");
 }
 
 static void keys_are_strings_bools_or_integers(void **state)
 {
-    static const rec_scalar bad[] = {
-        {.kind = REC_KIND_NIL}, {.kind = REC_KIND_FLOAT, .v = {.f = 1}}, {.kind = REC_KIND_BYTES}, {.kind = -4}};
+    static const rec_scalar bad[] = {{.kind = REC_KIND_NIL}, {.kind = REC_KIND_FLOAT, .v = {.f = 1}}};
     (void)state;
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < 2; i++) {
         load *l = begin(true);
         map(l, 1);
         EVENT(key, 8, &bad[i]);
@@ -334,17 +342,18 @@ static void announced_counts_are_kept(void **state)
             }
             end(l);
             (void)snprintf(message, sizeof message,
-                           less ? "it: byte 12: " BROKE "fewer elements than were announced"
+                           less ? "it: byte 12: %u: " BROKE "fewer elements than were announced"
                                 : "it: byte 7: %u: " BROKE "more elements than were announced",
-                           (unsigned)announced);
+                           (unsigned)(less ? given : announced));
             refused(l, REC_E_PLUGIN, message);
             l = begin(true);
             list(l, announced);
             numbers(l, REC_DTYPE_U8, six, given);
             end(l);
             (void)snprintf(message, sizeof message,
-                           less ? "it: byte 12: " BROKE "fewer elements than were announced"
-                                : "it: byte 13: 0: " BROKE "more elements than were announced");
+                           less ? "it: byte 12: %u: " BROKE "fewer elements than were announced"
+                                : "it: byte 13: %u: " BROKE "more elements than were announced",
+                           (unsigned)(less ? given : 0));
             refused(l, REC_E_PLUGIN, message);
             l = begin(true);
             map(l, announced);
@@ -379,15 +388,18 @@ static void numbers_are_in_lists_and_of_types_that_lists_have(void **state)
     static const rec_dtype bad[] = {REC_DTYPE_NONE,   REC_DTYPE_F16,    REC_DTYPE_BF16,
                                     REC_DTYPE_BOOL32, REC_DTYPE_QFLOAT, 99};
     static const uint64_t data[1];
+    char message[160];
     load *l = begin(true);
     (void)state;
     numbers(l, REC_DTYPE_U8, data, 1);
-    refused(l, REC_E_PLUGIN, "it: byte 13: " BROKE "numbers outside of a list, or of a type that no list has");
+    refused(l, REC_E_PLUGIN, "it: byte 13: " BROKE "numbers outside of a list");
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         l = begin(true);
         list(l, 1);
         numbers(l, bad[i], data, 1);
-        refused(l, REC_E_PLUGIN, "it: byte 13: 0: " BROKE "numbers outside of a list, or of a type that no list has");
+        (void)snprintf(message, sizeof message,
+                       "it: byte 13: 0: the plugin Fake told `numbers` of the type %d, which no list has", (int)bad[i]);
+        refused(l, REC_E_PLUGIN, message);
     }
 }
 
@@ -407,10 +419,12 @@ static void variants_have_the_payload_they_announce(void **state)
     l = begin(true);
     variant(l, "V", 1);
     end(l);
-    refused(l, REC_E_PLUGIN, "it: byte 12: " BROKE "a variant without its payload");
+    refused(l, REC_E_PLUGIN, "it: byte 12: V: " BROKE "a variant without its payload");
     l = begin(true);
     EVENT(variant_begin, 11, 0, &name, 1);
-    refused(l, REC_E_PLUGIN, "it: byte 11: " BROKE "a variant without a name");
+    refused(l, REC_E_PLUGIN,
+            "it: byte 11: "
+            "the plugin Fake told a variant whose name is no text");
 }
 
 static void an_option_that_is_present_has_a_value(void **state)
@@ -492,7 +506,9 @@ static void metadata_values_are_values_before_the_record(void **state)
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(map_begin, 2, REC_FORM_PATHS, 0);
-    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "dotted paths in the metadata");
+    refused(l, REC_E_PLUGIN,
+            "it: byte 2: metadata.author: "
+            "the plugin Fake told a map of REC_FORM_PATHS that is not the outermost value");
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     number(l, 1);
@@ -542,24 +558,6 @@ static void a_tensor_is_sound(void **state)
     l = begin(true);
     EVENT(tensor, 1, &event);
     refused(l, REC_E_UNSUPPORTED, "it: byte 1: a tensor of rank 40; at most 32 are supported");
-    for (int fault = 0; fault < 4; fault++) {
-        event = good;
-        event.dtype = fault == 0 ? REC_DTYPE_NONE : fault == 1 ? 99 : fault == 2 ? REC_DTYPE_OPAQUE : REC_DTYPE_I16;
-        event.shape = fault == 3 ? NULL : shape;
-        l = begin(true);
-        EVENT(tensor, 1, &event);
-        refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "a tensor without element type or shape");
-    }
-    event = good;
-    event.data.kind = 9;
-    l = begin(true);
-    EVENT(tensor, 1, &event);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "a blob of unknown kind or without its source");
-    event = good;
-    event.data.kind = REC_BLOB_VIEW;
-    l = begin(true);
-    EVENT(tensor, 1, &event);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "a blob of unknown kind or without its source");
 }
 
 static void nesting_ends_at_the_limit(void **state)
@@ -593,9 +591,10 @@ static void a_path_that_may_get_too_long_is_refused_before_memory_is_asked_for(v
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         load *l = begin(true);
         const rec_scalar path = {.kind = REC_KIND_STRING, .v = {.length = cases[i].length}, .text = "\\."};
-        EVENT(map_begin, 2, REC_FORM_PATHS, 1);
-        EVENT(key, 3, &path);
-        assert_int_equal(l->status, cases[i].status);
+        /* Without the guard, which would read the whole name. */
+        assert_int_equal(lr_builder_visitor.map_begin(l->builder, 2, REC_FORM_PATHS, 1), REC_OK);
+        assert_int_equal(lr_builder_visitor.key(l->builder, 3, &path), cases[i].status);
+        (void)lr_guard_close(l->guard, cases[i].status);
         lr_builder_free(l->builder);
         assert_int_equal(lr_job_end(&l->job), cases[i].status);
         free(l);

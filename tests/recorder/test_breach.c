@@ -142,7 +142,7 @@ static const breach breaches[] = {
     BROKEN('l', "paths within a map", "told a map of REC_FORM_PATHS that is not the outermost value"),
     BROKEN('m', "paths of a format of maps", "told a map of REC_FORM_PATHS without REC_TRAIT_TENSORS"),
     BROKEN('l', "variant without name", "told `variant_begin` with NULL as `name`"),
-    ORDER('l', "variant whose name is nil", "a variant without a name"),
+    BROKEN('l', "variant whose name is nil", "told a variant whose name is no text"),
     BROKEN('l', "variant whose name is not UTF-8", "gave a variant's name that is not UTF-8"),
     {'l', REC_E_UNSUPPORTED, "variant whose name has no end", "a string of 4 GiB or more"},
     BROKEN('l', "variant with payload 77", "told `variant_begin` with 77 as `payload`"),
@@ -201,7 +201,7 @@ static const breach breaches[] = {
     BROKEN('l', "tensor whose data are NULL", "gave a blob of kind 2 without what that kind needs"),
     BROKEN('l', "tensor with numbers of type 77", "told numbers of the element type 77, which are none"),
     BROKEN('l', "numbers whose blob has size 0", "gave the size of a blob as 0"),
-    ORDER('l', "numbers in no source", "numbers of a tensor that lie in no source"),
+    BROKEN('l', "numbers in no source", "told numbers of a tensor that lie in no source"),
     /* What is asked of a job. */
     FINE('l', "memory that is not freed"),
     FINE('l', "memory of no bytes"),

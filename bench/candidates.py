@@ -124,8 +124,9 @@ class Side:
         if not self.build:
             return None
         os.mkdir(f"{self.folder}/reader")
-        # of the codecs what safetensors wants
-        archives = ["-Wl,--start-group", *glob.glob(f"{self.build}/.libs/libcodec-*.a"), "-Wl,--end-group"]
+        # what safetensors needs of the codecs and of common/
+        archives = ["-Wl,--start-group", *glob.glob(f"{self.build}/.libs/libcodec-*.a"),
+                    *glob.glob(f"{self.build}/.libs/libcommon.a"), "-Wl,--end-group"]
         try:
             self.compile("reader/reader.so", ["-shared", "-fPIC", "-fvisibility=hidden", "-o",
                                               f"{self.folder}/reader/reader.so", f"{HERE}/reader/reader.c", "-lm"],

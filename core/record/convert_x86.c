@@ -71,188 +71,6 @@ static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *fro
         return i;                                                                                                    \
     }
 
-/* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
-
-#define AVX512 __attribute__((target("avx512f")))
-#define AVX512_INLINE static inline __attribute__((always_inline, target("avx512f")))
-
-AVX512_INLINE void put512(uint8_t *to, __m512i value, bool stream)
-{
-    if (stream)
-        _mm512_stream_si512((void *)to, value);
-    else
-        _mm512_storeu_si512(to, value);
-}
-
-AVX512_INLINE __m512i get512(const uint8_t *from)
-{
-    return _mm512_loadu_si512(from);
-}
-
-AVX512_INLINE __m256i get256(const uint8_t *from)
-{
-    return _mm256_loadu_si256((const void *)from);
-}
-
-AVX512_INLINE __m512i join512(__m256i low, __m256i high)
-{
-    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-}
-
-AVX512_INLINE bool special512(__m512i result, int32_t signs, int32_t one)
-{
-    __m512i magnitude = _mm512_andnot_si512(_mm512_set1_epi32(signs), result);
-    __m512i sum = _mm512_add_epi32(magnitude, _mm512_set1_epi32(one));
-    return __builtin_expect(_mm512_test_epi32_mask(sum, _mm512_set1_epi32(signs)) != 0, 0);
-}
-
-/** Which of 16 f32 are finite and at least `limit`. */
-AVX512_INLINE uint32_t over512_32(__m512i x, int32_t limit)
-{
-    __m512i beyond = _mm512_sub_epi32(_mm512_and_si512(x, _mm512_set1_epi32(INT32_MAX)), _mm512_set1_epi32(limit));
-    return _mm512_cmplt_epu32_mask(beyond, _mm512_set1_epi32(INFINITY_32 - limit));
-}
-
-/** Which of 8 f64 are. */
-AVX512_INLINE uint32_t over512_64(__m512i x, int64_t limit)
-{
-    __m512i beyond = _mm512_sub_epi64(_mm512_and_si512(x, _mm512_set1_epi64(INT64_MAX)), _mm512_set1_epi64(limit));
-    return _mm512_cmplt_epu64_mask(beyond, _mm512_set1_epi64(INFINITY_64 - limit));
-}
-
-AVX512_INLINE __m256i f32_f16_16(__m512i x)
-{
-    /* The plain form is a macro that warns without optimisation. */
-    return _mm512_maskz_cvtps_ph((__mmask16)0xffff, _mm512_castsi512_ps(x), NEAREST);
-}
-
-AVX512_INLINE __m512i f64_f32_16(__m512i low, __m512i high)
-{
-    return join512(_mm256_castps_si256(_mm512_cvtpd_ps(_mm512_castsi512_pd(low))),
-                   _mm256_castps_si256(_mm512_cvtpd_ps(_mm512_castsi512_pd(high))));
-}
-
-/** 8 f64 cut to an f32's digits, the last one set if any was lost, so that a conversion to f16 rounds once. */
-AVX512_INLINE __m512i cut512(__m512i x)
-{
-    __m512i cut = _mm512_set1_epi64(F64_CUT);
-    __m512i odd = _mm512_or_si512(x, _mm512_add_epi64(_mm512_and_si512(x, cut), cut));
-    return _mm512_andnot_si512(cut, odd);
-}
-
-AVX512_INLINE __m512i f32_f64_8(__m256i x)
-{
-    return _mm512_castpd_si512(_mm512_cvtps_pd(_mm256_castsi256_ps(x)));
-}
-
-AVX512_INLINE __m256i f32_bf16_16(__m512i x)
-{
-    __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi32(INT32_MAX));
-    __mmask16 nan = _mm512_cmpgt_epu32_mask(magnitude, _mm512_set1_epi32(INFINITY_32));
-    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(x, 16), _mm512_set1_epi32(1));
-    __m512i up = _mm512_add_epi32(x, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-    __m512i rounded = _mm512_mask_or_epi32(up, nan, x, _mm512_set1_epi32(0x400000));
-    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16));
-}
-
-AVX512_INLINE uint64_t f32_f16_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < STEP; i += 32) {
-        __m512i a = get512(from + 4 * i), b = get512(from + 4 * i + 64);
-        __m512i result = join512(f32_f16_16(a), f32_f16_16(b));
-        put512(to + 2 * i, result, stream);
-        if (special512(result, F16_SIGNS, F16_ONE))
-            sum += bits_set(over512_32(a, F32_TOO_LARGE_F16) | over512_32(b, F32_TOO_LARGE_F16) << 16);
-    }
-    return sum;
-}
-BULK(AVX512, f32_f16_512, f32_f16_step512, 4, 2)
-
-AVX512_INLINE uint64_t f16_f32_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    for (unsigned i = 0; i < STEP; i += 16)
-        put512(to + 4 * i, _mm512_castps_si512(_mm512_cvtph_ps(get256(from + 2 * i))), stream);
-    return 0;
-}
-BULK(AVX512, f16_f32_512, f16_f32_step512, 2, 4)
-
-AVX512_INLINE uint64_t f32_bf16_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < STEP; i += 32) {
-        __m512i a = get512(from + 4 * i), b = get512(from + 4 * i + 64);
-        __m512i result = join512(f32_bf16_16(a), f32_bf16_16(b));
-        put512(to + 2 * i, result, stream);
-        if (special512(result, F16_SIGNS, BF16_ONE))
-            sum += bits_set(over512_32(a, F32_TOO_LARGE_BF16) | over512_32(b, F32_TOO_LARGE_BF16) << 16);
-    }
-    return sum;
-}
-BULK(AVX512, f32_bf16_512, f32_bf16_step512, 4, 2)
-
-AVX512_INLINE uint64_t bf16_f32_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    for (unsigned i = 0; i < STEP; i += 16) {
-        __m512i x = _mm512_slli_epi32(_mm512_cvtepu16_epi32(get256(from + 2 * i)), 16);
-        __m512i magnitude = _mm512_and_si512(x, _mm512_set1_epi32(INT32_MAX));
-        __mmask16 nan = _mm512_cmpgt_epu32_mask(magnitude, _mm512_set1_epi32(INFINITY_32));
-        put512(to + 4 * i, _mm512_mask_or_epi32(x, nan, x, _mm512_set1_epi32(0x400000)), stream);
-    }
-    return 0;
-}
-BULK(AVX512, bf16_f32_512, bf16_f32_step512, 2, 4)
-
-AVX512_INLINE uint64_t f64_f32_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < STEP; i += 16) {
-        __m512i a = get512(from + 8 * i), b = get512(from + 8 * i + 64);
-        __m512i result = f64_f32_16(a, b);
-        put512(to + 4 * i, result, stream);
-        if (special512(result, F32_SIGN, F32_ONE))
-            sum += bits_set(over512_64(a, F64_TOO_LARGE_F32) | over512_64(b, F64_TOO_LARGE_F32) << 8);
-    }
-    return sum;
-}
-BULK(AVX512, f64_f32_512, f64_f32_step512, 8, 4)
-
-AVX512_INLINE uint64_t f32_f64_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    for (unsigned i = 0; i < STEP; i += 8)
-        put512(to + 8 * i, f32_f64_8(get256(from + 4 * i)), stream);
-    return 0;
-}
-BULK(AVX512, f32_f64_512, f32_f64_step512, 4, 8)
-
-AVX512_INLINE uint64_t f64_f16_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i < STEP; i += 32) {
-        __m512i a = get512(from + 8 * i), b = get512(from + 8 * i + 64);
-        __m512i c = get512(from + 8 * i + 128), d = get512(from + 8 * i + 192);
-        __m512i result =
-            join512(f32_f16_16(f64_f32_16(cut512(a), cut512(b))), f32_f16_16(f64_f32_16(cut512(c), cut512(d))));
-        put512(to + 2 * i, result, stream);
-        if (special512(result, F16_SIGNS, F16_ONE))
-            sum += bits_set(over512_64(a, F64_TOO_LARGE_F16) | over512_64(b, F64_TOO_LARGE_F16) << 8 |
-                            over512_64(c, F64_TOO_LARGE_F16) << 16 | over512_64(d, F64_TOO_LARGE_F16) << 24);
-    }
-    return sum;
-}
-BULK(AVX512, f64_f16_512, f64_f16_step512, 8, 2)
-
-AVX512_INLINE uint64_t f16_f64_step512(const uint8_t *from, uint8_t *to, bool stream)
-{
-    for (unsigned i = 0; i < STEP; i += 16) {
-        __m512i x = _mm512_castps_si512(_mm512_cvtph_ps(get256(from + 2 * i)));
-        put512(to + 8 * i, f32_f64_8(_mm512_castsi512_si256(x)), stream);
-        put512(to + 8 * i + 64, f32_f64_8(_mm512_extracti64x4_epi64(x, 1)), stream);
-    }
-    return 0;
-}
-BULK(AVX512, f16_f64_512, f16_f64_step512, 2, 8)
-
 /* -------------------------------------------------------------------------------------------------- AVX2, F16C -- */
 
 #define AVX2 __attribute__((target("avx2,f16c")))
@@ -322,7 +140,7 @@ AVX2_INLINE __m256i f64_f32_8(__m256i low, __m256i high)
                 _mm_castps_si128(_mm256_cvtpd_ps(_mm256_castsi256_pd(high))));
 }
 
-/** See cut512(). */
+/** 4 f64 cut to an f32's digits, the last one set if any was lost, so that a conversion to f16 rounds once. */
 AVX2_INLINE __m256i cut_4(__m256i x)
 {
     __m256i cut = _mm256_set1_epi64x(F64_CUT);
@@ -453,14 +271,7 @@ BULK(AVX2, f16_f64, f16_f64_step, 2, 8)
 /** By rec_dtype, f64 to bf16. */
 typedef lr_convert_bulk bulk_table[REC_DTYPE_BF16 + 1][REC_DTYPE_BF16 + 1];
 
-static const bulk_table table512 = {
-    [REC_DTYPE_F64] = {[REC_DTYPE_F32] = f64_f32_512, [REC_DTYPE_F16] = f64_f16_512},
-    [REC_DTYPE_F32] = {[REC_DTYPE_F64] = f32_f64_512, [REC_DTYPE_F16] = f32_f16_512, [REC_DTYPE_BF16] = f32_bf16_512},
-    [REC_DTYPE_F16] = {[REC_DTYPE_F64] = f16_f64_512, [REC_DTYPE_F32] = f16_f32_512},
-    [REC_DTYPE_BF16] = {[REC_DTYPE_F32] = bf16_f32_512},
-};
-
-static const bulk_table table256 = {
+static const bulk_table table = {
     [REC_DTYPE_F64] = {[REC_DTYPE_F32] = f64_f32, [REC_DTYPE_F16] = f64_f16},
     [REC_DTYPE_F32] = {[REC_DTYPE_F64] = f32_f64, [REC_DTYPE_F16] = f32_f16, [REC_DTYPE_BF16] = f32_bf16},
     [REC_DTYPE_F16] = {[REC_DTYPE_F64] = f16_f64, [REC_DTYPE_F32] = f16_f32},
@@ -484,21 +295,14 @@ bool lr_convert_streams(const void *to_data, uint64_t size)
 
 lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
 {
-    if (level == LR_CONVERT_AVX512 && LR_CPU_HAS(AVX512F, "avx512f"))
-        return table512[from][to];
     if (level == LR_CONVERT_AVX2 && LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(F16C, "f16c"))
-        return table256[from][to];
+        return table[from][to];
     return NULL;
 }
 
 lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
 {
-    lr_convert_bulk bulk = NULL;
-    if (count >= STEP)
-        bulk = lr_convert_level(LR_CONVERT_AVX512, from, to);
-    if (!bulk && count >= STEP)
-        bulk = lr_convert_level(LR_CONVERT_AVX2, from, to);
-    return bulk;
+    return count >= STEP ? lr_convert_level(LR_CONVERT_AVX2, from, to) : NULL;
 }
 
 #endif

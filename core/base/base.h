@@ -432,7 +432,6 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size); /**< the allocator gave not
 int32_t lr_fail_budget(rec_job *job);
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
-int32_t lr_fail_errno(rec_job *job, int error, const char *doing); /**< REC_E_IO: "cannot DOING: strerror" */
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
 /** Whose failure it is, if nobody has said so yet: the file's of that name instead of the job's. */
 void lr_fail_file(rec_job *job, const char *name);

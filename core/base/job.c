@@ -443,13 +443,6 @@ bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need
     return true;
 }
 
-int32_t lr_fail_errno(rec_job *job, int error, const char *doing)
-{
-    char text[64];
-    (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
-    return lr_job_errno(job, error);
-}
-
 /* ------------------------------------------------------------------------------------------------------- notes -- */
 
 static void add_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, va_list args)

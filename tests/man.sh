@@ -7,7 +7,7 @@ set -u
 : "${top_builddir:=.}"
 
 record=${RECORD:-$top_builddir/tools/record}
-pages=$srcdir/docs
+pages=$srcdir/man
 
 # Hyphens are \- in the page; fonts do not matter; mdoc's `Fl -all` is --all.
 read_pages() { # PAGE...

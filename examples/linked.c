@@ -4,7 +4,7 @@
  *     record convert --type net.rs:Net --remap '^model\. => ' weights.safetensors weights.mpk
  *     record embed weights.mpk --output weights.o
  *
- * docs/embedding.md has it as a rule for make. */
+ * docs/guide/embedding.md has it as a rule for make. */
 
 #include <stdlib.h>
 

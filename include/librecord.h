@@ -255,7 +255,7 @@ static inline rec_limits rec_limits_default(void)
  */
 REC_API rec_context *rec_context_new(const rec_allocator *allocator);
 /**
- * A context configured by an INI file (docs/configuration.md).
+ * A context configured by an INI file (docs/reference/configuration.md).
  * @param path the file; NULL: the first of LIBRECORD_CONFIG, the user's configuration folder, the system's; none of
  *        them is no error.
  * @return the context; NULL with file and line of the first mistake.
@@ -768,11 +768,11 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
 /* Load arguments. A foreign file (safetensors made by PyTorch) loads as if it had been recorded: its keys go through
  * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They
  * are set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and
- * work for every format (docs/plans.md): `adapter` = pytorch|none      default: the file's (safetensors: pytorch, found
- * out where Burn wrote them; others: none) `profile` = NAME, FILE.ini:NAME, auto   rules for a model family; auto: the
- * only ones that fit the file `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile (`drop`,
- * `module`, …); each call adds one `prefix` = PATH               in front of every destination key `gaps` = close|keep
- * holes in the numbers of lists; default: the plugin's (safetensors: close) `partial` = yes|no            what the type
+ * work for every format (docs/guide/plans.md): `adapter` = pytorch|none      default: the file's (safetensors: pytorch,
+ * found out where Burn wrote them; others: none) `profile` = NAME, FILE.ini:NAME, auto   rules for a model family;
+ * auto: the only ones that fit the file `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile
+ * (`drop`, `module`, …); each call adds one `prefix` = PATH               in front of every destination key `gaps` =
+ * close|keep holes in the numbers of lists; default: the plugin's (safetensors: close) `partial` = yes|no what the type
  * asks for and the file lacks is left out (default no: an error) `strict` = yes|no             keys that nothing asks
  * for, rules that match nothing and values that the type asks for and the file lacks are errors (default no: notes)
  * `debug` = yes|no              a REC_NOTE_KEY for each tensor, as Burn's debug print
@@ -1157,7 +1157,7 @@ REC_API rec_types *rec_types_new(rec_context *context);
 /** Recorders that use it keep what they need. NULL is ignored. */
 REC_API void rec_types_free(rec_types *types);
 /** Adds the `struct`, `enum` and `type` items of a Rust file, or (*.ini) the type sections of an INI file
- *  (docs/types.md). A later definition hides an earlier one of its name. */
+ *  (docs/reference/types.md). A later definition hides an earlier one of its name. */
 REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
 /** The same for Rust source in memory. @param name what messages call it. */
 REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The interface of this build against that of the last release: it may grow, but not change. docs/abi.md has the rules;
+# The interface of this build against that of the last release: it may grow, but not change. docs/reference/abi.md has the rules;
 # `make abi-baseline` writes a new baseline.
 # shellcheck disable=SC2317 # functions that check() calls
 set -u

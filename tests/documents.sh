@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Runs the commands and programs of README.md, docs/*.md, man/*.1 and the command's help in the order in which a reader
+# Runs the commands and programs of README.md, docs/, man/*.1 and the command's help in the order in which a reader
 # would type them. Each document has one shell and a directory with the files that it names (files.py).
 #
 #   ```sh, indented, .Dl    each line is a command. It must exit with 0, or with N if it ends with `# exit N`

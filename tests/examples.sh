@@ -77,7 +77,7 @@ linear.weight was f64, is f16
 linear.bias was f64, is f16" ./config "$examples/config.ini" "$tiny" half
 says "convert: by content and by name" "$tiny -> c.mpk.gz at half precision, 0 notes" ./convert "$tiny" c.mpk.gz half
 
-# linked.c does the same with a model that is linked: tests/documents.sh builds it by the rule of docs/embedding.md.
+# linked.c does the same with a model that is linked: tests/documents.sh builds it by the rule of docs/guide/embedding.md.
 says "import: computes with a PyTorch model" 'net(1, 2, 3) = -0.322311, 1.142360' ./import "$examples/weights.safetensors"
 if command -v python3 >/dev/null; then
     python3 "$examples/weights.py" >weights.again

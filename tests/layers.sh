@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The order of the rooms, core/README.md: a file includes headers of its own room and the faces (room/room.h) of rooms below
+# The order of the rooms, CONTRIBUTING.md: a file includes headers of its own room and the faces (room/room.h) of rooms below
 # it, and any header of common/, which includes headers of its own alone; and, for what includes do not show, the objects:
 # what one needs is defined in its own room or below.
 # shellcheck disable=SC2317 # functions that check() calls

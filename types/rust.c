@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Definitions from Rust source: its `struct`, `enum` and `type` items and its integer constants, in the file and in its
- * modules. All else is passed over bracket by bracket. docs/types.md says what counts.
+ * modules. All else is passed over bracket by bracket. docs/reference/types.md says what counts.
  *
  * The source is read twice: constants and imports first, because what uses them may stand before them. */
 #include <inttypes.h>

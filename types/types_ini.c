@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Types from INI files: the sections of docs/types.md. The files that are read at once count as a whole or, with
- * a mistake in one, not at all. */
+ * Types from INI files: the sections of docs/reference/types.md. The files that are read at once count as a whole or,
+ * with a mistake in one, not at all. */
 #include "types/types.h"
 
 #include <stdio.h>

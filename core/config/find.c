@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Where the configuration file is looked for. docs/configuration.md says the same. */
+ * Where the configuration file is looked for. docs/reference/configuration.md says the same. */
 #include "core/config/config.h"
 
 #include <errno.h>

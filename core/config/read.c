@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Reading a configuration: which sections and keys there are and what their values may be. Nothing of a file counts
- * before all of it was read. docs/configuration.md is the reference. */
+ * before all of it was read. docs/reference/configuration.md is the reference. */
 #include "core/config/config_private.h"
 
 #include <stdio.h>

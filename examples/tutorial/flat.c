@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A small format, whole: docs/plugins.md explains it line by line.
+ * A small format, whole: docs/guide/plugins.md explains it line by line.
  *
  * A file is "FLAT", the version (u32), and tensors until its end. A tensor is the length of its path, its element type,
  * its rank (u32 each), its dimensions (u64 each), its path, its elements. All numbers are little-endian. */

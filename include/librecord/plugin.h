@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * librecord: what a plugin (a format) and the library's core say to each other. docs/plugins.md is the guide. */
+ * librecord: what a plugin (a format) and the library's core say to each other. docs/guide/plugins.md is the guide. */
 
 /**
  * @file librecord/plugin.h
@@ -78,7 +78,7 @@ REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Value of an option, as checked by core: from the recorder, else the default. Unknown names give 0 and "". A BOOL is
  *  read as an int (0 or 1), a CHOICE as text. `map`, `data`, `sync`, `check`, `clamp`, `modules`, `layout` and the load
- *  arguments (docs/plans.md) are core's own and may not be used. */
+ *  arguments (docs/guide/plans.md) are core's own and may not be used. */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
 REC_API const char *rec_job_option_text(const rec_job *job, const char *name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Rules: how one model family's keys and layouts become another's, as people write them. A profile is a named list of
- * them in an INI file, with what it includes; load arguments are a list without a name. docs/plans.md has the grammar.
- * It never acts on a key or a tensor: it says what is to be done, and what the numbers are that a rule names.
+ * them in an INI file, with what it includes; load arguments are a list without a name. docs/guide/plans.md has the
+ * grammar. It never acts on a key or a tensor: it says what is to be done, and what the numbers are that a rule names.
  * Who asks for a list of rules owns it, and all that its rules point to. The table of adapters is nobody's: it is
  * constant. */
 #ifndef LR_RULES_H

@@ -77,16 +77,16 @@ cp model.bin m.bin
 rm old/scheduler-1.mpk
 cp checkpoints/epoch-[12].mpk .
 """,
-    "docs/embedding.md": """
+    "docs/guide/embedding.md": """
 cp "$BURN/0.21.0/zoo-full.mpk" model.mpk
 cp "$BURN/0.21.0/tiny-full.mpk" tiny.mpk
 cp "$SRCDIR"/examples/net.rs "$SRCDIR"/examples/*.h "$SRCDIR"/examples/*.c "$SRCDIR"/examples/weights.safetensors .
 """,
-    "docs/from-burn.md": """
+    "docs/guide/from-burn.md": """
 find . -mindepth 1 -delete
 cp "$SRCDIR/examples/weights.safetensors" .
 """,
-    "docs/plugins.md": 'cp "$SRCDIR"/examples/tutorial/* .\n',
+    "docs/guide/plugins.md": 'cp "$SRCDIR"/examples/tutorial/* .\n',
 }
 
 

@@ -116,7 +116,7 @@ def run_document(name, listed, folder, work, report):
 def documents(srcdir):
     """Yields the name of each document and a function that reads its blocks."""
     pages = ["README.md"] + sorted(os.path.relpath(path, srcdir) for path in
-                                   glob.glob(f"{srcdir}/docs/*.md") + glob.glob(f"{srcdir}/man/*.1"))
+                                   glob.glob(f"{srcdir}/docs/**/*.md", recursive=True) + glob.glob(f"{srcdir}/man/*.1"))
     for page in pages:
         yield page, lambda page=page: blocks.read(os.path.join(srcdir, page))
     for command in re.findall(r"^  ([a-z]+) ", _help(), re.MULTILINE):

@@ -152,7 +152,7 @@ static void every_changed_byte_ends_with_a_record_or_a_status(void **state)
     }
 }
 
-/* The figure that docs/formats.md states: factor × input + slack, and what the caller's own calls take. */
+/* The figure that docs/reference/formats.md states: factor × input + slack, and what the caller's own calls take. */
 static void assert_within_limit(uint64_t before, uint64_t input)
 {
     rec_limits limits = rec_limits_default();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What Burn's own importer made of some 140 safetensors files, case by case: the same record to the last bit where it
  * gave one. Where it refused, died, drew lots or mapped nothing, the tables below have our message, or the record that
- * we give; docs/import.md says why. A case that stands in no table must equal what lies beside it. */
+ * we give; docs/reference/import.md says why. A case that stands in no table must equal what lies beside it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -727,7 +727,7 @@ static bool check_case(const import *c, const char *precision)
     const refusal *refused = refusal_of(c->name, precision);
     const sound *loaded = sound_of(c->name, precision);
     bool right;
-    if (refused) { /* also what Burn takes, where that is nonsense: docs/import.md */
+    if (refused) { /* also what Burn takes, where that is nonsense: docs/reference/import.md */
         right = is_refused(&o, refused);
     } else if (loaded) {
         right = is_sound(&o, loaded);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The index of a gzip file that librecord wrote: where its pieces begin, so that they can be inflated side by side.
  *
- * It stands in the header's extra field (RFC 1952, FEXTRA), which every other reader passes over. docs/formats.md has
- * its layout. Nothing in it is to be trusted: it says where pieces may begin, and whether they did shows when they are
- * inflated. */
+ * It stands in the header's extra field (RFC 1952, FEXTRA), which every other reader passes over.
+ * docs/reference/formats.md has its layout. Nothing in it is to be trusted: it says where pieces may begin, and whether
+ * they did shows when they are inflated. */
 #ifndef LR_GZIP_INDEX_H
 #define LR_GZIP_INDEX_H
 

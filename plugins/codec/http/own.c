@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Which directory and files the cache trusts: what it keeps becomes a model's weights, so nobody else may be able to
- * write it. The rules are those for directories of plugins (docs/guide/plugins.md). */
+ * write it. The rules are those for directories of plugins (docs/reference/plugin-directories.md). */
 #include "plugins/codec/http/own.h"
 
 #include <errno.h>

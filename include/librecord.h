@@ -768,9 +768,10 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
 /* Load arguments. A foreign file (safetensors made by PyTorch) loads as if it had been recorded: its keys go through
  * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They
  * are set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and
- * work for every format (docs/guide/plans.md): `adapter` = pytorch|none      default: the file's (safetensors: pytorch,
- * found out where Burn wrote them; others: none) `profile` = NAME, FILE.ini:NAME, auto   rules for a model family;
- * auto: the only ones that fit the file `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a profile
+ * work for every format (docs/reference/rules.md): `adapter` = pytorch|none      default: the file's (safetensors:
+ * pytorch, found out where Burn wrote them; others: none) `profile` = NAME, FILE.ini:NAME, auto   rules for a model
+ * family; auto: the only ones that fit the file `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a
+ * profile
  * (`drop`, `module`, …); each call adds one `prefix` = PATH               in front of every destination key `gaps` =
  * close|keep holes in the numbers of lists; default: the plugin's (safetensors: close) `partial` = yes|no what the type
  * asks for and the file lacks is left out (default no: an error) `strict` = yes|no             keys that nothing asks

@@ -18,7 +18,7 @@
 
 /* -------------------------------------------------------------------------------- load arguments (arguments.c) -- */
 
-/** Load arguments, as they were set (docs/guide/plans.md). Rules and profile are parsed by then. */
+/** Load arguments, as they were set (docs/reference/rules.md). Rules and profile are parsed by then. */
 typedef struct lr_arguments {
     lr_rules *rules;      /**< rules, lets, adapter, gaps and select of its own; NULL: none */
     lr_rules *profile;    /**< the profile with what it includes; NULL: none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The words that sections of an INI file and options of a recorder begin with: the one list of them. What their values
- * mean is known in remap/ and recorder/. docs/reference/configuration.md and docs/guide/plans.md describe each. */
+ * mean is known in remap/ and recorder/. docs/reference/configuration.md and docs/reference/rules.md describe each. */
 #include "core/config/config.h"
 
 #include <stdio.h>

@@ -78,7 +78,7 @@ REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Value of an option, as checked by core: from the recorder, else the default. Unknown names give 0 and "". A BOOL is
  *  read as an int (0 or 1), a CHOICE as text. `map`, `data`, `sync`, `check`, `clamp`, `modules`, `layout` and the load
- *  arguments (docs/guide/plans.md) are core's own and may not be used. */
+ *  arguments (docs/reference/rules.md) are core's own and may not be used. */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
 REC_API const char *rec_job_option_text(const rec_job *job, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The value of a rule, taken apart. docs/guide/plans.md has the grammar.
+ * The value of a rule, taken apart. docs/reference/rules.md has the grammar.
  *
  * Patterns may hold nearly everything, so what separates them from the rest needs blanks on both sides: ` => ` before a
  * replacement, ` | ` before arguments, each time the first one. A pattern with such a thing inside writes \x20 for a

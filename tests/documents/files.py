@@ -70,6 +70,15 @@ for epoch in 1 2 3; do
 done
 """
 
+# The model of from-burn.md, which other documents use.
+MODEL = """
+find . -mindepth 1 -delete
+cp "$SRCDIR/examples/weights.safetensors" .
+blocks="python3 $SRCDIR/tests/documents/blocks.py $SRCDIR/docs/guide/from-burn.md"
+$blocks rust model.rs >model.rs
+$blocks c model.h >model.h
+"""
+
 # Files that only one document has, or that are different there. Burn 0.22 needs the type of a scheduler.
 OWN = {
     "README.md": """
@@ -85,6 +94,10 @@ cp "$SRCDIR"/examples/net.rs "$SRCDIR"/examples/*.h "$SRCDIR"/examples/*.c "$SRC
     "docs/guide/from-burn.md": """
 find . -mindepth 1 -delete
 cp "$SRCDIR/examples/weights.safetensors" .
+""",
+    "docs/guide/from-pytorch.md": MODEL,
+    "docs/guide/checkpoints.md": MODEL + """
+record convert -q --type model.rs:Net --remap '^model\\.(.*) => $1' weights.safetensors net.mpk
 """,
     "docs/guide/plugins.md": 'cp "$SRCDIR"/examples/tutorial/* .\n',
 }

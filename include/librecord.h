@@ -4,24 +4,23 @@
 /**
  * @file librecord.h
  *
- * A *record* is the saved state of a model: a tree of named values whose leaves are tensors and scalars.
- * A *recorder* reads and writes records in one format (a plugin) at one precision.
+ * A *record* is the saved state of a model: a tree of named values whose leaves are tensors and scalars. A *recorder*
+ * reads and writes records in one format (a plugin) at one precision.
  *
  * Conventions
- * - A function that can fail returns a `rec_status` (`REC_OK` is 0) or a pointer that is NULL on failure. What went
- *   wrong is then in the calling thread's last error (`rec_error_message()` and friends), what was worth a word
- *   without being an error in its last report (`rec_report_count()`).
- * - Strings are UTF-8 and NUL-terminated. `const` pointers that a function returns are borrowed: the comment says
- *   from whom. Functions that copy their arguments say nothing; functions that keep or take one say so.
- * - NULL may be given where a comment says what it means, and to what frees. Elsewhere it is refused, never followed: a
- *   function that can fail returns REC_E_ARGUMENT (or NULL, or 0), one that only looks a neutral value: 0, NULL, "",
- *   REC_KIND_NIL, REC_UNKNOWN, a shape and an origin with nothing in them. The last error stays if there is one, for it
- *   says why the object is not there; else it says which argument was NULL. So one check behind several calls is
- * enough.
- * - Thread safety: contexts and recorders may be shared between threads once they are set up. A record may be read by
- *   many threads at once (typed tensor access included); editing or freeing it needs exclusive access.
- * - Shapes are row-major, outermost dimension first. Tensor data is little-endian where it is stored and in host
- *   byte order where it is handed out as typed numbers.
+ * - A function that can fail returns a `rec_status` (`REC_OK` is 0) or a pointer that is NULL on failure. Errors are
+ *   stored in the calling thread's last error (`rec_error_message()` and related functions), warnings in its last
+ *   report (`rec_report_count()`).
+ * - Strings are UTF-8 and NUL-terminated. Returned `const` pointers are borrowed; the comment names the owner.
+ *   Functions copy their arguments unless the comment says that they keep or take one.
+ * - NULL may be passed to functions that free, and where a comment gives its meaning. Otherwise a function that can
+ *   fail returns REC_E_ARGUMENT (or NULL, or 0), and a getter returns a neutral value: 0, NULL, "", REC_KIND_NIL,
+ *   REC_UNKNOWN, an empty shape or origin. An error that is already set is kept; otherwise the error names the NULL
+ *   argument. Calls can be chained and checked once at the end.
+ * - Threads may share contexts and recorders that are set up. Several threads may read one record (including typed
+ *   tensor access); editing or freeing it needs exclusive access.
+ * - Shapes are row-major, outermost dimension first. Tensor data are little-endian where they are stored, and in host
+ *   byte order where they are returned as typed numbers.
  */
 #ifndef LIBRECORD_H
 #define LIBRECORD_H
@@ -49,54 +48,53 @@ extern "C" {
 /** The version as one number that can be compared: 0.2.0 is 200. */
 #define REC_VERSION_NUMBER (REC_VERSION_MAJOR * 10000 + REC_VERSION_MINOR * 100 + REC_VERSION_PATCH)
 
-/** @return the version of the library that runs, in the form of `REC_VERSION_NUMBER`. */
+/** @return the version of the running library, in the form of `REC_VERSION_NUMBER`. */
 REC_API uint32_t rec_version(void);
 /** @return the same as text, "0.2.0"; static. */
 REC_API const char *rec_version_string(void);
 
 /* ---------------------------------------------------------------------------------------------- status, errors -- */
 
-/** What a function that can fail returns. Values are fixed for ever; new ones may be added. */
+/** The result of a function that can fail. Values never change; new ones may be added. */
 typedef int32_t rec_status;
 enum {
     REC_OK = 0,
-    REC_E_ARGUMENT = 1,    /**< the caller passed something that makes no sense */
+    REC_E_ARGUMENT = 1,    /**< an invalid argument */
     REC_E_MEMORY = 2,      /**< an allocation failed */
-    REC_E_IO = 3,          /**< the system refused to open, read, write, sync or rename */
-    REC_E_FORMAT = 4,      /**< the input is not what its format demands */
-    REC_E_UNSUPPORTED = 5, /**< well-formed, but this library or this recorder cannot do it */
+    REC_E_IO = 3,          /**< the system failed to open, read, write, sync or rename */
+    REC_E_FORMAT = 4,      /**< the input is invalid in its format */
+    REC_E_UNSUPPORTED = 5, /**< valid, but this library or recorder does not support it */
     REC_E_NOT_FOUND = 6,   /**< no such recorder, key, section or file */
-    REC_E_MISMATCH = 7,    /**< a record does not fit the type it was bound to */
-    REC_E_RANGE = 8,       /**< a number does not fit the type it has to become */
-    REC_E_LIMIT = 9,       /**< a limit of `rec_limits` was met */
-    REC_E_PLUGIN = 10,     /**< a plugin could not be used or broke its contract */
-    REC_E_CONFIG = 11,     /**< the configuration is wrong; the error has file and line */
-    REC_E_CANCELLED = 12,  /**< the progress callback asked to stop */
-    REC_E_TYPE = 13,       /**< the format has no names: rec_recorder_set_type() or its like is needed first */
-    REC_E_SYNC = 14 /**< of a save alone: it was done, and the new file is in its place and whole, but its folder could
-                         not be synced: a crash of the system may still bring the old file back */
+    REC_E_MISMATCH = 7,    /**< a record does not match the type it is bound to */
+    REC_E_RANGE = 8,       /**< a number is out of range of its new type */
+    REC_E_LIMIT = 9,       /**< a limit of `rec_limits` was exceeded */
+    REC_E_PLUGIN = 10,     /**< a plugin is unusable or violated its contract */
+    REC_E_CONFIG = 11,     /**< an error in the configuration, with file and line */
+    REC_E_CANCELLED = 12,  /**< the progress callback requested to stop */
+    REC_E_TYPE = 13,       /**< needs a type: rec_recorder_set_type() or rec_recorder_set_type_name() */
+    REC_E_SYNC = 14 /**< of a save: the new file is complete and in place, but its directory could not be synced; after
+                       a crash of the system the old file may reappear */
 };
 
 /** @return the name of a status, "REC_E_FORMAT"; static. */
 REC_API const char *rec_status_name(rec_status status);
 
-/** An offset or a count that is not known. */
+/** An unknown offset or count. */
 #define REC_UNKNOWN UINT64_MAX
 
-/* The last error of the calling thread. Each public function that fails sets all of it (but NULL in place of an object
- * leaves the first error be); one that succeeds clears it; getters leave it alone. The strings are valid until the
- * thread's next call that can fail; they are "" where that part does not apply. No other thread and no callback changes
- * them. */
+/* The last error of the calling thread. A public function that fails sets it (a NULL handle keeps an earlier error),
+ * one that succeeds clears it, getters do not change it. The strings are valid until the thread's next call that can
+ * fail, and "" if they do not apply. Other threads and callbacks do not change them. */
 
 /** @return the status of the last operation. */
 REC_API rec_status rec_error_status(void);
-/** @return the whole message as a person should read it: what and where, expected and found, what to do. */
+/** @return the complete message: place, problem, expected and found, and a hint. */
 REC_API const char *rec_error_message(void);
-/** @return the file (or the name of the stream or memory) in which the error is. */
+/** @return the file, or the name of the stream or memory. */
 REC_API const char *rec_error_file(void);
-/** @return the byte offset in that file, or in what it inflates to; `REC_UNKNOWN` if there is none. */
+/** @return the byte offset in the (decompressed) file; `REC_UNKNOWN` without one. */
 REC_API uint64_t rec_error_offset(void);
-/** @return the line in that file for configuration errors, else 0. */
+/** @return the line of a configuration error, else 0. */
 REC_API uint32_t rec_error_line(void);
 /** @return the path in the record, "layers.0.weight". */
 REC_API const char *rec_error_path(void);
@@ -104,48 +102,46 @@ REC_API const char *rec_error_path(void);
 REC_API const char *rec_error_expected(void);
 /** @return what was found. */
 REC_API const char *rec_error_found(void);
-/** @return what to do about it. */
+/** @return what to do. */
 REC_API const char *rec_error_hint(void);
-/** @return the system's errno where it refused something (REC_E_IO, REC_E_NOT_FOUND of a file, REC_E_MEMORY), else 0.
- */
+/** @return the errno of a failed system call (REC_E_IO, REC_E_NOT_FOUND for a file, REC_E_MEMORY), else 0. */
 REC_API int32_t rec_error_errno(void);
 
-/** What a line of a report is about. */
+/** The kind of a note. */
 enum {
-    REC_NOTE_ASSUMED = 1,  /**< what is not in the file was assumed: a tensor's type, a value that a version or the type
-                            *   asks for */
-    REC_NOTE_OVERFLOW = 2, /**< a finite float became infinite at a smaller precision; counted by tensor */
-    REC_NOTE_CLAMPED = 3,  /**< an integer was clamped, as the recorder was told to */
-    REC_NOTE_DROPPED = 4,  /**< something was left out, or is less than it was */
-    REC_NOTE_MISSING = 5,  /**< bind: a required field has no value */
+    REC_NOTE_ASSUMED = 1,    /**< an element type or a required value that the file lacks was assumed */
+    REC_NOTE_OVERFLOW = 2,   /**< a finite float became infinite at a smaller precision; counted by tensor */
+    REC_NOTE_CLAMPED = 3,    /**< an integer was clamped (option `clamp`) */
+    REC_NOTE_DROPPED = 4,    /**< something was left out or simplified */
+    REC_NOTE_MISSING = 5,    /**< bind: a required field has no value */
     REC_NOTE_UNEXPECTED = 6, /**< bind: a value has no field */
     REC_NOTE_SHAPE = 7,      /**< bind: wrong rank or dimensions */
-    REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field's */
+    REC_NOTE_KIND = 8,       /**< bind: a value of another kind than the field */
     REC_NOTE_TRAILING = 9,   /**< bytes after the record, ignored by the option `trailing` */
-    REC_NOTE_LAYOUT = 10,    /**< something unusual in how the file is built */
-    REC_NOTE_KEY = 11,       /**< load argument `debug`: a tensor's keys, shape and dtype, in Burn's words */
-    REC_NOTE_ADAPTED = 12,   /**< how the adapter took a module that no type or rule names */
-    REC_NOTE_RULE = 13,      /**< a rule that matched nothing, or reads otherwise than it was probably meant */
-    REC_NOTE_CHECK = 14      /**< what was saved could not be read back, though the option `check` asks for it */
+    REC_NOTE_LAYOUT = 10,    /**< an unusual structure of the file */
+    REC_NOTE_KEY = 11,       /**< load argument `debug`: a tensor's keys, shape and dtype, in Burn's format */
+    REC_NOTE_ADAPTED = 12,   /**< how the adapter treated a module that no type or rule names */
+    REC_NOTE_RULE = 13,      /**< a rule without a match, or one with a probable mistake */
+    REC_NOTE_CHECK = 14      /**< the output could not be read back although the option `check` is set */
 };
 
-/** One line of a report. The strings live as long as the report. */
+/** A note of a report. The strings live as long as the report. */
 typedef struct rec_note {
     uint32_t size;    /**< sizeof(rec_note) of the library */
     int32_t kind;     /**< REC_NOTE_… */
-    uint64_t count;   /**< how many values or elements it speaks of, 1 if it is about one thing */
-    const char *path; /**< path in the record, "" for the whole */
+    uint64_t count;   /**< the number of values or elements, 1 for a single thing */
+    const char *path; /**< path in the record, "" for the whole record */
     const char *text; /**< one sentence */
 } rec_note;
 
-/** @return how many notes the last operation of the calling thread made; the report lives until its next one. */
+/** @return the number of notes of the calling thread's last operation. The report lives until the next operation. */
 REC_API uint64_t rec_report_count(void);
-/** @return note `index` of that report (the first 1,000 are kept, the rest only counted), or NULL. */
+/** @return note `index` of that report (the first 1,000 are stored, others only counted), or NULL. */
 REC_API const rec_note *rec_report_note(uint64_t index);
 
 /* ------------------------------------------------------------------------------------------------------ dtypes -- */
 
-/** Element types. Values are fixed for ever; new ones may be added. */
+/** Element types. Values never change; new ones may be added. */
 typedef int32_t rec_dtype;
 enum {
     REC_DTYPE_NONE = 0,
@@ -162,24 +158,24 @@ enum {
     REC_DTYPE_U32 = 11,
     REC_DTYPE_U16 = 12,
     REC_DTYPE_U8 = 13,
-    REC_DTYPE_BOOL = 14,   /**< one byte an element, 0 or 1 */
+    REC_DTYPE_BOOL = 14,   /**< one byte for each element, 0 or 1 */
     REC_DTYPE_BOOL8 = 15,  /**< Burn 0.21's Bool(U8): the same bytes, another name */
-    REC_DTYPE_BOOL32 = 16, /**< Burn 0.21's Bool(U32): four bytes an element */
-    REC_DTYPE_QFLOAT = 17, /**< Burn's quantised tensors: bytes and scheme carried as they are */
-    REC_DTYPE_OPAQUE = 18  /**< a type this library does not know, carried as it is under its own name */
+    REC_DTYPE_BOOL32 = 16, /**< Burn 0.21's Bool(U32): four bytes for each element */
+    REC_DTYPE_QFLOAT = 17, /**< Burn's quantised tensors: bytes and scheme are copied verbatim */
+    REC_DTYPE_OPAQUE = 18  /**< an unknown type, copied verbatim with its name */
 };
 
-/** @return the field's short name, "f32", "bool"; "unknown" for a number that is none. Static. */
+/** @return the short name, "f32", "bool"; "unknown" for an invalid number. Static. */
 REC_API const char *rec_dtype_name(rec_dtype dtype);
-/** @return the dtype of a short name, `REC_DTYPE_NONE` if there is none. */
+/** @return the dtype with this short name, or `REC_DTYPE_NONE`. */
 REC_API rec_dtype rec_dtype_from_name(const char *name);
-/** @return the size of one element in bits, 0 where elements have no size of their own (qfloat, opaque). */
+/** @return the size of one element in bits; 0 if elements have no fixed size (qfloat, opaque). */
 REC_API uint32_t rec_dtype_bits(rec_dtype dtype);
 
-/** What the float and int tensors of a record become. Bool and quantised tensors are never converted. */
+/** The element types of float and int tensors. Bool and quantised tensors are never converted. */
 typedef int32_t rec_precision;
 enum {
-    REC_PRECISION_DEFAULT = 0, /**< what the configuration says for this recorder; Full if it says nothing */
+    REC_PRECISION_DEFAULT = 0, /**< the configuration's for this recorder, or Full */
     REC_PRECISION_KEEP = 1,    /**< as stored */
     REC_PRECISION_DOUBLE = 2,  /**< f64, i64 */
     REC_PRECISION_FULL = 3,    /**< f32, i32 */
@@ -189,17 +185,17 @@ enum {
 enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };
 #endif
 
-/** @return "default", "keep", "double", "full", "half"; "unknown" for a number that is none. Static. */
+/** @return "default", "keep", "double", "full", "half"; "unknown" for an invalid number. Static. */
 REC_API const char *rec_precision_name(rec_precision precision);
-/** @param name as `rec_precision_name` gives it. @return the precision, -1 if there is none of that name. */
+/** @param name as returned by `rec_precision_name`. @return the precision, or -1. */
 REC_API rec_precision rec_precision_from_name(const char *name);
 
 /* ----------------------------------------------------------------------------------------------------- context -- */
 
-/** Configuration, plugin folders, allocator, limits and callbacks of a group of recorders. */
+/** Configuration, plugin directories, allocator, limits and callbacks of a group of recorders. */
 typedef struct rec_context rec_context;
 
-/** Where memory comes from. All three are needed; `user` is handed to each. Alignment as malloc's. */
+/** Functions that allocate memory. All three are required; `user` is passed to each. Memory is aligned as by malloc. */
 typedef struct rec_allocator {
     uint32_t size;                                       /**< sizeof(rec_allocator) */
     uint32_t reserved;                                   /**< 0 */
@@ -209,37 +205,37 @@ typedef struct rec_allocator {
     void *user;
 } rec_allocator;
 
-/** Bounds on what an input may cost. Start from `rec_limits_default()`, or set `size` and call rec_limits_init(). */
+/** Bounds on the cost of an input. Start from `rec_limits_default()`, or set `size` and call rec_limits_init(). */
 typedef struct rec_limits {
     uint32_t size;            /**< sizeof(rec_limits) */
     uint32_t depth;           /**< nesting of lists and maps; default 128, at most 200 */
-    uint64_t memory_factor;   /**< loading allocates at most factor × input + slack bytes beside the input itself… */
-    uint64_t memory_slack;    /**< …where the input is what the file inflates to. Defaults 4 and 1 MiB */
-    uint64_t inflated_factor; /**< compressed input, an archive's members together, may inflate to factor × the size of
-                                   its files + slack bytes. Default 64… */
+    uint64_t memory_factor;   /**< a load allocates at most factor × input + slack bytes in addition to the input… */
+    uint64_t memory_slack;    /**< …where the input is the decompressed file. Defaults 4 and 1 MiB */
+    uint64_t inflated_factor; /**< compressed input, including all members of an archive, may decompress to factor × the
+                                 size of its files + slack bytes. Default 64… */
     uint64_t inflated_slack;  /**< …and 1 GiB */
     uint64_t elements;        /**< elements of a list whose elements take no bytes; default 65,536 */
 } rec_limits;
 
-/** How far an operation is. Handed to the progress callback on the thread that called the operation. */
+/** The progress of an operation, passed to the callback on the thread that called the operation. */
 typedef struct rec_progress {
     uint32_t size;         /**< sizeof(rec_progress) of the library */
     uint32_t reserved;     /**< 0 */
-    const char *operation; /**< "load", "save", "convert"; "check" while what was saved is read back; static */
+    const char *operation; /**< "load", "save", "convert"; "check" while the output is read back; static */
     const char *file;      /**< the file or stream */
     uint64_t done;         /**< bytes */
-    uint64_t total;        /**< bytes, `REC_UNKNOWN` where it cannot be known */
+    uint64_t total;        /**< bytes, `REC_UNKNOWN` if unknown */
 } rec_progress;
 
-/** @return non-zero to stop: the operation ends with `REC_E_CANCELLED` and leaves files as they were. */
+/** @return non-zero to stop: the operation ends with `REC_E_CANCELLED` and leaves files unchanged. */
 typedef int32_t (*rec_progress_fn)(void *user, const rec_progress *progress);
-/** Called for each note at the time it is made, on the thread that called the operation. */
+/** Called for each note when it is made, on the thread that called the operation. */
 typedef void (*rec_note_fn)(void *user, const rec_note *note);
 
-/** Fills in the limits that a new context has. @param limits its `size` is to be set before the call. @return REC_OK,
- * or REC_E_ARGUMENT for a size that they cannot have. */
+/** Sets the default limits. @param limits set its `size` before the call. @return REC_OK, or REC_E_ARGUMENT for an
+ * invalid size. */
 REC_API rec_status rec_limits_init(rec_limits *limits);
-/** @return the limits a new context has. */
+/** @return the default limits. */
 static inline rec_limits rec_limits_default(void)
 {
     rec_limits limits;
@@ -249,80 +245,75 @@ static inline rec_limits rec_limits_default(void)
 }
 
 /**
- * A context of one's own, without configuration file.
- * @param allocator where its memory comes from, copied; NULL: malloc.
- * @return the context, to be freed; NULL out of memory.
+ * Creates a context without a configuration file.
+ * @param allocator copied; NULL: malloc.
+ * @return the context, to be freed; NULL if out of memory.
  */
 REC_API rec_context *rec_context_new(const rec_allocator *allocator);
 /**
- * A context configured by an INI file (docs/reference/configuration.md).
- * @param path the file; NULL: the first of LIBRECORD_CONFIG, the user's configuration folder, the system's; none of
- *        them is no error.
- * @return the context; NULL with file and line of the first mistake.
+ * Creates a context configured by an INI file (docs/reference/configuration.md).
+ * @param path the file; NULL: LIBRECORD_CONFIG, or the file in the user's or the system's configuration directory, if
+ * one exists.
+ * @return the context; NULL with file and line of the first error.
  */
 REC_API rec_context *rec_config_open(const char *path);
-/** Gives a context up: at once or later, in any order with what was made from it. Recorders, records, plans, bindings
- * and sets of types keep what they need of it, the allocator included; the last of them frees it. Its callbacks are not
- * called any more. Strings borrowed from the context itself (plugins, profiles) must not be used after it. NULL is
- * ignored. */
+/** Frees a context, before or after the objects made from it. Recorders, records, plans, bindings and type sets keep
+ * what they need, including the allocator; the last one frees it. Callbacks are no longer called. Strings borrowed
+ * from the context (plugins, profiles) become invalid. NULL is ignored. */
 REC_API void rec_context_free(rec_context *context);
-/** Makes `rec_open_recorder` use this context (NULL: the built-in default one again). Not for use while other threads
- *  open recorders. The context stays the caller's. */
+/** Makes `rec_open_recorder` use this context (NULL: the built-in default again). Must not be called while other
+ * threads open recorders. The caller keeps ownership. */
 REC_API void rec_context_set_default(rec_context *context);
-/** @return REC_OK, or REC_E_ARGUMENT if a limit is out of its own bounds. Affects operations that begin later. */
+/** @return REC_OK, or REC_E_ARGUMENT if a limit is out of bounds. Applies to later operations. */
 REC_API rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits);
-/** Sets the callback for progress and cancellation; NULL for none. */
+/** Sets the callback for progress and cancellation; NULL removes it. */
 REC_API void rec_context_set_progress(rec_context *context, rec_progress_fn callback, void *user);
-/** Sets the callback for notes; NULL for none. */
+/** Sets the callback for notes; NULL removes it. */
 REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user);
-/** @param threads how many threads one operation may use, 1 to 64; default: the number of processors that
- *  this one may run on, at most 8. */
+/** Sets the number of threads for one operation. @param threads 1 to 64; the default is the number of available
+ * processors, at most 8. */
 REC_API rec_status rec_context_set_threads(rec_context *context, uint32_t threads);
-/** @return that number; 0 for NULL. For programs whose own threads are to be as many. */
+/** @return the number of threads for one operation; 0 for NULL. */
 REC_API uint32_t rec_context_threads(const rec_context *context);
-/** For programs that read a record of any size once, tensor by tensor: what has to be inflated, and numbers that stand
- * in a file as text or one by one, goes to a temporary file without a name (in the folder TMPDIR, /tmp without it)
- * instead of memory. Its pages are the system's to take back, and rec_tensor_release() gives them back at once. It
- * takes as much space as is inflated; where there is not enough, the load fails with REC_E_IO. Affects loads that begin
- * later.
- *  @param bytes from how many on, of what a file inflates to or of one tensor; pieces of less than 256 KiB stay in
- * memory. REC_UNKNOWN, the default: never, but for what comes by a pipe, of which 64 MiB are the most that is in
- * memory. */
+/** Sends large decompressed data, and numbers parsed from text, to an unnamed temporary file (in TMPDIR or /tmp)
+ * instead of memory. For programs that read a record of any size once, tensor by tensor: the system can reclaim its
+ * pages, and rec_tensor_release() frees them at once. If there is not enough disk space, the load fails with REC_E_IO.
+ * Applies to later loads.
+ * @param bytes the smallest decompressed file or tensor to spill; chunks below 256 KiB stay in memory. REC_UNKNOWN,
+ * the default: never, except for pipes, of which at most 64 MiB are in memory. */
 REC_API rec_status rec_context_set_spill(rec_context *context, uint64_t bytes);
 
 /**
- * Guards the process against files that are cut while librecord has them mapped: who reads where a file was is sent
- * SIGBUS, which ends the process. This installs a handler, for all threads and for good: where such a signal comes from
- * a map of librecord's, zeros take the place of what is gone, and operations that read there fail with REC_E_IO that
- * names the file ("the file was cut while it was read") before anything of theirs is kept or renamed; so do others of
- * the same context that ran at that moment. From then on loads and saves also look at the files' sizes. Any other
- * SIGBUS goes to the handler that was there before. A handler that the program installs later takes this one's place
- * and should call it. Threads that read what rec_tensor_bytes() and its like gave must not block SIGBUS. Without this
- * call librecord leaves signals alone. The option `map` = no does without maps altogether.
- * @return REC_OK, also if it was done before; REC_E_IO: the system refused.
+ * Protects the process against truncation of mapped files: reading past the end of a truncated mapped file raises
+ * SIGBUS and kills the process. This installs a permanent handler for all threads. If the signal comes from a map of
+ * librecord, the missing bytes become zeros, and operations that read there fail with REC_E_IO before they keep or
+ * rename anything; so do other operations of the same context that ran at that moment. Loads and saves then also check
+ * the sizes of files. Any other SIGBUS goes to the previous handler. A handler installed later should call this one.
+ * Threads that read pointers from rec_tensor_bytes() and related functions must not block SIGBUS. Without this call
+ * librecord does not touch signals. The option `map` = no avoids maps.
+ * @return REC_OK, also if called before; REC_E_IO if the system fails.
  */
 REC_API rec_status rec_guard_maps(void);
-/** Which plugin folders a context looks into. */
+/** The plugin directories of a context. */
 enum {
-    REC_PLUGINS_ALL = 0,       /**< LIBRECORD_PLUGIN_PATH, the INI file's plugin_path, the installed folder */
-    REC_PLUGINS_INSTALLED = 1, /**< the installed folder alone */
-    REC_PLUGINS_NONE = 2       /**< no folder: only plugins linked into the program */
+    REC_PLUGINS_ALL = 0,       /**< LIBRECORD_PLUGIN_PATH, the INI file's plugin_path, the installed directory */
+    REC_PLUGINS_INSTALLED = 1, /**< only the installed directory */
+    REC_PLUGINS_NONE = 2       /**< no directory: only plugins linked into the program */
 };
-/** The switch for plugin folders of a context (NULL: the default one); the environment's
- * LIBRECORD_PLUGINS=all|installed|none can only narrow it. */
+/** Selects the plugin directories of a context (NULL: the default one). LIBRECORD_PLUGINS=all|installed|none in the
+ * environment can only restrict it. */
 REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
-/** Whether paths that begin with a scheme (https://host/model.safetensors) are opened by the plugin of that scheme
- * (NULL: in the default context). @param yes 1 or 0; the default is 1, in a setuid program 0, and what the INI file's
- * `sources` says. */
+/** Enables or disables paths with a scheme (https://host/model.safetensors), which source plugins open (NULL: in the
+ * default context). @param yes 1 or 0; the default is the INI file's `sources`, else 1, in a setuid program 0. */
 REC_API rec_status rec_context_set_sources(rec_context *context, int32_t yes);
-/** Adds a folder (an absolute path) in front of the others of a context (NULL: the default one). Plugins are opened at
- * the first look-up after that. */
+/** Adds an absolute directory before the others of a context (NULL: the default one). Plugins are opened at the next
+ * lookup. */
 REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
 
 /* -------------------------------------------------------------------------------------- plugins that are there -- */
 
 enum { REC_OPTION_BOOL = 1, REC_OPTION_INT = 2, REC_OPTION_FLOAT = 3, REC_OPTION_CHOICE = 4, REC_OPTION_TEXT = 5 };
-/** An option of a recorder; the library checks values against it. Named in INI files and on the command line. */
+/** An option of a recorder; the library checks values against it. INI files and the command line use its name. */
 typedef struct rec_option {
     uint32_t size;              /**< sizeof(rec_option) */
     int32_t type;               /**< REC_OPTION_… */
@@ -330,21 +321,21 @@ typedef struct rec_option {
     const char *initial;        /**< the default, as text */
     const char *help;           /**< one line */
     int64_t minimum, maximum;   /**< of an INT */
-    const char *const *choices; /**< of a CHOICE: the words, NULL-terminated */
+    const char *const *choices; /**< of a CHOICE: the values, NULL-terminated */
 } rec_option;
 
-/** What a plugin is. Kinds that a librecord does not know are refused. */
+/** The kind of a plugin. Unknown kinds are rejected. */
 enum {
     REC_PLUGIN_FORMAT = 0, /**< a recorder */
-    REC_PLUGIN_CODEC = 1,  /**< bytes made of bytes, compression say, in front of any format */
-    REC_PLUGIN_STACK = 2,  /**< a recorder: a format in a codec, under a name of its own */
-    REC_PLUGIN_SOURCE = 3  /**< where files are that are not in a folder */
+    REC_PLUGIN_CODEC = 1,  /**< compression or encryption, for any format */
+    REC_PLUGIN_STACK = 2,  /**< a recorder: a named combination of a format and a codec */
+    REC_PLUGIN_SOURCE = 3  /**< opens paths with a scheme */
 };
 
-/** A plugin as the registry sees it. Strings live as long as the context. */
+/** A plugin in the registry. Strings live as long as the context. */
 typedef struct rec_plugin_info {
     uint32_t size;           /**< sizeof(rec_plugin_info) of the library */
-    int32_t usable;          /**< 1, or 0 and `refused` says why */
+    int32_t usable;          /**< 1, or 0 with the reason in `refused` */
     const char *name;        /**< "NamedMpk"; for a file that could not be opened its base name */
     const char *aliases;     /**< separated by ", " */
     const char *extension;   /**< "mpk", without dot; "" for memory only */
@@ -352,43 +343,42 @@ typedef struct rec_plugin_info {
     const char *file;        /**< the shared object, "built in" or "the program" (rec_context_add_plugin) */
     const char *refused;     /**< "" or the reason */
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
-    const char *adapter; /**< default of the load argument: "pytorch" for files of foreign modules, "either" where that
-                            is found out, else "none". A file may say otherwise of itself */
-    /* From 0.2 on. Of what was refused numbers are 0 and strings "". */
+    const char *adapter;     /**< the default of the load argument: "pytorch" for foreign modules, "either" if it is
+                                detected, else "none". A file may override it */
+    /* Since 0.2. For a rejected plugin numbers are 0 and strings "". */
     int32_t kind;     /**< REC_PLUGIN_… */
-    int32_t can_load; /**< 1 or 0, like those that follow; a codec decodes, a source opens */
+    int32_t can_load; /**< 1 or 0, like the following; for a codec decoding, for a source opening */
     int32_t can_save;
-    int32_t needs_type;     /**< cannot be read without a type */
-    int32_t has_names;      /**< its data carry the names of fields; else a type is needed to tell them */
-    int32_t reads_folders;  /**< a folder can be loaded like a file */
-    const char *version;    /**< of the plugin, "" if it does not say */
-    const char *license;    /**< SPDX expression, "" if it does not say */
-    const char *extensions; /**< all that are recognised, `extension` first: "pt, pth"; "" for memory only */
+    int32_t needs_type;     /**< reading needs a type */
+    int32_t has_names;      /**< its data contain field names; otherwise a type supplies them */
+    int32_t reads_folders;  /**< it loads directories */
+    const char *version;    /**< of the plugin, "" if unknown */
+    const char *license;    /**< SPDX expression, "" if unknown */
+    const char *extensions; /**< all recognised ones, `extension` first: "pt, pth"; "" for memory only */
     uint64_t option_count;
     const rec_option *const *option_list; /**< `option_count` of them, with type, default and bounds */
-    const char *hidden;  /**< "", or a line each: what others that come before it do in its place, and whose they are */
-    int32_t burn_first;  /**< the first version of Burn that has the format, 0.N as N; 0: those that have recorders,
-                              0.7 to 0.21 */
-    int32_t burn_last;   /**< the last one; 0 with a `burn_first`: every later one */
-    const char *schemes; /**< of a source what it opens: "https, http"; else "" */
-    const char *format;  /**< of a stack the names of the two that it is made of; else "" */
+    const char *hidden;                   /**< "", or lines that list the plugins used instead, and for what */
+    int32_t burn_first;                   /**< the first version of Burn with this format, 0.N as N; 0: 0.7 to 0.21 */
+    int32_t burn_last;                    /**< the last one; 0 with a `burn_first`: no upper limit */
+    const char *schemes;                  /**< of a source: "https, http"; else "" */
+    const char *format;                   /**< of a stack: its format and codec; else "" */
     const char *codec;
 } rec_plugin_info;
 
-/** Opens what has not been opened yet. @return the number of plugins and refused files, 0 if there are none. */
+/** Opens all plugins. @return the number of plugins and rejected files. */
 REC_API uint64_t rec_plugin_count(rec_context *context);
-/** @return plugin `index`, or NULL. NULL for `context`, here and in rec_plugin_count(), is the default context. */
+/** @return plugin `index`, or NULL. A NULL `context`, here and in rec_plugin_count(), is the default one. */
 REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
-/** The plugin that a name or alias stands for, as rec_open_recorder() takes it (recorders of the INI file aside), or a
- * codec or source of that name. Opens no more files than it needs to, and leaves `hidden` empty. @return NULL with the
- * error if there is none. */
+/** Finds the plugin with a name or alias, as in rec_open_recorder() (without recorders of the INI file), including
+ * codecs and sources. Opens only the files it needs, and leaves `hidden` empty. @return NULL with the error if there
+ * is no such plugin. */
 REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
-/** The plugin that saves under a name, by its extension; in all else as rec_plugin_find(). */
+/** Finds the plugin that saves to a path, by its extension; otherwise like rec_plugin_find(). */
 REC_API const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path);
 
 /* ----------------------------------------------------------------------------------------------------- records -- */
 
-/** A loaded or built record. It owns its whole tree; values and tensors are borrowed from it and die with it. */
+/** A loaded or built record. It owns its tree; values and tensors are borrowed from it. */
 typedef struct rec_record rec_record;
 /** A value in a record's tree. Borrowed; valid until the list or map that holds it is edited. */
 typedef struct rec_value rec_value;
@@ -399,18 +389,18 @@ enum {
     REC_KIND_NIL = 0,
     REC_KIND_BOOL = 1,
     REC_KIND_INT = 2,  /**< a signed integer */
-    REC_KIND_UINT = 3, /**< an unsigned integer (non-negative ones of unknown type are this) */
+    REC_KIND_UINT = 3, /**< an unsigned integer, also a nonnegative one of unknown signedness */
     REC_KIND_FLOAT = 4,
     REC_KIND_STRING = 5,
     REC_KIND_BYTES = 6,
     REC_KIND_LIST = 7,
     REC_KIND_MAP = 8,      /**< ordered; keys are unique */
-    REC_KIND_VARIANT = 9,  /**< of an enum, where the format tells variants from maps */
+    REC_KIND_VARIANT = 9,  /**< of an enum, in formats that distinguish variants from maps */
     REC_KIND_NUMBERS = 10, /**< a list of numbers or of bools, packed */
     REC_KIND_TENSOR = 11
 };
 
-/** What else is known of a value's form; 0 where the format does not say. */
+/** More about a value; 0 if the format does not store it. */
 enum {
     REC_FORM_UNKNOWN = 0,
     REC_FORM_LIST = 1,        /**< of a list: a Vec */
@@ -422,11 +412,11 @@ enum {
     REC_FORM_NONE = 7,        /**< of nil: an absent option */
     REC_FORM_CONSTANT = 8,    /**< of nil: a constant field of a module */
     REC_FORM_UNIT_STRUCT = 9, /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
-    REC_FORM_PATHS = 10 /**< of the root map: a foreign model, whose keys came as dotted paths; nothing is known of its
-                           lists and structs */
+    REC_FORM_PATHS =
+        10 /**< of the root map: a foreign model whose keys are dotted paths; lists and structs are unknown */
 };
 
-/** A scalar, as values and plugins exchange it. Its layout is frozen. */
+/** A scalar, as used by values and plugins. Its layout is frozen. */
 typedef struct rec_scalar {
     int32_t kind;  /**< REC_KIND_NIL … REC_KIND_STRING */
     uint16_t bits; /**< width of a number: 8 16 32 64, 0 if unknown */
@@ -442,48 +432,46 @@ typedef struct rec_scalar {
 
 /** @return an empty record (its root an empty map, metadata empty), or NULL. `context` NULL: the default one. */
 REC_API rec_record *rec_record_new(rec_context *context);
-/** @return a deep copy whose tensors share their bytes with the original's, or NULL. Either may be freed first. */
+/** @return a deep copy whose tensors share their bytes with the original, or NULL. Both can be freed in any order. */
 REC_API rec_record *rec_record_copy(const rec_record *record);
-/** Frees a record and all that was borrowed from it. NULL is ignored. */
+/** Frees a record and everything borrowed from it. NULL is ignored. */
 REC_API void rec_record_free(rec_record *record);
-/** For programs that asked for rec_guard_maps() and read bytes by pointers that librecord gave them: whether these were
- * the file's.
- *  @param record whose bytes; NULL: of any record of this process so far, also freed ones.
- *  @return REC_OK; REC_E_IO that names a mapped file that was cut: what was read of it since may have been zeros. */
+/** Checks, after rec_guard_maps(), whether bytes read through borrowed pointers were intact.
+ * @param record the record; NULL: any record of this process so far, including freed ones.
+ * @return REC_OK; REC_E_IO that names a truncated file: bytes read since then may have been zeros. */
 REC_API rec_status rec_guard_check(const rec_record *record);
 
-/** Where a record came from. The strings live as long as the record. */
+/** The origin of a record. The strings live as long as the record. */
 typedef struct rec_origin {
     uint32_t size;        /**< sizeof(rec_origin) of the library */
     int32_t mapped;       /**< 1 if its tensors point into a mapped file */
-    int32_t layout;       /**< how Burn stored its parameters: 1 (up to 0.13), 2 (from 0.14 on), 0 if unknown */
+    int32_t layout;       /**< Burn's layout of parameters: 1 (up to 0.13), 2 (from 0.14 on), 0 if unknown */
     uint32_t reserved;    /**< 0 */
-    const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a record that was built */
-    const char *file;     /**< the file or stream it was read from, an address without its secrets (rec_display_name());
-                               "" for memory and for a record that was built */
-    uint64_t stored;      /**< bytes of that file, `REC_UNKNOWN` where they were not counted */
-    uint64_t inflated;    /**< bytes of what it inflates to: `stored` if it is not compressed, `REC_UNKNOWN` if that was
-                             not    read to its end (option `data`) */
+    const char *recorder; /**< the plugin that read it, "NamedMpk"; "" for a built record */
+    const char
+        *file; /**< the file or stream, a URL without secrets (rec_display_name()); "" for memory and built records */
+    uint64_t stored;   /**< bytes of that file, `REC_UNKNOWN` if not counted */
+    uint64_t inflated; /**< decompressed bytes; `stored` if it is not compressed, `REC_UNKNOWN` if it was not read to
+                          its end (option `data`) */
 } rec_origin;
-/** @return where the record came from; borrowed from it, never NULL. */
+/** @return the record's origin; borrowed from it, never NULL. */
 REC_API const rec_origin *rec_record_origin(const rec_record *record);
 
-/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL if there is none; borrowed, as
- * long as the record. What is no text (rec_metadata_value()) is given as a line of JSON; NULL with an error out of
- * memory. */
+/** @return metadata `key` ("version", "float", "int", "format", "settings"), or NULL; borrowed from the record. Values
+ * other than text (rec_metadata_value()) are returned as a line of JSON; NULL with an error if out of memory. */
 REC_API const char *rec_metadata(const rec_record *record, const char *key);
-/** @return the number of metadata entries, known and unknown. */
+/** @return the number of metadata entries. */
 REC_API uint64_t rec_metadata_count(const rec_record *record);
-/** @param key,value (out, may be NULL) entry `index`, in the file's order. */
+/** Gets an entry. @param key,value (out, may be NULL) entry `index`, in the file's order. */
 REC_API rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value);
-/** Sets or (value NULL) removes a metadata entry. The five that tell how a record of Burn is written ("version" …
- *  "settings") are REC_E_ARGUMENT: recorder, precision and the option `layout` choose them when it is saved. */
+/** Sets a metadata entry, or removes it if value is NULL. The five that describe a Burn record ("version" … "settings")
+ * are REC_E_ARGUMENT: they depend on recorder, precision and the option `layout` of the save. */
 REC_API rec_status rec_metadata_set(rec_record *record, const char *key, const char *value);
-/** @return metadata `key` as it is: a string, a number, a list, a map; NULL if there is none (no error is set).
- * Borrowed until the metadata are edited. */
+/** @return metadata `key` as a value (string, number, list, map); NULL without an error if it is missing. Borrowed
+ * until the metadata are edited. */
 REC_API const rec_value *rec_metadata_value(const rec_record *record, const char *key);
-/** As rec_metadata_set(), of any value without tensors, copied from the same or another record. NULL removes. Formats
- *  that cannot hold it leave it out when the record is saved, and tell. */
+/** Sets metadata to a copy of any value without tensors, from this or another record; NULL removes them. Formats that
+ * cannot store it leave it out when saving, with a note. */
 REC_API rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec_value *value);
 
 /** @return the root of the tree. */
@@ -493,48 +481,50 @@ REC_API const rec_value *rec_root(const rec_record *record);
  * a backslash inside a name is written `\.` and `\\`; any other backslash stands for itself. Names may be empty: `a..b`
  * has three. The empty path is the root. */
 
-/** @return the value at a path, NULL if there is none (no error is set). Constant time for each level. */
+/** @return the value at a path; NULL without an error if it is missing. Constant time for each level. */
 REC_API const rec_value *rec_value_at(const rec_record *record, const char *path);
-/** @return the tensor at a path, NULL with an error (near misses named) if there is none or it is something else. */
+/** @return the tensor at a path; NULL with an error, which suggests similar names, if it is missing or another kind of
+ * value. */
 REC_API const rec_tensor *rec_tensor_at(const rec_record *record, const char *path);
 
 /** @return REC_KIND_… */
 REC_API int32_t rec_value_kind(const rec_value *value);
 /** @return REC_FORM_… */
 REC_API int32_t rec_value_form(const rec_value *value);
-/** @return the scalar of a scalar value; kind REC_KIND_NIL for others. A string's text is NUL-terminated here. */
+/** @return the scalar; kind REC_KIND_NIL for other values. The text of a string is NUL-terminated here. */
 REC_API rec_scalar rec_value_scalar(const rec_value *value);
-/** @return how many items, entries or numbers it has; 1 for a variant with payload; 0 for scalars and tensors. */
+/** @return the number of items, entries or numbers; 1 for a variant with payload; 0 for scalars and tensors. */
 REC_API uint64_t rec_value_count(const rec_value *value);
-/** @return item or entry or payload `index`; NULL out of range and for packed numbers. */
+/** @return item, entry or payload `index`; NULL out of range and for packed numbers. */
 REC_API const rec_value *rec_value_item(const rec_value *value, uint64_t index);
 /** @return the key of entry `index` of a map, or the name of a variant (index 0), as a scalar. */
 REC_API rec_scalar rec_value_key(const rec_value *value, uint64_t index);
-/** @return the index of a variant as the file has it, `REC_UNKNOWN` if it has none. */
+/** @return the index of a variant in the file, or `REC_UNKNOWN`. */
 REC_API uint64_t rec_value_variant(const rec_value *value);
 /** @return number `index` of packed numbers as a scalar (bool, int, uint or float); REC_KIND_NIL out of range. */
 REC_API rec_scalar rec_value_number(const rec_value *value, uint64_t index);
 /** @return the tensor of a tensor value, else NULL. */
 REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
-/** @param size (out, may be NULL) its length. @return the bytes of a bytes value, also of a record loaded with `data` =
- * skip, borrowed from the record; NULL for others. */
+/** @param size (out, may be NULL) the length. @return the bytes of a bytes value, also in a record loaded with `data` =
+ * skip, borrowed from the record; NULL for other values. */
 REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
 
 /** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
 typedef struct rec_iterator rec_iterator;
-/** @return an iterator before the first leaf, to be freed; NULL out of memory. The record must not be edited. */
+/** @return an iterator before the first leaf, to be freed; NULL if out of memory. The record must not be edited
+ * meanwhile. */
 REC_API rec_iterator *rec_iterate(const rec_record *record);
 /** @param path (out, may be NULL) the leaf's path, valid until the next step. @return the next leaf, NULL at the end.
  */
 REC_API const rec_value *rec_iterator_next(rec_iterator *iterator, const char **path);
-/** As `rec_iterator_next`, tensors only. */
+/** Like `rec_iterator_next`, for tensors only. */
 REC_API const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path);
 REC_API void rec_iterator_free(rec_iterator *iterator);
 
-/* Editing. Missing levels above a path are made: a list where the next part is "0", else a map. Index n of a list of
- * n items appends. */
+/* Editing. Missing levels of a path are created: a list if the next part is "0", else a map. Index n of a list of n
+ * items appends. */
 
-/** Sets a scalar. @return REC_E_ARGUMENT for a path through something that is neither list nor map. */
+/** Sets a scalar. @return REC_E_ARGUMENT if the path leads through a value that is not a list or map. */
 REC_API rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scalar);
 REC_API rec_status rec_set_bool(rec_record *record, const char *path, int32_t value);
 REC_API rec_status rec_set_int(rec_record *record, const char *path, int64_t value);
@@ -542,86 +532,87 @@ REC_API rec_status rec_set_uint(rec_record *record, const char *path, uint64_t v
 REC_API rec_status rec_set_float(rec_record *record, const char *path, double value);
 REC_API rec_status rec_set_string(rec_record *record, const char *path, const char *value);
 REC_API rec_status rec_set_nil(rec_record *record, const char *path);
-/** Puts an empty list or map (REC_KIND_LIST, REC_KIND_MAP). */
+/** Sets an empty list or map (REC_KIND_LIST, REC_KIND_MAP). */
 REC_API rec_status rec_set_empty(rec_record *record, const char *path, int32_t kind);
-/** Deep copy of a value of the same or another record; tensors share their bytes. */
+/** Sets a deep copy of a value of this or another record; tensors share their bytes. */
 REC_API rec_status rec_set_value(rec_record *record, const char *path, const rec_value *value);
-/** Removes a value; later list items move up. REC_E_NOT_FOUND if there is none. */
+/** Removes a value; later list items move up. REC_E_NOT_FOUND if it is missing. */
 REC_API rec_status rec_remove(rec_record *record, const char *path);
 
-/** Who owns the bytes given to `rec_set_tensor`. */
+/** The owner of the bytes passed to `rec_set_tensor`. */
 enum {
     REC_COPY = 0,   /**< copied now */
-    REC_BORROW = 1, /**< used in place; the caller keeps them unchanged until the record and its copies are freed */
-    REC_TAKE = 2,   /**< from malloc, freed with the record; also if the call fails */
-    REC_PRODUCE = 3 /**< nowhere yet: made by `produce` each time they are asked for */
+    REC_BORROW = 1, /**< used in place; the caller must not change them until the record and its copies are freed */
+    REC_TAKE = 2,   /**< allocated by malloc, freed with the record; also if the call fails */
+    REC_PRODUCE = 3 /**< computed by `produce` on request */
 };
 
-/** A tensor to be put into a record. Zero the struct, set `size`, fill in. */
+/** A new tensor. Zero the struct, set `size`, fill in. */
 typedef struct rec_tensor_spec {
     uint32_t size;         /**< sizeof(rec_tensor_spec) */
-    rec_dtype dtype;       /**< one with a size of its own */
+    rec_dtype dtype;       /**< an element type of fixed size */
     uint32_t rank;         /**< at most 32 */
     int32_t ownership;     /**< REC_COPY, REC_BORROW, REC_TAKE, REC_PRODUCE */
     const uint64_t *shape; /**< `rank` dimensions, outermost first */
-    const void *data;   /**< little-endian elements, row-major, as many bytes as the shape asks for; NULL to be made */
-    uint64_t data_size; /**< bytes at `data`: must be shape × element size */
-    const char *id;     /**< parameter id; "" makes one (13 characters, as Burn's); NULL: a tensor without id */
-    /** Of all but REC_TAKE: `data` and `user` are not needed any more. Called once, also if the call fails, on any
-     * thread; or NULL. */
+    const void *data;      /**< little-endian elements, row-major; NULL with REC_PRODUCE */
+    uint64_t data_size;    /**< bytes at `data`: shape × element size */
+    const char *id;        /**< parameter id; "" creates one (13 characters, like Burn); NULL: no id */
+    /** Except with REC_TAKE: called once, on any thread, when `data` and `user` are not needed any more, also if the
+     * call fails. May be NULL. */
     void (*release)(void *user, const void *data);
     void *user; /**< for `release` and `produce` */
-    /** REC_PRODUCE: `size` of the tensor's bytes from `offset` on. Returns 0 or an errno, as rec_output's functions do,
-     * and is called by one thread at a time. A save asks for each byte once and in order, in pieces of at most 4 MiB;
-     * zip archives (npz, pt) once more before where what was written cannot be written over (a codec, a stream). What
-     *  rec_tensor_bytes() and typed access asked for is kept by the record, and not asked for again. */
+    /** REC_PRODUCE: writes `size` bytes of the tensor from `offset` on. Returns 0 or an errno, like the functions of
+     * rec_output; one thread calls it at a time. A save requests each byte once and in order, in chunks of at most 4
+     * MiB; zip archives (npz, pt) request them twice if the output cannot be patched (a codec, a stream). The record
+     * keeps bytes requested by rec_tensor_bytes() and typed access. */
     int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size);
 } rec_tensor_spec;
 
-/** Sets a tensor from its parts. */
+/** Sets a tensor. */
 REC_API rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor_spec *spec);
 /** Sets an f32 parameter with a new id from an array in host byte order, copied.
- *  @param shape `rank` dimensions; the data must have as many elements. */
+ * @param shape `rank` dimensions; the data must have as many elements. */
 REC_API rec_status rec_set_f32(rec_record *record, const char *path, const float *data, uint32_t rank,
                                const uint64_t *shape);
-/** Gives a tensor another id; NULL for none. */
+/** Sets the id of a tensor; NULL removes it. */
 REC_API rec_status rec_set_id(rec_record *record, const char *path, const char *id);
 
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
-/** @return the element type it has at the precision it was loaded with. */
+/** @return the element type at the precision of the load. */
 REC_API rec_dtype rec_tensor_dtype(const rec_tensor *tensor);
 /** @return the element type of the stored bytes. */
 REC_API rec_dtype rec_tensor_stored_dtype(const rec_tensor *tensor);
-/** @return the name of `rec_tensor_dtype`; for opaque and quantised ones with the file's own name. Borrowed. */
+/** @return the name of `rec_tensor_dtype`; of opaque and quantised tensors the file's name. Borrowed. */
 REC_API const char *rec_tensor_dtype_name(const rec_tensor *tensor);
 REC_API uint32_t rec_tensor_rank(const rec_tensor *tensor);
 /** @return `rank` dimensions, outermost first; borrowed, never NULL. */
 REC_API const uint64_t *rec_tensor_shape(const rec_tensor *tensor);
 /** @return the number of elements, the product of the shape. */
 REC_API uint64_t rec_tensor_count(const rec_tensor *tensor);
-/** @return bytes at the precision it was loaded with. */
+/** @return bytes at the precision of the load. */
 REC_API uint64_t rec_tensor_nbytes(const rec_tensor *tensor);
 /** @return the parameter id, or NULL; borrowed. */
 REC_API const char *rec_tensor_id(const rec_tensor *tensor);
-/** @return 1 if the element type was not in the file and had to be assumed (V1 at half precision). */
+/** @return 1 if the element type is not in the file and was assumed (V1 at half precision). */
 REC_API int32_t rec_tensor_assumed(const rec_tensor *tensor);
-/** @return where the tensor's bytes are in its (inflated) file, `REC_UNKNOWN` if they are not stored as such. */
+/** @return the offset of the tensor's bytes in the (decompressed) file, `REC_UNKNOWN` if they are not stored as such.
+ */
 REC_API uint64_t rec_tensor_offset(const rec_tensor *tensor);
 
-/** The stored bytes, little-endian, of any alignment: no copy where they lie in a mapping or in memory.
- *  @param size (out, may be NULL). @return borrowed from the record; NULL with an error. */
+/** Returns the stored bytes, little-endian, at any alignment; without a copy if they are mapped or in memory.
+ * @param size (out, may be NULL). @return borrowed from the record; NULL with an error. */
 REC_API const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size);
 
-/** The same where the bytes lie in a mapping or in memory already, and else NULL without an error: then
- * rec_tensor_read() is what keeps nothing. @param size (out, may be NULL) 0 with NULL. @return borrowed from the
- * record, of any alignment. */
+/** Returns the stored bytes if they are mapped or in memory, else NULL without an error; use rec_tensor_read() then.
+ * Performs no I/O and no copy. @param size (out, may be NULL) 0 with NULL. @return borrowed from the record, at any
+ * alignment. */
 REC_API const void *rec_tensor_at_hand(const rec_tensor *tensor, uint64_t *size);
 
-/* Typed access: aligned elements in host byte order, borrowed from the record: the stored bytes themselves where type,
- * alignment and byte order fit, else converted once and kept. Values pass through the precision the record was loaded
- * with. NULL with an error: REC_E_RANGE names tensor, index, value and limit. Floats from ints and ints from floats
- * are refused (REC_E_MISMATCH). For a tensor without elements a non-NULL pointer to nothing. */
+/* Typed access: aligned elements in host byte order, borrowed from the record: the stored bytes if type, alignment and
+ * byte order match, else converted once and kept. Values have the precision of the load. NULL with an error:
+ * REC_E_RANGE names tensor, index, value and limit. Conversion between floats and ints is REC_E_MISMATCH. For a tensor
+ * without elements the pointer is not NULL. */
 REC_API const float *rec_tensor_f32(const rec_tensor *tensor);
 REC_API const double *rec_tensor_f64(const rec_tensor *tensor);
 REC_API const uint16_t *rec_tensor_f16(const rec_tensor *tensor); /**< bit patterns of IEEE binary16 */
@@ -629,35 +620,33 @@ REC_API const int64_t *rec_tensor_i64(const rec_tensor *tensor);
 REC_API const int32_t *rec_tensor_i32(const rec_tensor *tensor);
 REC_API const uint8_t *rec_tensor_bool(const rec_tensor *tensor); /**< 0 or 1 */
 
-/** Reads elements `first` … `first + count - 1` converted to `dtype` (host byte order) into the caller's memory,
- *  keeping nothing. @param target room for count elements; may be NULL for none. */
+/** Reads elements `first` … `first + count - 1`, converted to `dtype` (host byte order), into the caller's memory. The
+ * record keeps nothing. @param target room for count elements; may be NULL for none. */
 REC_API rec_status rec_tensor_read(const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count,
                                    void *target);
 
-/** Says that elements `first` … `first + count - 1` were read, and will hardly be again for now: where they lie in a
- * mapped file, its pages need no longer be in memory, so that who reads a large file piece by piece needs no more than
- * a piece. Nothing is lost: pointers to the bytes stay good, and who looks there again has them read again. Of what is
- * in memory in another way nothing goes, nor what typed access has converted and kept. Costs little, also of small
- * tensors; any thread may call it at any time; it cannot fail and leaves the last error alone.
- *  @param tensor NULL is ignored. @param count what is beyond the last element is ignored: REC_UNKNOWN is all the rest.
- */
+/** Hints that elements `first` … `first + count - 1` are no longer needed, so that their pages can be dropped (compare
+ * `madvise(MADV_DONTNEED)`). A program that reads a large mapped file in chunks then needs the memory of one chunk.
+ * Pointers stay valid, and the bytes are read again on access. Data in other memory and converted data are kept.
+ * Cheap, also for small tensors; any thread may call it at any time; it cannot fail and does not change the last
+ * error.
+ * @param tensor NULL is ignored. @param count elements beyond the last are ignored: REC_UNKNOWN means all. */
 REC_API void rec_tensor_release(const rec_tensor *tensor, uint64_t first, uint64_t count);
 
 /* --------------------------------------------------------------------------------------------------- recorders -- */
 
-/** A format at a precision, with its options. */
+/** A format at a precision, with options. */
 typedef struct rec_recorder rec_recorder;
 
 /**
  * Opens a recorder of the default context.
- * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"), a format and a
- * codec with a dot between, each by name or extension ("mpk.zst", "Safetensors.gzip"), the name of a `[recorder …]`
- * section (which wins over a plugin of that name), "Default", or "Auto": loading recognises the file by its content,
- * saving by the extension of its name.
- * @return to be closed; NULL with REC_E_NOT_FOUND and the names that exist.
+ * @param name a plugin's name or alias ("NamedMpkGz", "mpk-gz", "mpk.gz", "NamedMpkGzFileRecorder"); a format and a
+ * codec joined by a dot ("mpk.zst", "Safetensors.gzip"); the name of a `[recorder …]` section, which takes precedence
+ * over a plugin; "Default"; or "Auto": loads by content and saves by extension.
+ * @return to be closed; NULL with REC_E_NOT_FOUND and the existing names.
  */
 REC_API rec_recorder *rec_open_recorder(const char *name, rec_precision precision);
-/** The same in a context of one's own (NULL: the default one). */
+/** Opens a recorder of a context (NULL: the default one). */
 REC_API rec_recorder *rec_open_recorder_in(rec_context *context, const char *name, rec_precision precision);
 /** Closes a recorder; its records stay. NULL is ignored. */
 REC_API void rec_close_recorder(rec_recorder *recorder);
@@ -666,268 +655,268 @@ REC_API const char *rec_recorder_name(const rec_recorder *recorder);
 /** @return the extension without dot, "" for memory only and for Auto. Borrowed. */
 REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
 /**
- * Sets an option before use. Those every recorder has:
- * `map` = yes|no (map local files, default yes; no: copy them into memory),
- * `data` = read|skip (skip: for listings. Tensors have their element type, shape, size and id, and asking for their
- * bytes or values, or saving them, is REC_E_ARGUMENT. Values that are no tensors are complete, bytes too. Headers and
- * values are all that is kept, and of most formats all that is read: of what is compressed or comes by a pipe no more
- * is in memory, and the rest of a pipe may be left unread. Files are looked at less closely: one that is cut short may
- * pass. Default read), `sync` = yes|no (fsync before renaming, and the folder after it, which is REC_E_SYNC if that
- * alone fails, default yes), `check` = auto|yes|no (read back what was saved, before it takes the old file's place, and
- * hold every value and every tensor's bytes against what was given to the writer: what differs is REC_E_FORMAT with its
- * path, and the old file stays. What cannot be read back is a REC_NOTE_CHECK. Default auto: where it costs less than a
- * tenth of the time, which is files with `sync` in formats that hold tensors as bytes: MessagePack, bincode and
- * safetensors from Burn 0.14 on), `clamp` = yes|no (integers that do not fit become the nearest limit instead of an
- * error, default no), `modules` = yes|no (loading looks the record over: a note tells of tensors of one module that do
- * not go together, and of layers that lack what their siblings have; default no, rec_convert() always does), `layout` =
- * keep|burn-0.7 … burn-0.21 (write the layout the record was loaded with, or that of a Burn version up to the last that
- * is known, with parameter ids in its form; default: the format's, ids as they are); and the plugin's own
- * (`rec_plugin_info.options`).
+ * Sets an option before use. Every recorder has these; `rec_plugin_info.options` lists those of the plugin.
+ * - `map` = yes|no: maps local files (default) or copies them into memory.
+ * - `data` = read|skip: skip loads no tensor data, for listings. Tensors have element type, shape, size and id;
+ *   accessing or saving their data is REC_E_ARGUMENT. Other values are complete. Of most formats only the headers are
+ *   read; the rest of a pipe may stay unread. Files are checked less: a truncated one may pass. Default read.
+ * - `sync` = yes|no: syncs the file before renaming it, and its directory after, which is REC_E_SYNC if it fails.
+ *   Default yes.
+ * - `check` = auto|yes|no: reads the file back before it replaces the old one, and compares every value and the bytes
+ *   of every tensor with the record. A difference is REC_E_FORMAT with its path, and the old file stays. Output that
+ *   cannot be read back is a REC_NOTE_CHECK. Default auto: where it costs less than a tenth of the time, which means
+ *   files with `sync` in formats that store tensors as bytes (MessagePack, bincode and safetensors from Burn 0.14 on).
+ * - `clamp` = yes|no: integers out of range become the nearest limit instead of an error. Default no.
+ * - `modules` = yes|no: checks loaded modules; notes report tensors that do not fit together, and layers that lack
+ *   tensors of their siblings. Default no; rec_convert() always does.
+ * - `layout` = keep|burn-0.7 … burn-0.23: writes the layout of the loaded record, or that of a Burn version with its
+ *   form of ids. Default: the format's, with unchanged ids.
  */
 REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value);
 
-/** @return the name that `path` stands for: itself if it ends in the recorder's extension, else with the extension
- *  appended (never replaced). To be freed with rec_free(). NULL for memory-only recorders. */
+/** @return the file name for `path`: `path` itself if it ends in the recorder's extension, else with the extension
+ * appended. To be freed with rec_free(). NULL for memory-only recorders. */
 REC_API char *rec_recorder_path(const rec_recorder *recorder, const char *path);
 
 /**
- * Loads a file. If `path` with the extension appended exists it is taken, else `path` itself. A path that begins with a
- * scheme and "://" is what the plugin for that scheme opens; nothing is appended to it. With `map` the record borrows
- * from the mapped file: a file that another process truncates meanwhile ends the program with SIGBUS; call
- * rec_guard_maps() or turn `map` off where that may happen. Files replaced by rename (as rec_save does) are safe.
+ * Loads a file. If `path` with the extension appended exists, that is loaded, else `path` itself. A path with a scheme
+ * and "://" is opened by the plugin for that scheme, verbatim. With `map` the record borrows from the mapped file: if
+ * another process may truncate it, call rec_guard_maps() or set `map` to no. Replacing the file by rename, as rec_save
+ * does, is safe.
  * @return the record, to be freed; NULL with the error.
  */
 REC_API rec_record *rec_load(rec_recorder *recorder, const char *path);
 /** Loads from memory, which must stay unchanged until the record and its copies are freed: tensors point into it.
- *  @param data may be NULL if there are no bytes. */
+ * @param data may be NULL if there are no bytes. */
 REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t size);
-/** The same with a way to give the memory back. @param release called once with `user` and `data`, on any thread: when
- * the record and all that shares its bytes was freed, or before the function returns if it fails. NULL: as above. */
+/** Loads from memory and releases it. @param release called once with `user` and `data`, on any thread: when the record
+ * and all copies that share the bytes are freed, or before the function returns if it fails. NULL: as
+ * rec_load_bytes(). */
 REC_API rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64_t size,
                                         void (*release)(void *user, const void *data), void *user);
 
-/** Where a program has bytes that are neither a file nor memory. Zero the struct, set `size`, fill in. The functions
- * return 0 or an errno, which becomes rec_error_errno(): ENOENT and ENOTDIR are REC_E_NOT_FOUND, ENOMEM is
- * REC_E_MEMORY, ECANCELED is REC_E_CANCELLED, others are REC_E_IO. A negative number is REC_E_IO without an errno. One
- * is called at a time. They may use librecord, but not what they are giving the bytes of. */
+/** Custom input. Zero the struct, set `size`, fill in. The functions return 0 or an errno, which becomes
+ * rec_error_errno(): ENOENT and ENOTDIR are REC_E_NOT_FOUND, ENOMEM is REC_E_MEMORY, ECANCELED is REC_E_CANCELLED,
+ * others are REC_E_IO. A negative number is REC_E_IO without an errno. Calls do not overlap. The functions may call
+ * librecord, but must not access the data that they supply. */
 typedef struct rec_input {
     uint32_t size;     /**< sizeof(rec_input) */
     uint32_t reserved; /**< 0 */
-    const char *name;  /**< what messages call it, copied; NULL: "(input)" */
-    uint64_t total; /**< its exact size in bytes: more or fewer are an error. REC_UNKNOWN, and 0 where there is `read`
-                       and no `read_at`: it ends where `read` says so */
-    /** The next bytes. @param got (out) how many, at most `room`; 0 at the end only. */
+    const char *name;  /**< the name in messages, copied; NULL: "(input)" */
+    uint64_t total;    /**< exact size in bytes; any other size is an error. REC_UNKNOWN, or 0 with `read` and no
+                          `read_at`: until `read` returns the end */
+    /** Reads the next bytes. @param got (out) how many, at most `room`; 0 at the end only. */
     int32_t (*read)(void *user, void *target, uint64_t room, uint64_t *got);
-    /** All of `size` bytes at `offset`, which lie within `total`; or NULL. */
+    /** Reads all of `size` bytes at `offset`, which lie within `total`. May be NULL. */
     int32_t (*read_at)(void *user, uint64_t offset, void *target, uint64_t size);
-    void (*release)(void *user); /**< gives `user` back: once, whatever happens, on any thread; or NULL */
+    void (*release)(void *user); /**< releases `user`: called exactly once, on any thread; may be NULL */
 } rec_input;
-/** Loads from the program's own functions. With `read_at` and `total` only what is needed is read; tensors of formats
- * that hold them as bytes are read when they are asked for, so that the functions may be called as long as the record
- * lives. Else `read` is called to the end at once; what is longer than 64 MiB goes to a temporary file. @param input
- * copied. */
+/** Loads from functions of the program. With `read_at` and `total` only needed ranges are read; tensors of formats that
+ * store them as bytes are read on access, so the functions may be called as long as the record lives. Otherwise `read`
+ * is called to the end; more than 64 MiB go to a temporary file. @param input copied. */
 REC_API rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user);
 
-/** Loads from an open file descriptor from where it stands to its end (pipes too; not closed).
- *  @param name what errors call it. */
+/** Loads from an open file descriptor, from its position to its end (pipes too; not closed).
+ * @param name the name in errors. */
 REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name);
 
 /**
- * Saves to a file, whole or not at all: a temporary file beside it is written, synced and renamed. The file's mode
- * (without set-user-ID bits), access control list and user attributes are kept, its owner where that is allowed. What
- * of these cannot be kept is a REC_NOTE_DROPPED, and grants nobody more than the old file did. A symbolic link is
- * followed; a FIFO or a device is written straight. Missing folders are not made. The record is not changed. @param
- * path as in `rec_recorder_path`; a FIFO or device that exists is taken as it is.
+ * Saves to a file atomically: writes, syncs and renames a temporary file next to it. Keeps the file's mode (without
+ * set-user-ID bits), access control list and user attributes, and its owner if permitted. Attributes that cannot be
+ * kept are a REC_NOTE_DROPPED, and never give access to additional users. Follows a symbolic link; writes directly to
+ * an existing FIFO or device. Does not create missing directories. Does not change the record.
+ * @param path as in `rec_recorder_path`; an existing FIFO or device is used verbatim.
  */
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
 REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, uint64_t *size);
-/** Where a program wants bytes that go neither to a file nor to memory. Zero the struct, set `size`, fill in. What its
- *  functions return is as in rec_input, but that ENOENT and ENOTDIR are REC_E_IO like the rest. */
+/** Custom output. Zero the struct, set `size`, fill in. Return values are as in rec_input, except that ENOENT and
+ * ENOTDIR are REC_E_IO. */
 typedef struct rec_output {
     uint32_t size;                                                 /**< sizeof(rec_output) */
     uint32_t reserved;                                             /**< 0 */
-    const char *name;                                              /**< what messages call it; NULL: "(output)" */
-    int32_t (*write)(void *user, const void *data, uint64_t size); /**< the next bytes, all of them */
-    /** Writes over bytes that were written already, for formats that need it; or NULL. */
+    const char *name;                                              /**< the name in messages; NULL: "(output)" */
+    int32_t (*write)(void *user, const void *data, uint64_t size); /**< writes the next bytes, all of them */
+    /** Overwrites bytes already written, for formats that need it. May be NULL. */
     int32_t (*patch)(void *user, uint64_t offset, const void *data, uint64_t size);
-    /** Called once. @param ok 1: that was all of it, to be put in its place; 0: the save failed, what was written
-     * counts for nothing. What it returns counts with 1 only. NULL: nothing to do. */
+    /** Called once at the end. @param ok 1: the output is complete and may be published; 0: the save failed, discard
+     * it. The result is only used with 1. May be NULL. */
     int32_t (*finish)(void *user, int32_t ok);
-    void (*release)(void *user); /**< after that: gives `user` back, once, whatever happens; or NULL */
+    void (*release)(void *user); /**< called after that: releases `user`, exactly once; may be NULL */
 } rec_output;
-/** Saves to the program's own functions, in pieces of at most 4 MiB. What was saved is not read back (option `check`).
- *  @param output copied. */
+/** Saves to functions of the program, in chunks of at most 4 MiB. The output is not read back (option `check`).
+ * @param output copied. */
 REC_API rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user);
-/** Frees what rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families()
- *  gave. NULL is ignored. */
+/** Frees the result of rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families(). NULL is
+ * ignored. */
 REC_API void rec_free(void *memory);
-/** Saves to an open file descriptor (not synced, not closed). @param name what errors call it. */
+/** Saves to an open file descriptor (not synced, not closed). @param name the name in errors. */
 REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd, const char *name);
 
-/* Load arguments. A foreign file (safetensors made by PyTorch) loads as if it had been recorded: its keys go through
- * rules, its layouts through an adapter, and the result is fitted to the destination's type where there is one. They
- * are set with rec_recorder_set() on the recorder that loads, in an INI file's [recorder] section, or by a profile, and
- * work for every format (docs/reference/rules.md): `adapter` = pytorch|none      default: the file's (safetensors:
- * pytorch, found out where Burn wrote them; others: none) `profile` = NAME, FILE.ini:NAME, auto   rules for a model
- * family; auto: the only ones that fit the file `rename`, `remap` = PATTERN => REPLACEMENT   and the other rules of a
- * profile
- * (`drop`, `module`, …); each call adds one `prefix` = PATH               in front of every destination key `gaps` =
- * close|keep holes in the numbers of lists; default: the plugin's (safetensors: close) `partial` = yes|no what the type
- * asks for and the file lacks is left out (default no: an error) `strict` = yes|no             keys that nothing asks
- * for, rules that match nothing and values that the type asks for and the file lacks are errors (default no: notes)
- * `debug` = yes|no              a REC_NOTE_KEY for each tensor, as Burn's debug print
- * `set` = NAME=NUMBER           a number that rules ask for; else it comes from the model's config.json
- * `config` = FILE               that configuration, if it has another name
- * `reverse` = yes|no            the profile backwards: from the record to the foreign file's names and layouts
- * A type on the loading recorder is the destination's type, if the file does not need one to be read. */
+/* Load arguments. A foreign file (safetensors made by PyTorch) loads as if Burn had recorded it: rules rename its
+ * keys, an adapter converts its layouts, and the result is fitted to the destination's type, if there is one. Set them
+ * with rec_recorder_set() on the loading recorder, in an INI file's [recorder] section, or in a profile. They apply to
+ * every format (docs/reference/rules.md):
+ * - `adapter` = pytorch|none: default: the file's (safetensors: pytorch, detected for Burn's files; others: none)
+ * - `profile` = NAME, FILE.ini:NAME, auto: rules for a model family; auto: the only ones that match the file
+ * - `rename`, `remap` = PATTERN => REPLACEMENT, and the other rules of a profile (`drop`, `module`, …): each call adds
+ *   one
+ * - `prefix` = PATH: is put before every destination key
+ * - `gaps` = close|keep: gaps in list indices; default: the plugin's (safetensors: close)
+ * - `partial` = yes|no: leaves out values that the type requires and the file lacks (default no: an error)
+ * - `strict` = yes|no: unexpected keys, unused rules and missing values are errors (default no: notes)
+ * - `debug` = yes|no: a REC_NOTE_KEY for each tensor, like Burn's debug print
+ * - `set` = NAME=NUMBER: a number used by rules; otherwise it is read from the model's config.json
+ * - `config` = FILE: that configuration, if it has another name
+ * - `reverse` = yes|no: applies the profile backwards, from the record to the foreign file's names and layouts
+ * The type of the loading recorder is the destination's type, unless the file needs one to be read. */
 
-/** What becomes of each tensor on its way from one or several sources to a destination, known before data is read. */
+/** What happens to each tensor between one or several sources and a destination, known before reading data. */
 typedef struct rec_plan rec_plan;
 
-/** @param to the recorder that will save: the plan then leads to its type if it has one, and to its kind of file (no
- *         adapter by default between two foreign files). NULL: the plan is for rec_plan_load().
- *  @param context where there is no `to`; NULL: the default one.
- *  @return an empty plan, to be freed; the recorders may be closed before. NULL with an error. */
+/** Creates an empty plan. @param to the recorder that will save: the plan then leads to its type and kind of file
+ * (without adapter between two foreign files). NULL: the plan is for rec_plan_load().
+ * @param context used without `to`; NULL: the default one.
+ * @return to be freed; the recorders may be closed earlier. NULL with an error. */
 REC_API rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to);
-/** Adds a source, read by `from` with the load arguments it has now. Only what comes before the data is read: the file
- *  must stay as it is until the plan was carried out, and what was loaded by it is freed.
- *  The first source that has a type sets the destination's, if `to` has none. */
+/** Adds a source, read by `from` with its current load arguments. Only headers are read: the file must stay unchanged
+ * until the plan is carried out and its results are freed. The first source with a type sets the destination's, if
+ * `to` has none. */
 REC_API rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path);
-/** The same with the program's own functions as the source: see rec_load_from(). */
+/** Adds functions of the program as a source: see rec_load_from(). */
 REC_API rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input *input, void *user);
-/** The same with a record in memory, which must outlive the plan and what is loaded from it. `arguments` may be NULL.
- *  @param name what messages call it. */
+/** Adds a record in memory as a source; it must outlive the plan and the records loaded from it. `arguments` may be
+ * NULL.
+ * @param name the name in messages. */
 REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
                                        const char *name);
-/** A record whose values stand wherever no source gives one (a partial load into it). Without a type it says what the
- *  sources' modules are; a tensor of another shape or kind of elements than its own is a problem, and so is that
- * nothing of the sources has a place in it. It must outlive the plan and what is loaded from it. */
+/** Sets a record whose values are used where no source has one. Without a type it also determines the modules of the
+ * sources. A tensor of another shape or kind of elements is a problem, and so are sources of which nothing fits. It
+ * must outlive the plan and the records loaded from it. */
 REC_API rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base);
-/** Works the plan out. Problems do not make it fail: they are in the plan; what fails is what cannot be planned at all
- *  (a number that is missing, a limit). After this nothing can be added. Called by what needs it. */
+/** Computes the plan. Problems are part of the plan and do not make the function fail; a missing number or an exceeded
+ * limit does. Nothing can be added afterwards. Other functions call it when needed. */
 REC_API rec_status rec_plan_make(rec_plan *plan);
 REC_API void rec_plan_free(rec_plan *plan); /**< NULL is ignored */
 
 /** What happens to a tensor or value. */
 enum {
-    REC_PLAN_MAPPED = 1,     /**< it goes there */
+    REC_PLAN_MAPPED = 1,     /**< it is stored at the destination */
     REC_PLAN_DROPPED = 2,    /**< by a rule */
-    REC_PLAN_UNEXPECTED = 3, /**< nothing at the destination asks for it: left out */
-    REC_PLAN_MISSING = 4,    /**< the destination asks for it and nothing gives it */
-    REC_PLAN_KEPT = 5,       /**< the base's value stays */
-    REC_PLAN_DEFAULT = 6 /**< nothing gives it: the type's default, or a zero that is assumed (REC_PROBLEM_ASSUMED) */
+    REC_PLAN_UNEXPECTED = 3, /**< the destination does not use it: left out */
+    REC_PLAN_MISSING = 4,    /**< the destination requires it and no source has it */
+    REC_PLAN_KEPT = 5,       /**< the base's value is used */
+    REC_PLAN_DEFAULT = 6     /**< no source has it: the type's default, or an assumed zero (REC_PROBLEM_ASSUMED) */
 };
 
-/** One line of a plan. Strings and shapes live as long as the plan; "" and NULL where there is none. */
+/** A line of a plan. Strings and shapes live as long as the plan, and are "" or NULL if they do not apply. */
 typedef struct rec_plan_line {
     uint32_t size;             /**< sizeof(rec_plan_line) of the library */
     int32_t action;            /**< REC_PLAN_… */
-    const char *source;        /**< the file (or name) it comes from */
-    const char *from;          /**< its key there; of several (join, stack) the first */
-    const char *to;            /**< its path at the destination; several for a tensor that is split: a line each */
-    const char *operations;    /**< "rope, transpose"; "" if the bytes stay as they are */
-    const char *why;           /**< what decided: "Linear", "rules 2, 4", "num_batches_tracked of a BatchNorm" */
-    const char *const *inputs; /**< all keys it is made of; `from` is the first */
+    const char *source;        /**< the file (or name) of the source */
+    const char *from;          /**< the key there; the first of several (join, stack) */
+    const char *to;            /**< the path at the destination; a split tensor has a line for each part */
+    const char *operations;    /**< "rope, transpose"; "" if the bytes are unchanged */
+    const char *why;           /**< the reason: "Linear", "rules 2, 4", "num_batches_tracked of a BatchNorm" */
+    const char *const *inputs; /**< all keys that form it, starting with `from` */
     uint64_t input_count;
-    rec_dtype dtype_before, dtype_after; /**< REC_DTYPE_NONE for what is no tensor */
+    rec_dtype dtype_before, dtype_after; /**< REC_DTYPE_NONE if it is not a tensor */
     uint32_t rank_before, rank_after;
     const uint64_t *shape_before, *shape_after;
 } rec_plan_line;
 
 enum {
     REC_PROBLEM_COLLISION = 1,  /**< several sources for one destination */
-    REC_PROBLEM_DEAD_RULE = 2,  /**< a rule that matched nothing */
-    REC_PROBLEM_MISSING = 3,    /**< required and not there */
-    REC_PROBLEM_UNEXPECTED = 4, /**< there and not asked for */
-    REC_PROBLEM_SHAPE = 5,      /**< another rank, or a shape that an operation cannot work on */
-    REC_PROBLEM_KIND = 6, /**< a tensor where a module is wanted, names where a list is, two spellings of an index… */
-    REC_PROBLEM_AMBIGUOUS = 7,  /**< it could be this or that: a rule or a type must say */
+    REC_PROBLEM_DEAD_RULE = 2,  /**< a rule without a match */
+    REC_PROBLEM_MISSING = 3,    /**< required and missing */
+    REC_PROBLEM_UNEXPECTED = 4, /**< present and not used */
+    REC_PROBLEM_SHAPE = 5,      /**< another rank, or a shape that an operation cannot handle */
+    REC_PROBLEM_KIND = 6,       /**< a tensor instead of a module, names in a list, two spellings of an index… */
+    REC_PROBLEM_AMBIGUOUS = 7,  /**< ambiguous: a rule or a type must decide */
     REC_PROBLEM_EMPTY = 8,      /**< no tensor is mapped; fatal unless the load is `partial` */
-    REC_PROBLEM_NO_INVERSE = 9, /**< going backwards: a rule that has no inverse */
-    REC_PROBLEM_FAMILY = 10,    /**< which family of models it is of, or that a profile is for another one */
-    REC_PROBLEM_ASSUMED = 11    /**< a value that the type asks for and the file lacks was assumed */
+    REC_PROBLEM_NO_INVERSE = 9, /**< backwards: a rule without an inverse */
+    REC_PROBLEM_FAMILY = 10,    /**< the family of the model, or a profile of another family */
+    REC_PROBLEM_ASSUMED = 11    /**< a value that the type requires and the file lacks was assumed */
 };
 
-/** Something a plan's reader should know. */
+/** A problem or note of a plan. */
 typedef struct rec_plan_problem {
     uint32_t size;    /**< sizeof(rec_plan_problem) of the library */
     int32_t kind;     /**< REC_PROBLEM_… */
-    int32_t fatal;    /**< 1: needs a decision, the plan cannot be carried out; 0: worth a word */
+    int32_t fatal;    /**< 1: needs a decision, the plan cannot be carried out; 0: a note */
     int32_t reserved; /**< 0 */
-    const char *key;  /**< the key or path it is about, "" for the whole */
+    const char *key;  /**< the key or path, "" for the whole */
     const char *text; /**< one sentence */
     const char *hint; /**< what to do, or "" */
 } rec_plan_problem;
 
-/** How many lines and problems of each sort a plan has. */
+/** The numbers of lines and problems of a plan. */
 typedef struct rec_plan_totals {
-    uint32_t size;     /**< sizeof(rec_plan_totals) of the caller, to be set before the call */
+    uint32_t size;     /**< sizeof(rec_plan_totals) of the caller; set it before the call */
     uint32_t reserved; /**< 0 */
     uint64_t tensors;  /**< of the sources */
     uint64_t mapped, dropped, unexpected, missing, kept, defaults; /**< lines by action */
     uint64_t fatal, warnings;                                      /**< problems */
 } rec_plan_totals;
 
-/** All of these make the plan if that was not done; 0 and NULL with the error if it fails. */
+/** These functions compute the plan if needed; on failure they return 0 or NULL with the error. */
 REC_API uint64_t rec_plan_count(rec_plan *plan);
-/** @return line `index`: the destination's order, then what is dropped and unexpected in the sources' order. The first
- * call writes all lines out. */
+/** @return line `index`, in the destination's order; then dropped and unexpected tensors in the sources' order. The
+ * first call builds all lines. */
 REC_API const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index);
 REC_API uint64_t rec_plan_problem_count(rec_plan *plan);
 REC_API const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index);
 REC_API rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals);
-/** Carries it out: a record whose tensors are made when they are asked for, one at a time. Fatal problems are the
- * error. The sources' data live as long as the record needs them. @return to be freed; NULL with an error. */
+/** Carries the plan out. @return a record whose tensors are computed on access, one at a time, to be freed; NULL with
+ * an error, also for fatal problems. It keeps the sources' data as long as needed. */
 REC_API rec_record *rec_plan_load(rec_plan *plan);
 
-/** Loads `in` with `from` and saves it as `out` with `to`, tensor by tensor: the values pass through `from`'s
- *  precision (open it with REC_PRECISION_KEEP to change nothing) and then `to`'s.
- *  @param plan what to do; then `from` and `in` are not used and may be NULL, the plan has its sources. NULL: the one
- *         that `from`'s load arguments make. */
+/** Loads `in` with `from` and saves it as `out` with `to`, tensor by tensor. Values are converted to `from`'s precision
+ * (open it with REC_PRECISION_KEEP to keep them) and then to `to`'s.
+ * @param plan the plan to carry out; `from` and `in` are then ignored and may be NULL. NULL: the plan of `from`'s load
+ * arguments. */
 REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan);
 
-/** A profile that can be named in a load argument. Strings live as long as the context. */
+/** A profile for the load argument `profile`. Strings live as long as the context. */
 typedef struct rec_profile_info {
     uint32_t size;           /**< sizeof(rec_profile_info) of the library */
     uint32_t reserved;       /**< 0 */
     const char *name;        /**< "llama" */
     const char *description; /**< one line */
-    const char *source;      /**< what files it is for */
-    const char *destination; /**< what it makes of them */
-    const char *file;        /**< the INI file it stands in */
+    const char *source;      /**< the files it is for */
+    const char *destination; /**< what it converts them to */
+    const char *file;        /**< its INI file */
 } rec_profile_info;
-/** @return the number of profiles in the context's INI file and of those that come with the library; 0 with an error.
- */
+/** @return the number of profiles of the context's INI file and of the library; 0 with an error. */
 REC_API uint64_t rec_profile_count(rec_context *context);
-/** @return profile `index` in the order of names, or NULL. NULL for `context` is the default context. */
+/** @return profile `index`, sorted by name, or NULL. A NULL `context` is the default one. */
 REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
 
-/** A family of models that a foreign file's tensors are of. Strings live as long as the list; "" where there is none.
- */
+/** A model family that matches the tensors of a foreign file. Strings live as long as the list, and are "" if they do
+ * not apply. */
 typedef struct rec_family {
     uint32_t size;       /**< sizeof(rec_family) of the library */
-    int32_t fits;        /**< 1: each tensor is one of the family's, in its shape; 0: nearly, see `but` */
-    const char *profile; /**< the profile for it: "llama" */
+    int32_t fits;        /**< 1: all tensors belong to the family, in its shapes; 0: nearly, see `but` */
+    const char *profile; /**< its profile: "llama" */
     const char *name;    /**< "Llama" */
     const char *others;  /**< profiles for the same files with another destination, separated by blanks */
-    const char *select;  /**< the path that the tensors stand below, for the load argument `select` */
-    const char *but;     /**< why it is not for sure, half a sentence */
+    const char *select;  /**< the path above the tensors, for the load argument `select` */
+    const char *but;     /**< why it is uncertain, half a sentence */
 } rec_family;
-/** Finds the families that a record's tensors are of, by their keys and shapes, and by the model's configuration beside
- *  its file. Of several that fit the tensors do not tell which; of a file that nothing fits, those that nearly do.
- *  @param record loaded as it is: not adapted. @param path of its file, for the configuration; NULL: none.
- *  @param count (out) @return the list, to be freed with rec_free(), also where it is empty; NULL with an error. */
+/** Finds the families that match a record's tensors, by keys, shapes and the companion configuration. If several match,
+ * the tensors do not distinguish them; if none does, the list has those that nearly match.
+ * @param record loaded without an adapter. @param path of its file, to find the configuration; NULL: none. @param
+ * count (out) @return the list, to be freed with rec_free() even if empty; NULL with an error. */
 REC_API rec_family *rec_record_families(const rec_record *record, const char *path, uint64_t *count);
 
-/** Recognises a file by its content and its name, and behind codecs by what they decode to. @param context NULL: the
- *  default one. @return the plugin's name, borrowed from the context; NULL with an error. */
+/** Recognises a file by content and name, also inside a codec. @param context NULL: the default one. @return the
+ * plugin's name, borrowed from the context; NULL with an error. */
 REC_API const char *rec_recognise(rec_context *context, const char *path);
 
-/** Writes the name to show for a path. An address, scheme://…, holds secrets: its user, password, query and fragment
- *  are left out ("https://user:password@host/name?token" becomes "https://host/name"); any other path is copied. The
- *  library's messages, notes, progress and rec_record_origin() have such names already; show, log and store no other.
- *  @param name (out) NUL-terminated, cut to `room`. @return its whole length, without the NUL. */
+/** Writes the printable name of a path. A URL without user, password, query and fragment
+ * ("https://user:password@host/name?token" becomes "https://host/name"); any other path is copied. The library's
+ * messages, notes, progress and rec_record_origin() use these names; print, log and store no others.
+ * @param name (out) NUL-terminated, truncated to `room`. @return its complete length, without the NUL. */
 REC_API uint64_t rec_display_name(const char *path, char *name, uint64_t room);
 
 /* ------------------------------------------------------------------------------------------------------- types -- */
@@ -957,9 +946,9 @@ REC_API uint64_t rec_display_name(const char *path, char *name, uint64_t room);
  *     REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)   // struct { int32_t variant; LINEAR *Dense; }
  */
 
-/** Numbers as a field has them. The layout of this and the next two is frozen. */
+/** The numbers of a field. The layouts of this and the next two structs are frozen. */
 typedef struct rec_floats {
-    const float *data;     /**< as rec_tensor_f32(); NULL if absent */
+    const float *data;     /**< as by rec_tensor_f32(); NULL if absent */
     uint64_t count;        /**< elements */
     const uint64_t *shape; /**< rank dimensions */
     const rec_tensor *tensor;
@@ -977,7 +966,7 @@ typedef struct rec_bools {
     const rec_tensor *tensor;
 } rec_bools;
 
-/** What a field is. Values are fixed for ever. */
+/** The kind of a field. Values never change. */
 enum {
     REC_FIELD_CONSTANT = 1,
     REC_FIELD_FLOATS = 2,
@@ -1007,13 +996,13 @@ enum {
 };
 
 typedef struct rec_type rec_type;
-/** One field of a struct or variant of an enum. Made by the macros; only its meaning is API. */
+/** A field of a struct or a variant of an enum. Made by the macros; only its meaning is API. */
 typedef struct rec_field {
     const char *name;
     int32_t kind;         /**< REC_FIELD_… */
     uint32_t flags;       /**< REC_FIELD_IS_OPTION, REC_FIELD_IS_BARE */
     uint64_t offset;      /**< of the member in the C struct */
-    const rec_type *type; /**< of a child, list, array or variant; NULL for others and for unit variants */
+    const rec_type *type; /**< of a child, list, array or variant; else NULL, also for unit variants */
     uint64_t length;      /**< of an array */
     uint64_t shape[10];   /**< of a tensor: the rank, then up to 8 dimensions that must match (0: any), then 0 */
 } rec_field;
@@ -1134,13 +1123,14 @@ struct rec_type {
                                                           sizeof(NAME),                                      \
                                                           sizeof(NAME##_rec_fields) / sizeof(rec_field) - 1, \
                                                           NAME##_rec_fields};
-/** Makes the C struct `NAME` and its `NAME_type`. A struct without members (constants only) is not C: add a VALUE. */
+/** Defines the C struct `NAME` and its `NAME_type`. A struct without members (constants only) is not valid C: add a
+ * VALUE. */
 #define REC_DEFINE_STRUCT(NAME, FIELDS) \
     typedef struct NAME {               \
         FIELDS(REC_MEMBER, NAME)        \
     } NAME;                             \
     REC_DEFINE_TYPE(NAME, REC_TYPE_STRUCT, FIELDS)
-/** Makes the C struct `NAME` of an enum module (index of the variant, one pointer each) and its `NAME_type`. */
+/** Defines the C struct `NAME` of an enum module (index of the variant, one pointer for each) and its `NAME_type`. */
 #define REC_DEFINE_ENUM(NAME, FIELDS) \
     typedef struct NAME {             \
         int32_t variant;              \
@@ -1148,65 +1138,64 @@ struct rec_type {
     } NAME;                           \
     REC_DEFINE_TYPE(NAME, REC_TYPE_ENUM, FIELDS)
 
-/* Types can also be given by name: from the model's Rust source, from INI files, and Burn's own modules, optimizers and
- * schedulers, which are always known. */
+/* Types can also be given by name: from the model's Rust source, from INI files, and Burn's modules, optimizers and
+ * schedulers, which are built in. */
 
 /** A set of type definitions. */
 typedef struct rec_types rec_types;
-/** @return a set that knows Burn's own types, to be freed; NULL with an error. `context` NULL: the default one. */
+/** @return a set with Burn's types, to be freed; NULL with an error. `context` NULL: the default one. */
 REC_API rec_types *rec_types_new(rec_context *context);
-/** Recorders that use it keep what they need. NULL is ignored. */
+/** Frees a set. Recorders that use it keep what they need. NULL is ignored. */
 REC_API void rec_types_free(rec_types *types);
 /** Adds the `struct`, `enum` and `type` items of a Rust file, or (*.ini) the type sections of an INI file
- *  (docs/reference/types.md). A later definition hides an earlier one of its name. */
+ * (docs/reference/types.md). A later definition hides an earlier one of the same name. */
 REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
-/** The same for Rust source in memory. @param name what messages call it. */
+/** Adds Rust source in memory. @param name the name in messages. */
 REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);
-/** The names that are defined in a set. A name that differs between versions of Burn is there once for each.
- *  @return name `index`, those added last first, borrowed until something is added; NULL behind the last. Asking for
- * all in order takes time in proportion to the square of their number, which is some hundreds. */
+/** Lists the names defined in a set. A name that differs between versions of Burn occurs once for each.
+ * @return name `index`, the last added first, borrowed until something is added; NULL after the last. Listing all
+ * takes quadratic time; there are some hundreds. */
 REC_API const char *rec_types_name(const rec_types *types, uint64_t index);
-/** Gives a recorder the type of its records as an expression in Rust's grammar over what `types` knows: "Model",
- *  "Vec<nn::Linear<B>>", "Adam", "f64". The recorder keeps the set; what is added to it later counts too, but not while
- *  another thread uses the recorder. NULL for `expression`: no type. */
+/** Sets the type of a recorder's records, an expression in Rust's grammar with the names of `types`: "Model",
+ * "Vec<nn::Linear<B>>", "Adam", "f64". The recorder keeps the set and sees later additions, which must not be made
+ * while another thread uses the recorder. A NULL `expression` removes the type. */
 REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression);
 
-/** The type of a record as Rust source, as far as the record shows it: `name` and what it is made of, Burn's own
- * modules by their names in the version that wrote it. What is not in a record (whether a list is a Vec or an array,
- * the width of a number in JSON, which Option is absent…) is assumed, and marked by `// assumed: …` at the end of its
- * line. Behind an integer that may as well have a sign stands `or i64` as a comment: with such a type, files without
- * names are neither read nor written (REC_E_TYPE), since they keep both differently. rec_types_add_rust() reads it.
+/** Returns the type of a record as Rust source for rec_types_add_rust(), with Burn's modules by their names in the
+ * version that wrote it. Facts that a record does not store (whether a list is a Vec or an array, the width of a
+ * number in JSON, which Option is absent…) are assumed, and marked by `// assumed: …` at the end of the line. An
+ * integer of unknown signedness is followed by the comment `or i64`; with such a type, files without names are neither
+ * read nor written (REC_E_TYPE).
  * @param name of the type; NULL: "Model".
- *  @return to be freed with rec_free(); NULL with an error. */
+ * @return to be freed with rec_free(); NULL with an error. */
 REC_API char *rec_record_describe(const rec_record *record, const rec_types *types, const char *name);
 
 /** Flags of `rec_bind_at`. */
 enum {
     REC_BIND_STRICT = 0,
-    REC_BIND_ALLOW_MISSING = 1,   /**< what is not in the record stays as the caller had it */
-    REC_BIND_ALLOW_UNEXPECTED = 2 /**< what the type does not name is left alone */
+    REC_BIND_ALLOW_MISSING = 1,   /**< values that the record lacks keep the caller's contents */
+    REC_BIND_ALLOW_UNEXPECTED = 2 /**< values that the type does not name are ignored */
 };
 
-/** What a bound struct points to. */
+/** The memory that a bound struct points to. */
 typedef struct rec_binding rec_binding;
 
 /**
- * Fills a C struct from a record, as Burn's load_record does. Every mistake is found before it returns: each is a note
- * of the report (REC_NOTE_MISSING, _UNEXPECTED, _SHAPE, _KIND) and a line of the error's message. Nil values
- * (constants) are never unexpected. A value that a typed load assumed (REC_NOTE_ASSUMED), since the file lacks it, is
- * missing.
- * @param target the C struct of `type`; left untouched on failure. Its pointers live until the binding is freed; the
- *        record must outlive the binding.
+ * Fills a C struct from a record, like Burn's load_record. Finds all mismatches: each is a note of the report
+ * (REC_NOTE_MISSING, _UNEXPECTED, _SHAPE, _KIND) and a line of the error message. Nil values (constants) are never
+ * unexpected. A value that a typed load assumed (REC_NOTE_ASSUMED) counts as missing.
+ * @param target the C struct of `type`; unchanged on failure. Its pointers live until the binding is freed; the record
+ * must outlive the binding.
  * @return to be freed; NULL with REC_E_MISMATCH.
  */
 REC_API rec_binding *rec_bind(const rec_record *record, const rec_type *type, void *target);
-/** The same from a path in the record on, and with REC_BIND_… flags. */
+/** Fills a C struct from the value at a path, with REC_BIND_… flags. */
 REC_API rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_type *type, void *target,
                                  uint32_t flags);
 REC_API void rec_binding_free(rec_binding *binding);
-/** Gives a recorder the type of the records it loads, for formats that cannot be read without one. Static storage:
- *  the type is used, not copied. NULL for none. A type without tensors does not fit a record with tensors: loading and
- *  converting fail with REC_E_MISMATCH. */
+/** Sets the type of a recorder's records, for formats that cannot be read without one. The type is not copied; it must
+ * be static. NULL removes it. Loading or converting a record with tensors by a type without tensors is REC_E_MISMATCH.
+ */
 REC_API rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type);
 
 #ifdef __cplusplus

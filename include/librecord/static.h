@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * librecord/static.h: which plugins a program has that is linked with a static librecord (configured with
- * --disable-shared). Without it, it has all of them. For C99, C11 and C++.
+ * librecord/static.h: selects the plugins of a program linked with a static librecord (configured with
+ * --disable-shared). By default it has all of them. For C99, C11 and C++.
  *
  * In ONE source file of the program:
  *
@@ -10,10 +10,8 @@
  *     #define PLUGINS(P) P(mpk) P(safetensors)
  *     REC_STATIC_PLUGINS(PLUGINS);
  *
- * Then the linker leaves the others out, with -Wl,--gc-sections also what only they needed; their recorders are not
- * found by their names. A program for the shared library, which opens plugins from files, must not have this: it would
- * not link.
- */
+ * The linker then leaves out the other plugins, and with -Wl,--gc-sections the code that only they need; their
+ * recorders are not found. A program for the shared library must not use this header: it would not link. */
 #ifndef LIBRECORD_STATIC_H
 #define LIBRECORD_STATIC_H
 
@@ -24,8 +22,8 @@ extern "C" {
 #endif
 
 /**
- * The plugins of a static library's registry, the first one asked first, after those that the program adds by
- * rec_context_add_plugin(). Each is what REC_PLUGINS of plugin.h exports. Ends with NULL.
+ * The plugins of a static library's registry in search order, after those added with rec_context_add_plugin(). Each
+ * entry is a table exported by REC_PLUGINS of plugin.h. Terminated by NULL.
  */
 extern const rec_plugin *const *const rec_static_plugins[];
 
@@ -37,10 +35,10 @@ extern const rec_plugin *const *const rec_static_plugins[];
 #define REC_STATIC_ENTRY_(module) module##_LTX_librecord_plugins,
 
 /**
- * Defines that table. `list` is a macro that applies its argument to files of plugins, named without `.so` and with `_`
- * for what C does not allow in names: mpk, mpk_gz, bin, bin_gz, json, json_gz, safetensors, bpk, pt, npz, gguf; gz and
- * zst are codecs. Plugins with a codec in their name need the codec and the format, so mpk_gz needs gz and mpk. A
- * plugin of one's own that is linked with the program, and was made with REC_PLUGINS, is named in the same way.
+ * Defines that table. `list` is a macro that applies its argument to plugin files, named without `.so` and with `_`
+ * for characters that C names cannot have: mpk, mpk_gz, bin, bin_gz, json, json_gz, safetensors, bpk, pt, npz, gguf;
+ * gz and zst are codecs. Plugins named after a codec need the codec and the format, so mpk_gz needs gz and mpk. Your
+ * own plugins, made with REC_PLUGINS and linked with the program, are listed in the same way.
  */
 #define REC_STATIC_PLUGINS(list) \
     list(REC_STATIC_DECLARE_) const rec_plugin *const *const rec_static_plugins[] = {list(REC_STATIC_ENTRY_) NULL}

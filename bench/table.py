@@ -5,7 +5,7 @@ import statistics
 
 
 BEGIN, END = "<!-- bench/run --into -->", "<!-- end -->"
-MARKDOWN_HEAD = "| row | ms: median, least | beside | ms: median, least | times as fast: median, least | aim | |"
+MARKDOWN_HEAD = "| row | ms: median, least | rival | ms: median, least | times as fast: median, least | aim | |"
 
 
 class Times:
@@ -34,7 +34,7 @@ def figure_text(value, unit):
 
 
 class Table:
-    HEAD = ["ms", "median", "least", "CPU", "beside", "median", "least", "CPU", "ratio", "of least", "of CPU", "aim", ""]
+    HEAD = ["ms", "median", "least", "CPU", "rival", "median", "least", "CPU", "ratio", "of least", "of CPU", "aim", ""]
 
     def __init__(self, then):
         """then: the name of the other revision, or None."""

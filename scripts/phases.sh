@@ -122,9 +122,10 @@ gcc_tree() {
 
 phase_source() {
     one "shellcheck" find scripts .ci/run tests packaging/debian/tests -type f \
-        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate -o -path '.ci/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
+        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
+    one "texts avoid the phrases of check-english" scripts/check-english
     one "all C files pass the front end of clang" scripts/syntax "$work/syntax"
 }
 

@@ -123,7 +123,7 @@ typedef int32_t (*rec_fill_fn)(void *user, rec_filling *filling);
  * Saves files whose bytes the program writes itself, atomically, like rec_save(). An older sharded model is replaced
  * as a whole.
  * @param path as of rec_save(); a regular file, or a new one.
- * @param filling the files. Space is reserved for all but an index.
+ * @param filling the files. Space is reserved for all files except an index.
  * @param fill called once. Then the files are synced and renamed; after a failure they are removed.
  */
 REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling,

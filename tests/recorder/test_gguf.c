@@ -156,31 +156,66 @@ static void test_numbers(void **state)
     rec_record_free(full);
 }
 
-/* Many numbers: by one thread and by several, from memory and from a file that is not mapped, whole and from within a
- * block, where they can be put at once and where they cannot. */
-static void test_many_numbers(void **state)
+/* Tensors of many blocks: a type by ggml's number, elements and bytes of a block, elements of a row, rows. */
+typedef struct many {
+    uint32_t type, block, size;
+    uint64_t row, rows;
+} many;
+
+/* Returns a file of one tensor `w` with random blocks. */
+static uint8_t *many_blocks(const many *m, uint64_t *size)
 {
-    enum { ROW = 256 * 47, ROWS = 251, COUNT = ROW * ROWS, Q6_K = 14, Q6_K_BYTES = 210 };
-    static const uint64_t dims[] = {ROW, ROWS};
-    uint64_t random = 1, size;
-    uint8_t *file, *target = malloc((COUNT + 2) * sizeof(float));
-    float *expected = malloc(COUNT * sizeof(float));
-    scratch *s = scratch_new();
-    char *path;
+    uint64_t random = 1;
+    uint8_t *file;
     bytes b;
-    (void)state;
     put_header(&b, 3, 1, 0);
-    put_tensor(&b, "w", 2, dims, Q6_K, 0);
+    put_tensor(&b, "w", 2, (const uint64_t[]){m->row, m->rows}, m->type, 0);
     pad(&b, 0);
-    size = b.size + COUNT / 256 * Q6_K_BYTES;
-    file = malloc((size_t)size);
-    assert_true(file && target && expected);
+    *size = b.size + m->row * m->rows / m->block * m->size;
+    file = malloc((size_t)*size);
+    assert_non_null(file);
     memcpy(file, b.data, b.size);
-    for (uint64_t i = b.size; i < size; i++) {
+    for (uint64_t i = b.size; i < *size; i++) {
         random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
         file[i] = (uint8_t)(random >> 56 & 0x3F); /* no scale is infinite */
     }
-    path = scratch_write(s, "many.gguf", file, (size_t)size);
+    return file;
+}
+
+/* Reads 200 numbers at a time, never a whole block of 256. */
+static void read_in_parts(const rec_tensor *tensor, uint64_t count, float *numbers)
+{
+    for (uint64_t i = 0; i < count; i += 200) {
+        assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, i, i + 200 < count ? 200 : count - i, numbers + i),
+                         REC_OK);
+    }
+}
+
+/* Reads all but `first` numbers at both ends, to places that are aligned and to others, and expects nothing beyond. */
+static void check_window(const rec_tensor *tensor, uint64_t count, uint64_t first, const float *expected)
+{
+    uint8_t *target = malloc((size_t)((count + 2) * sizeof(float)));
+    assert_non_null(target);
+    for (uint64_t place = 0; place <= 4; place += 2) {
+        uint64_t n = (count - 2 * first) * sizeof(float);
+        memset(target, 0x5A, (size_t)((count + 2) * sizeof(float)));
+        assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, first, count - 2 * first, target + place), REC_OK);
+        assert_int_equal(memcmp(target + place, expected + first, (size_t)n), 0);
+        assert_int_equal(target[place + n], 0x5A);
+    }
+    free(target);
+}
+
+/* By one thread and by several, from memory and from a file that is not mapped, whole and from within a block, where
+ * they can be put at once and where they cannot. */
+static void check_many(const many *m)
+{
+    uint64_t size, count = m->row * m->rows;
+    uint8_t *file = many_blocks(m, &size);
+    float *expected = malloc((size_t)(count * sizeof(float)));
+    scratch *s = scratch_new();
+    char *path = scratch_write(s, "many.gguf", file, (size_t)size);
+    assert_non_null(expected);
     for (unsigned round = 0; round < 6; round++) {
         static const uint32_t threads[] = {1, 2, 5};
         rec_context *context = rec_context_new(NULL);
@@ -195,23 +230,15 @@ static void test_many_numbers(void **state)
         record = round % 2 ? rec_load(r, path) : rec_load_bytes(r, file, size);
         tensor = record ? rec_tensor_at(record, "w") : NULL;
         assert_non_null(tensor);
-        for (uint64_t i = 0; round == 0 && i < COUNT; i += 200) { /* never a whole block */
-            assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, i, i + 200 < COUNT ? 200 : COUNT - i, expected + i),
-                             REC_OK);
+        if (round == 0) {
+            read_in_parts(tensor, count, expected);
         }
-        for (uint64_t first = 0; first < 600; first += 299) {
-            for (uint64_t place = 0; place <= 4; place += 2) {
-                uint64_t n = (COUNT - 2 * first) * sizeof(float);
-                memset(target, 0x5A, (COUNT + 2) * sizeof(float));
-                assert_int_equal(rec_tensor_read(tensor, REC_DTYPE_F32, first, COUNT - 2 * first, target + place),
-                                 REC_OK);
-                assert_int_equal(memcmp(target + place, expected + first, (size_t)n), 0);
-                assert_int_equal(target[place + n], 0x5A);
-            }
-        }
+        check_window(tensor, count, 0, expected);
+        check_window(tensor, count, 299, expected);
+        check_window(tensor, count, 598, expected);
         whole = rec_tensor_f32(tensor);
         assert_non_null(whole);
-        assert_int_equal(memcmp(whole, expected, COUNT * sizeof(float)), 0);
+        assert_int_equal(memcmp(whole, expected, (size_t)(count * sizeof(float))), 0);
         rec_record_free(record);
         rec_close_recorder(r);
         rec_context_free(context);
@@ -219,8 +246,17 @@ static void test_many_numbers(void **state)
     free(path);
     scratch_free(s);
     free(file);
-    free(target);
     free(expected);
+}
+
+static void test_many_numbers(void **state)
+{
+    /* Q6_K for several threads, and the largest blocks for their numbers. */
+    static const many tensors[] = {{14, 256, 210, 256 * 47, 251}, {15, 256, 292, 256 * 40, 5}};
+    (void)state;
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; i++) {
+        check_many(&tensors[i]);
+    }
 }
 
 /* A block of Q8_0 whose numbers are known without any package: 0.5 times an integer. */

@@ -9,8 +9,9 @@
 #include "plugins/codec/gguf/blocks.h"
 #include "common/threads.h"
 
-/* Elements read at a time where there is no map: whole blocks of any type, and their bytes. */
-enum { PIECE = 8192, BYTES_MOST = PIECE / 32 * 36 };
+/* Elements decoded at a time that are no whole blocks, and bytes of blocks read at a time where there is no map: whole
+ * blocks of any type. */
+enum { PIECE = 8192, BYTES = 8192 };
 /* Bytes of numbers that are worth a thread: a huge page, which the kernel clears for who comes first; and threads at
  * most. */
 enum { SHARE = 2 << 20, THREADS_MOST = 16 };
@@ -95,7 +96,7 @@ static void run_shared(rec_job *job, const decoded *d, const uint8_t *blocks, ui
 /* Whole blocks. */
 static int32_t decode(const decoded *d, rec_job *job, uint64_t block, uint64_t count, float *numbers)
 {
-    uint64_t at = d->at + block * d->type->size, step = PIECE / d->type->count;
+    uint64_t at = d->at + block * d->type->size, step = BYTES / d->type->size;
     const void *data;
     int32_t status = rec_source_at_hand(job, d->source, at, count * d->type->size, &data);
     if (status == REC_OK && data) {
@@ -103,7 +104,7 @@ static int32_t decode(const decoded *d, rec_job *job, uint64_t block, uint64_t c
         return REC_OK;
     }
     while (count && status == REC_OK) {
-        uint8_t blocks[BYTES_MOST];
+        uint8_t blocks[BYTES];
         uint64_t n = count < step ? count : step;
         status = rec_source_read_at(job, d->source, at, blocks, n * d->type->size);
         if (status == REC_OK) {

@@ -15,22 +15,54 @@ import sys
 import numpy as np
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter, quants
 
-BLOCKS = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ2_0", "MXFP4"]
-CARRIED = ["IQ1_S", "IQ2_XXS", "TQ1_0"]
+BLOCKS = ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ2_0", "MXFP4",
+          "IQ1_S", "IQ2_XXS", "TQ1_0", "IQ1_M", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "NVFP4"]
+
+if "Q2_0" not in GGMLQuantizationType.__members__:  # of ggml since gguf-py 0.19
+    new = int.__new__(GGMLQuantizationType, 42)
+    new._name_, new._value_ = "Q2_0", 42
+    GGMLQuantizationType._member_map_["Q2_0"] = GGMLQuantizationType._value2member_map_[42] = new
+    GGML_QUANT_SIZES[new] = (64, 18)
+
+
+def q8_k(blocks):
+    """A scale in f32, 256 bytes with signs, 16 sums of them in 16 bits that only products need."""
+    return blocks[:, :4].copy().view("<f4") * blocks[:, 4:260].view("i1").astype("<f4")
+
+
+def q1_0(blocks):
+    """A scale in f16 and 128 bits, the lowest of a byte first: the scale where it is set, minus the scale where not."""
+    scale = blocks[:, :2].copy().view("<f2").astype("<f4")
+    return np.where(np.unpackbits(blocks[:, 2:], axis=1, bitorder="little") == 1, scale, -scale)
+
+
+def q2_0(blocks):
+    """A scale in f16 and 64 codes of two bits, the lowest of a byte first: -1, 0, 1 and 2 times the scale."""
+    scale = blocks[:, :2].copy().view("<f2").astype("<f4")
+    codes = np.stack([blocks[:, 2:] >> shift & 3 for shift in (0, 2, 4, 6)], axis=2)
+    return scale * (codes.reshape(len(blocks), 64).astype("<f4") - 1)
+
+
+# Types that the package knows and cannot decode, by ggml's definitions in ggml-common.h and ggml-quants.c.
+OURS = {"Q8_K": q8_k, "Q1_0": q1_0, "Q2_0": q2_0}
+
+
+def decoded(data, kind):
+    """The numbers of rows of blocks."""
+    if kind.name not in OURS:
+        return quants.dequantize(data, kind)
+    return OURS[kind.name](data.reshape(-1, GGML_QUANT_SIZES[kind][1])).reshape(len(data), -1)
 
 
 def finite_blocks(rng, kind, rows, blocks):
     """Random blocks whose numbers are finite in f32."""
-    while True:
-        size = GGML_QUANT_SIZES[kind][1]
-        raw = rng.integers(0, 256, size=(rows, blocks * size), dtype=np.uint8)
-        if kind.name in CARRIED:
-            return raw
-        per_block = raw.reshape(-1, size)
-        for i in range(len(per_block)):
-            while not np.isfinite(quants.dequantize(per_block[i : i + 1], kind)).all():
-                per_block[i] = rng.integers(0, 256, size=size, dtype=np.uint8)
-        return raw
+    size = GGML_QUANT_SIZES[kind][1]
+    raw = rng.integers(0, 256, size=(rows, blocks * size), dtype=np.uint8)
+    per_block = raw.reshape(-1, size)
+    for i in range(len(per_block)):
+        while not np.isfinite(decoded(per_block[i : i + 1], kind)).all():
+            per_block[i] = rng.integers(0, 256, size=size, dtype=np.uint8)
+    return raw
 
 
 def make(folder):
@@ -59,7 +91,7 @@ def make(folder):
         w.add_tensor(f"plain.{kind}", rng.integers(-100, 100, size=(2, 1, 3)).astype(dtype))
     bf16 = (rng.standard_normal((3, 4)).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     w.add_tensor("plain.bf16", bf16.view(np.uint8), raw_dtype=GGMLQuantizationType.BF16)
-    for name in BLOCKS + CARRIED:
+    for name in BLOCKS + list(OURS):
         kind = GGMLQuantizationType[name]
         w.add_tensor(f"blocks.{name}", finite_blocks(rng, kind, 2, 1), raw_dtype=kind)
     w.write_header_to_file()
@@ -114,9 +146,9 @@ def numbers(path, out):
     np.seterr(all="ignore")
     header, data = {}, b""
     for tensor in sorted(GGUFReader(path).tensors, key=lambda t: t.name):
-        if tensor.tensor_type.name not in BLOCKS + ["F32", "F16", "BF16"]:
+        if tensor.tensor_type.name not in BLOCKS + list(OURS) + ["F32", "F16", "BF16"]:
             continue
-        flat = quants.dequantize(tensor.data, tensor.tensor_type).astype("<f4").tobytes()
+        flat = decoded(tensor.data, tensor.tensor_type).astype("<f4").tobytes()
         shape = [int(n) for n in reversed(tensor.shape)]
         header[tensor.name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(flat)]}
         data += flat
@@ -159,10 +191,10 @@ def judge(record, folder):
             out = f"{work}/{precision}.gguf"
             good = run("convert", "-q", "--precision", precision, types, out)
             found = {t.name: t for t in GGUFReader(out).tensors} if good else {}
-            for name in BLOCKS:
+            for name in BLOCKS + list(OURS):
                 tensor = next(t for t in GGUFReader(types).tensors if t.name == f"blocks.{name}")
                 with np.errstate(all="ignore"):
-                    want = quants.dequantize(tensor.data, tensor.tensor_type).astype("<f4" if kind == "F32" else "<f2")
+                    want = decoded(tensor.data, tensor.tensor_type).astype("<f4" if kind == "F32" else "<f2")
                 mine = found.get(tensor.name)
                 told(f"{name} at {precision} precision",
                      mine is not None and mine.tensor_type.name == kind and mine.data.tobytes() == want.tobytes())

@@ -8,28 +8,6 @@
 
 enum { SMALL = 32, PART = 16, LARGE = 256 };
 
-static float single(uint32_t bits)
-{
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
-/* An f16 in two bytes. */
-static float half(const uint8_t *data)
-{
-    uint32_t bits = (uint32_t)data[0] | (uint32_t)data[1] << 8;
-    uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
-    if (exponent == 0x1F) {
-        return single(sign | 0x7F800000u | fraction << 13);
-    }
-    if (exponent) {
-        return single(sign | (exponent + 112) << 23 | fraction << 13);
-    }
-    /* Zero or subnormal: an integer times 2 to the -24th, both exact. */
-    return single(sign | 0x33800000u) * (float)fraction;
-}
-
 /* ------------------------------------------------------------------------------------------------ blocks of 32 -- */
 
 void lr_gguf_q4_0(const uint8_t *b, uint64_t count, float *y)
@@ -117,6 +95,42 @@ void lr_gguf_mxfp4(const uint8_t *b, uint64_t count, float *y)
         for (int i = 0; i < PART; i++) {
             y[i] = d * (float)lr_gguf_doubled[b[1 + i] & 15];
             y[i + PART] = d * (float)lr_gguf_doubled[b[1 + i] >> 4];
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------- blocks of 64 and 128 -- */
+
+void lr_gguf_nvfp4(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 36) {
+        for (int part = 0; part < 4; part++, y += PART) {
+            const uint8_t *from = b + 4 + part * 8;
+            float d = lr_gguf_nvfp4_scale(b[part]);
+            for (int i = 0; i < 8; i++) {
+                y[i] = d * (float)lr_gguf_doubled[from[i] & 15];
+                y[i + 8] = d * (float)lr_gguf_doubled[from[i] >> 4];
+            }
+        }
+    }
+}
+
+void lr_gguf_q2_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 18, y += 64) {
+        float d = half(b);
+        for (int i = 0; i < 64; i++) {
+            y[i] = (float)((b[2 + i / 4] >> i % 4 * 2 & 3) - 1) * d;
+        }
+    }
+}
+
+void lr_gguf_q1_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 18, y += 128) {
+        float d = half(b);
+        for (int i = 0; i < 128; i++) {
+            y[i] = b[2 + i / 8] >> i % 8 & 1 ? d : -d;
         }
     }
 }
@@ -263,6 +277,29 @@ void lr_gguf_tq2_0(const uint8_t *b, uint64_t count, float *y)
                 y[i] = (float)((from[i] >> part % 4 * 2 & 3) - 1) * d;
             }
         }
+    }
+}
+
+/* Numbers of the first `digits` digits of each byte. A byte is a fraction of 256 in base three: times three, what goes
+ * over is a digit. */
+static void ternary(const uint8_t *from, int size, int digits, float d, float *y)
+{
+    for (int i = 0; i < size; i++) {
+        uint32_t rest = from[i];
+        for (int digit = 0; digit < digits; digit++) {
+            rest = (rest & 255) * 3;
+            y[digit * size + i] = (float)((int)(rest >> 8) - 1) * d;
+        }
+    }
+}
+
+void lr_gguf_tq1_0(const uint8_t *b, uint64_t count, float *y)
+{
+    for (; count; count--, b += 54, y += LARGE) {
+        float d = half(b + 52);
+        ternary(b, 32, 5, d, y);
+        ternary(b + 32, 16, 5, d, y + 160);
+        ternary(b + 48, 4, 4, d, y + 240);
     }
 }
 

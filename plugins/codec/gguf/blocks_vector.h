@@ -41,11 +41,16 @@ TARGET static void NAME(q4_1)(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* 16 where one of 16 bits is set; `which` has the numbers of the two bytes of `from` that hold them. */
-INLINE bytes NAME(fifth)(bytes from, bytes which)
+/* All bits where one of 16 bits is set; `which` has the numbers of the two bytes of `from` that hold them. */
+INLINE bytes NAME(set)(bytes from, bytes which)
 {
     const bytes bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    return (bytes)((NAME(look_up)(from, which) & bit) == bit) & 16;
+    return (bytes)((NAME(look_up)(from, which) & bit) == bit);
+}
+
+INLINE bytes NAME(fifth)(bytes from, bytes which)
+{
+    return NAME(set)(from, which) & 16;
 }
 
 TARGET static void NAME(q5_0)(const uint8_t *b, uint64_t count, float *y)
@@ -267,6 +272,71 @@ TARGET static void NAME(tq2_0)(const uint8_t *b, uint64_t count, float *y)
                 q = NAME(down)(q, 2);
             }
         }
+    }
+}
+
+/* The next digit of fractions in base three, less one. */
+INLINE bytes NAME(digit)(bytes q)
+{
+    return 255 - (bytes)(q >= 86) - (bytes)(q >= 171);
+}
+
+TARGET static void NAME(tq1_0)(const uint8_t *b, uint64_t count, float *y)
+{
+    const bytes powers = {1, 1, 1, 1, 3, 3, 3, 3, 9, 9, 9, 9, 27, 27, 27, 27};
+    for (; count; count--, b += 54) {
+        FLOATS d = NAME(spread_half)(b + 52);
+        bytes p = load(b), q = load(b + 16), r = load(b + 32);
+        uint32_t last = load_quad(b + 48);
+        for (int i = 0; i < 5; i++, y += 32) {
+            NAME(put)(y, NAME(digit)(p), d);
+            NAME(put)(y + 16, NAME(digit)(q), d);
+            p = p + p + p;
+            q = q + q + q;
+        }
+        for (int i = 0; i < 5; i++, y += 16) {
+            NAME(put)(y, NAME(digit)(r), d);
+            r = r + r + r;
+        }
+        NAME(put)(y, NAME(digit)((bytes)(quads){last, last, last, last} * powers), d);
+        y += 16;
+    }
+}
+
+#include "plugins/codec/gguf/blocks_codebook_vector.h"
+
+/* --------------------------------------------------------------------------------------- blocks of 64 and 128 -- */
+
+TARGET static void NAME(nvfp4)(const uint8_t *b, uint64_t count, float *y)
+{
+    const bytes table = load(lr_gguf_doubled);
+    for (; count; count--, b += 36) {
+        for (int part = 0; part < 4; part += 2, y += 32) {
+            bytes q = load(b + 4 + part * 8);
+            pairs low = (pairs)NAME(look_up)(table, q & 15), high = (pairs)NAME(look_up)(table, NAME(high_four)(q));
+            NAME(put)(y, (bytes)(pairs){low[0], high[0]}, NAME(spread)(lr_gguf_nvfp4_scale(b[part])));
+            NAME(put)(y + 16, (bytes)(pairs){low[1], high[1]}, NAME(spread)(lr_gguf_nvfp4_scale(b[part + 1])));
+        }
+    }
+}
+
+TARGET static void NAME(q2_0)(const uint8_t *b, uint64_t count, float *y)
+{
+    const bytes table = load(lr_gguf_minus_one);
+    for (; count; count--, b += 18) {
+        FLOATS d = NAME(spread_half)(b);
+        for (int i = 0; i < 16; i += 4, y += 16)
+            NAME(put)(y, NAME(of_two_bits)(table, load_quad(b + 2 + i)), d);
+    }
+}
+
+TARGET static void NAME(q1_0)(const uint8_t *b, uint64_t count, float *y)
+{
+    bytes minus = (bytes){0} + 255;
+    for (; count; count--, b += 18) {
+        FLOATS d = NAME(spread_half)(b);
+        for (int i = 0; i < 16; i += 2, y += 16)
+            NAME(put)(y, NAME(negate)(minus, word(b + 2 + i)), d);
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * GGUF, versions 2 and 3, little-endian: metadata with types, then tensors, each at a multiple of the alignment.
- * Element types that come in blocks are carried as they are (REC_DTYPE_OPAQUE, under ggml's name); those whose blocks
- * can be decoded here come with their numbers, which are made when somebody asks for them. */
+ * Element types that come in blocks are kept unchanged (REC_DTYPE_OPAQUE, under ggml's name). Their numbers come with
+ * them and are decoded when they are read. */
 #ifndef LR_GGUF_H
 #define LR_GGUF_H
 
@@ -15,7 +15,7 @@ typedef struct lr_gguf_type {
     rec_dtype dtype;  /**< REC_DTYPE_OPAQUE for blocks */
     uint32_t count;   /**< elements of a block, 1 for plain types */
     uint32_t size;    /**< bytes of a block */
-    /** Decodes whole blocks to f32, host byte order, in plain C: see blocks.h. NULL: carried only. */
+    /** Decodes whole blocks to f32, host byte order, in plain C: see blocks.h. NULL for plain types. */
     void (*decode)(const uint8_t *blocks, uint64_t block_count, float *numbers);
 } lr_gguf_type;
 

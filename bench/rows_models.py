@@ -2,7 +2,9 @@
 """Other people's model files: Burn 0.22's .bpk, PyTorch's .pt, NumPy's .npz and GGUF, beside those who made them."""
 from rows import Beside, File, Op, Row, ours
 
-QUANTS = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "IQ4_NL", "IQ4_XS", "TQ2_0", "MXFP4")
+# Those that Python's gguf can decode: Q8_K, Q1_0 and Q2_0 are missing.
+QUANTS = ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "TQ1_0", "TQ2_0", "IQ1_S", "IQ1_M",
+          "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4", "NVFP4")
 RECORDERS = {"bpk": "Burnpack", "pt": "PyTorch", "npz": "Npz", "gguf": "Gguf"}
 
 FILES = {
@@ -13,7 +15,7 @@ FILES = {
     "numpy.npz": File(Op("gguf", "mb", "numpy-save {d}/numpy.npz")),
     "plain.gguf": File(ours("save {d}/plain.gguf Gguf full flat"), ours("check {d}/plain.gguf Gguf map")),
 }
-FILES |= {f"{name}.gguf": File(Op("gguf", "gguf_mb", f"gguf-write {{d}}/{name}.gguf {name}")) for name in QUANTS}
+FILES |= {f"{name}.gguf": File(Op("gguf", "gguf_mb", f"gguf-write {{d}}/{name}.gguf {name}")) for name in (*QUANTS, "F32")}
 FILES |= {
     f"{size}.{extension}": File(ours(f"convert {{d}}/sparse_{size}.safetensors Safetensors {{d}}/{size}.{extension} {recorder}"
                                      " map in.adapter=none in.gaps=keep", ""))
@@ -62,7 +64,9 @@ def rows(options):
     for name in QUANTS:
         out.append(Row(f"{options.gguf_mb} MB of f32 from {name}",
                        ours(f"load {{d}}/{name}.gguf Gguf 0 map f32 adapter=none", ""),
-                       Beside("Python's gguf", Op("gguf", "gguf_mb", f"gguf-f32 {{d}}/{name}.gguf")), at_least=20))
+                       Beside("Python's gguf", Op("gguf", "gguf_mb", f"gguf-f32 {{d}}/{name}.gguf")), at_least=5))
+    out.append(Row(f"{options.gguf_mb} MB of f32 from Q8_0", ours("load {d}/Q8_0.gguf Gguf 0 map f32 adapter=none", ""),
+                   Beside("pread of as much f32, 2 threads", ours("raw-read {d}/F32.gguf 2", "")), at_least=0.5))
     for extension, recorder in RECORDERS.items():
         none = " adapter=none" if extension in ("pt", "gguf") else ""
         out.append(Row(f"lazy open of .{extension}, {options.large_mb} MB",

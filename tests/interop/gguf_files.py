@@ -65,6 +65,23 @@ def finite_blocks(rng, kind, rows, blocks):
     return raw
 
 
+def add_blocks(writer, rng, rows, blocks):
+    for name in BLOCKS + list(OURS):
+        kind = GGMLQuantizationType[name]
+        writer.add_tensor(f"blocks.{name}", finite_blocks(rng, kind, rows, blocks), raw_dtype=kind)
+
+
+def many(path):
+    """Enough blocks that nearly every entry of each codebook is used."""
+    np.seterr(all="ignore")
+    writer = GGUFWriter(path, "test")
+    add_blocks(writer, np.random.default_rng(30), 16, 16)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
 def make(folder):
     np.seterr(all="ignore")
     rng = np.random.default_rng(20220917)
@@ -91,9 +108,7 @@ def make(folder):
         w.add_tensor(f"plain.{kind}", rng.integers(-100, 100, size=(2, 1, 3)).astype(dtype))
     bf16 = (rng.standard_normal((3, 4)).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     w.add_tensor("plain.bf16", bf16.view(np.uint8), raw_dtype=GGMLQuantizationType.BF16)
-    for name in BLOCKS + list(OURS):
-        kind = GGMLQuantizationType[name]
-        w.add_tensor(f"blocks.{name}", finite_blocks(rng, kind, 2, 1), raw_dtype=kind)
+    add_blocks(w, rng, 2, 1)
     w.write_header_to_file()
     w.write_kv_data_to_file()
     w.write_tensors_to_file()
@@ -187,16 +202,18 @@ def judge(record, folder):
         whole = f"{work}/whole.gguf"
         good = run("convert", "-q", f"{folder}/split-00001-of-00003.gguf", whole)
         told("a model in three files becomes one", good and len(GGUFReader(whole).tensors) == 5)
-        for precision, kind in (("full", "F32"), ("half", "F16")):
-            out = f"{work}/{precision}.gguf"
-            good = run("convert", "-q", "--precision", precision, types, out)
+        many(f"{work}/many.gguf")
+        for file, precision, kind in ((types, "full", "F32"), (types, "half", "F16"), (f"{work}/many.gguf", "full", "F32")):
+            out = f"{work}/{precision}-{os.path.basename(file)}"
+            good = run("convert", "-q", "--precision", precision, file, out)
             found = {t.name: t for t in GGUFReader(out).tensors} if good else {}
+            source = {t.name: t for t in GGUFReader(file).tensors}
             for name in BLOCKS + list(OURS):
-                tensor = next(t for t in GGUFReader(types).tensors if t.name == f"blocks.{name}")
+                tensor = source[f"blocks.{name}"]
                 with np.errstate(all="ignore"):
                     want = decoded(tensor.data, tensor.tensor_type).astype("<f4" if kind == "F32" else "<f2")
                 mine = found.get(tensor.name)
-                told(f"{name} at {precision} precision",
+                told(f"{len(tensor.data)} rows of {name} at {precision} precision",
                      mine is not None and mine.tensor_type.name == kind and mine.data.tobytes() == want.tobytes())
     return 1 if bad else 0
 

@@ -32,7 +32,7 @@ typedef union chunk {
 /* What is shown of a tensor, and how wide its elements are. */
 typedef struct view {
     const rec_tensor *tensor;
-    rec_dtype dtype; /* the tensor's own */
+    rec_dtype dtype; /* the tensor's own; of blocks that can be decoded that of their numbers */
     rec_dtype read;  /* what elements are read as: f64, i64, u64, bool or bits; exact for each */
     window w;
     bool summary;
@@ -394,6 +394,18 @@ static int json_tensor(view *v, const char *key)
     return status;
 }
 
+/* Returns the element type of the numbers: ggml makes those of its blocks in f32. */
+static rec_dtype number_dtype(const rec_tensor *tensor)
+{
+    rec_dtype dtype = rec_tensor_dtype(tensor);
+    double first;
+    if (dtype == REC_DTYPE_OPAQUE && rec_tensor_count(tensor) > 0 &&
+        rec_tensor_read(tensor, REC_DTYPE_F64, 0, 1, &first) == REC_OK) {
+        return REC_DTYPE_F32;
+    }
+    return dtype;
+}
+
 /* Quantised and unknown types: the bytes are all there is to show. */
 static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
 {
@@ -428,7 +440,7 @@ static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
 
 static int show_tensor(const session *s, const rec_tensor *tensor, const char *key, const slice *cut)
 {
-    view v = {.tensor = tensor, .dtype = rec_tensor_dtype(tensor), .summary = !s->o->all, .width = tool_output_width()};
+    view v = {.tensor = tensor, .dtype = number_dtype(tensor), .summary = !s->o->all, .width = tool_output_width()};
     int status;
 
     v.read = read_dtype(v.dtype);

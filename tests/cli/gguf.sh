@@ -38,6 +38,11 @@ else
     ok "… and no note says that one stays encoded"
 fi
 
+run show "$golden/types.gguf" 'blocks.IQ3_S[1, :2]'
+check "show prints the numbers of blocks" grep -qxF '[-46294.875,  46294.875]          IQ3_S [2]' "$scratch/out"
+run show --json "$golden/types.gguf" 'blocks.IQ3_S[1, :2]'
+check "… and writes them as JSON" grep -qF '"values": [-46294.875, 46294.875]' "$scratch/out"
+
 # 3. A model in several files.
 run ls "$golden/split-00001-of-00003.gguf"
 check "the first part loads the whole" grep -q '^5 tensors, 15 parameters' "$scratch/out"

@@ -276,6 +276,12 @@ static void test_lists_of_numbers_are_packed(void **state)
 #define FROM_TYPE GLOBAL("torch._tensor", "_rebuild_from_type_v2")
 #define TENSOR_CLASS GLOBAL("torch", "Tensor")
 
+/* An array of NumPy's that has no state yet, and its element type f4. */
+#define NUMPY_NEW "cnumpy.core.multiarray\n_reconstruct\n"
+#define NUMPY_BUFFER "cnumpy.core.numeric\n_frombuffer\n"
+#define ARRAY NUMPY_NEW "(cnumpy\nndarray\nK\0\x85" S1("b") "tR"
+#define F4 "cnumpy\ndtype\n(X\2\0\0\0f4\x89\x88tR(K\3" S1("<") "NNNK\0K\0K\0tb"
+
 static const struct {
     const char *pickle;
     size_t length;
@@ -335,8 +341,8 @@ static const struct {
     {P("\x80\x04\x8c\5torchK\1\x93."), "byte 36: the pickle names something by a string and an integer"},
     {P("\x80\x04\x8c\5torch\x93."), "byte 34: the pickle's operation 0x93 finds too little on the stack"},
     {P("\x80\x02"
-       "cnumpy.core.multiarray\n_reconstruct\n."),
-     "byte 27: the pickle asks for `numpy.core.multiarray._reconstruct`, which is none of the names that torch.save() "
+       "cnumpy.random\nRandomState\n."),
+     "byte 27: the pickle asks for `numpy.random.RandomState`, which is none of the names that torch.save() "
      "needs for tensors: refused, and nothing of it is run"},
     {P("\x80\x02"
        "cargparse\nNamespace\n."),
@@ -470,6 +476,36 @@ static const struct {
     {P("\x80\x02" ID(FLOATS, S1("0"), "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "") "Q."),
      "byte 85: the storage `0` has more elements than can be counted"},
     {P("\x80\x02(" STORAGE("\1") STORAGE("\2") "t."), "byte 129: the storage `0` is said to have two sizes"},
+    /* arrays of NumPy's */
+    {P("\x80\x02" ARRAY "."), "an array of NumPy, which no record has"},
+    {P("\x80\x02" ARRAY "Nb."), "byte 91: an array of NumPy is made of None where a tuple of five is expected"},
+    {P("\x80\x02" ARRAY "(K\1)" F4 "\x89NtbX."),
+     "byte 142: an array of NumPy is made of None where the bytes of its elements is expected"},
+    {P("\x80\x02" ARRAY "(K\1K\2\x85N\x89"
+       "C\0tb."),
+     "byte 101: an array of NumPy is made of None where an element type of NumPy is expected"},
+    {P("\x80\x02" ARRAY "(K\1N" F4 "\x89"
+       "C\0tb."),
+     "byte 143: an array of NumPy is made of None where a tuple of few sizes is expected"},
+    {P("\x80\x02" ARRAY "(K\1N\x85" F4 "\x89"
+       "C\0tb."),
+     "byte 144: an array of NumPy is made of None where a size from 0 on is expected"},
+    {P("\x80\x02" ARRAY "(K\1K\2\x85" F4 "\x89"
+       "C\0tb."),
+     "byte 145: an array of NumPy has 0 bytes, which its sizes do not fit"},
+    {P("\x80\x02" ARRAY "(K\1K\2\x85" F4 "NC\0tb."),
+     "byte 145: an array of NumPy is made of None where a bool is expected"},
+    {P("\x80\x02" ARRAY "(K\1\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86" F4
+       "\x89"
+       "C\0tb."),
+     "byte 163: an array of NumPy has 0 bytes, which its sizes do not fit"},
+    {P("\x80\x02" NUMPY_NEW "(NNNtR."), "byte 68: _reconstruct is called with None where numpy.ndarray is expected"},
+    {P("\x80\x02" NUMPY_NEW ")R."),
+     "byte 64: _reconstruct is called with too little or too much where a class, a size and a type is expected"},
+    {P("\x80\x02" NUMPY_BUFFER "(C\0" F4 "K\0\x85" S1("K") "tR."),
+     "byte 117: _frombuffer is called with a string where the order of elements is expected"},
+    {P("\x80\x02" NUMPY_BUFFER "(C\1." F4 "K\0\x85" S1("C") "tR."),
+     "byte 118: an array of NumPy has 1 bytes, which its sizes do not fit"},
     /* keys of dictionaries */
     {P("\x80\x02}NNs."), "a dictionary with None as a key; a record's keys are strings, integers and bools"},
     {P("\x80\x02}G\0\0\0\0\0\0\0\0Ns."),

@@ -72,7 +72,7 @@ static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, bool in
     const lr_pickle *p = &f->pickle;
     lr_pt_node *node = lr_pickle_node(p, index);
     int32_t status = REC_OK;
-    if (node->kind == LR_PT_TENSOR) {
+    if (lr_pickle_has_elements(p, node)) {
         *found |= LR_PT_TENSORS;
         return REC_OK;
     }
@@ -130,7 +130,7 @@ static survey look_around(const lr_pickle *p, const lr_pt_node *dict)
     for (uint32_t c = dict->v.cells.first; c;) {
         const lr_pt_cell *value = lr_pickle_cell(p, lr_pickle_cell(p, c)->next);
         const lr_pt_node *v = lr_pickle_node(p, value->node);
-        if (v->kind == LR_PT_TENSOR) {
+        if (lr_pickle_has_elements(p, v)) {
             s.tensors++;
         } else if (is_container(v) && is_model(v)) {
             s.models++;

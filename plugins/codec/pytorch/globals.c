@@ -58,6 +58,11 @@ static const lr_pt_global globals[] = {
     {"numpy", "dtype", NULL, LR_PT_G_NUMPY_TYPE, 0},
     {"numpy.core.multiarray", "scalar", NULL, LR_PT_G_NUMPY_SCALAR, 0},
     {"numpy._core.multiarray", "scalar", NULL, LR_PT_G_NUMPY_SCALAR, 0},
+    {"numpy", "ndarray", NULL, LR_PT_G_NUMPY_ARRAY, 0},
+    {"numpy.core.multiarray", "_reconstruct", NULL, LR_PT_G_NUMPY_NEW, 0},
+    {"numpy._core.multiarray", "_reconstruct", NULL, LR_PT_G_NUMPY_NEW, 0},
+    {"numpy.core.numeric", "_frombuffer", NULL, LR_PT_G_NUMPY_BUFFER, 0},
+    {"numpy._core.numeric", "_frombuffer", NULL, LR_PT_G_NUMPY_BUFFER, 0},
     {"torch._utils", "_rebuild_tensor", NULL, LR_PT_G_REBUILD, 0},
     {"torch._utils", "_rebuild_tensor_v2", NULL, LR_PT_G_REBUILD_V2, 0},
     {"torch._utils", "_rebuild_tensor_v3", NULL, LR_PT_G_REBUILD_V3, 0},
@@ -441,6 +446,33 @@ static int32_t call_default_dict(const call *c, uint32_t *node)
     return call_dict(&rest, node);
 }
 
+/* (numpy.ndarray, …), before it is given its state. A class of its own makes an object. */
+static int32_t call_array(const call *c, uint32_t *node)
+{
+    if (c->count != 3) {
+        return fail_call(c, "a class, a size and a type", NULL);
+    }
+    if (argument(c, 0)->kind == LR_PT_CLASS) {
+        return call_unknown(c->p, c->items[0], c->tuple, node);
+    }
+    return lr_pickle_is_global(c->p, c->items[0], LR_PT_G_NUMPY_ARRAY) ? lr_pickle_array_new(c->p, node)
+                                                                       : fail_call(c, "numpy.ndarray", argument(c, 0));
+}
+
+/* (bytes, type, sizes, order) */
+static int32_t call_buffer(const call *c, uint32_t *node)
+{
+    bool fortran = c->count == 4 && lr_pickle_is(c->p, argument(c, 3), "F");
+    int32_t status;
+    if (c->count != 4 || (!fortran && !lr_pickle_is(c->p, argument(c, 3), "C"))) {
+        return fail_call(c, "the order of elements", c->count == 4 ? argument(c, 3) : NULL);
+    }
+    status = lr_pickle_array_new(c->p, node);
+    return status == REC_OK
+               ? lr_pickle_array_set(c->p, *node, &(lr_pickle_parts){c->items[0], c->items[1], c->items[2], fortran})
+               : status;
+}
+
 /* The items of a tuple or list as a container of another kind. */
 static int32_t call_sequence(const call *c, uint8_t kind, uint32_t *node)
 {
@@ -552,6 +584,10 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
     case LR_PT_G_NUMPY_SCALAR:
         return c.count == 2 ? lr_pickle_numpy_scalar(p, c.items[0], c.items[1], node)
                             : fail_call(&c, "a type and its bytes", NULL);
+    case LR_PT_G_NUMPY_NEW:
+        return call_array(&c, node);
+    case LR_PT_G_NUMPY_BUFFER:
+        return call_buffer(&c, node);
     case LR_PT_G_REBUILD:
     case LR_PT_G_REBUILD_V2:
     case LR_PT_G_REBUILD_V3:
@@ -573,8 +609,7 @@ int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint
     case LR_PT_G_COMPLEX:
         return call_complex(&c, node);
     default:
-        return lr_pickle_fail(p, "the pickle calls %s",
-                              global.kind == LR_PT_G_TENSOR ? global.name : "an element type or storage");
+        return lr_pickle_fail(p, "the pickle calls %s", global.name ? global.name : "an element type or storage");
     }
 }
 
@@ -645,6 +680,9 @@ int32_t lr_pickle_build(lr_pickle *p, uint32_t object, uint32_t state)
     if (o->kind == LR_PT_NUMPY_TYPE) {
         lr_pickle_numpy_order(p, object, s);
         return REC_OK;
+    }
+    if (o->kind == LR_PT_ARRAY) {
+        return lr_pickle_array_build(p, object, state);
     }
     if (o->kind == LR_PT_OBJECT) {
         return lr_pickle_append(p, object, state);

@@ -659,8 +659,9 @@ int32_t lr_pickle_open(lr_pickle *p, rec_job *job, const uint8_t *text, uint64_t
 
 void lr_pickle_close(lr_pickle *p)
 {
-    lr_pt_array *arrays[] = {&p->nodes,      &p->cells,   &p->stack, &p->marks,  &p->memo,
-                             &p->references, &p->tensors, &p->dims,  &p->classes};
+    lr_pt_array *arrays[] = {&p->nodes,      &p->cells,   &p->stack,  &p->marks, &p->memo,
+                             &p->references, &p->tensors, &p->arrays, &p->dims,  &p->classes};
+    lr_pickle_arrays_close(p);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         rec_job_free(p->job, arrays[i]->data);
         *arrays[i] = (lr_pt_array){0};

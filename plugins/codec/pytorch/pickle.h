@@ -28,6 +28,7 @@ enum {
     LR_PT_STORAGE,    /**< v.u: index of a reference to a storage */
     LR_PT_TENSOR,     /**< v.u: index of a tensor */
     LR_PT_NUMPY_TYPE, /**< `length`: its index in scalar.c; `mark`: the highest byte comes first */
+    LR_PT_ARRAY,      /**< v.u: index of an array of NumPy's */
     LR_PT_CLASS,      /**< v.u: index of a name that is none of lr_pt_globals: nothing is made of it */
     LR_PT_OBJECT      /**< as a list: what was called or given a state, then all that was given to it */
 };
@@ -79,6 +80,18 @@ typedef struct lr_pt_tensor {
     uint8_t type; /**< index in lr_pt_types */
 } lr_pt_tensor;
 
+/** An array of NumPy's. */
+typedef struct lr_pt_ndarray {
+    rec_source *source; /**< of its elements as a record has them, once they were asked for; counted */
+    uint32_t bytes;     /**< node of its elements */
+    uint32_t dims;      /**< index of `rank` sizes */
+    uint32_t at;        /**< place in the pickle */
+    uint8_t rank;
+    uint8_t type; /**< index in lr_pt_types; LR_PT_TYPES: no record has such elements */
+    bool fortran; /**< the first index changes fastest */
+    bool swapped; /**< the highest byte comes first */
+} lr_pt_ndarray;
+
 /** A name that is not known. */
 typedef struct lr_pt_class {
     uint32_t module, module_length; /**< place in the text */
@@ -109,8 +122,11 @@ enum {
     LR_PT_G_DEFAULT_DICT,
     LR_PT_G_NUMPY_TYPE,
     LR_PT_G_NUMPY_SCALAR,
-    LR_PT_G_TENSOR,  /**< torch.Tensor, Parameter: the type of one that is rebuilt */
-    LR_PT_G_REBUILD, /**< torch._utils._rebuild_tensor */
+    LR_PT_G_NUMPY_ARRAY,  /**< numpy.ndarray: the class of one that is made */
+    LR_PT_G_NUMPY_NEW,    /**< numpy.core.multiarray._reconstruct: an array that is given its state afterwards */
+    LR_PT_G_NUMPY_BUFFER, /**< numpy.core.numeric._frombuffer: a whole array, in protocol 5 */
+    LR_PT_G_TENSOR,       /**< torch.Tensor, Parameter: the type of one that is rebuilt */
+    LR_PT_G_REBUILD,      /**< torch._utils._rebuild_tensor */
     LR_PT_G_REBUILD_V2,
     LR_PT_G_REBUILD_V3,
     LR_PT_G_PARAMETER, /**< torch._utils._rebuild_parameter, with state or without */
@@ -149,7 +165,7 @@ typedef struct lr_pickle {
     uint64_t at;    /**< the next byte */
     uint64_t op;    /**< the operation that is carried out */
     lr_pt_array nodes, cells, stack, marks, memo;
-    lr_pt_array references, tensors, dims, classes;
+    lr_pt_array references, tensors, arrays, dims, classes;
     uint64_t memo_next;
     uint32_t small[256]; /**< the nodes of integers that were met; 0: none yet */
     bool legacy;         /**< its storages are those of the stream before zip */
@@ -210,6 +226,34 @@ int32_t lr_pickle_numpy_type(lr_pickle *p, uint32_t code, uint32_t *node);
 void lr_pickle_numpy_order(lr_pickle *p, uint32_t type, const lr_pt_node *state);
 /** A number of an element type and its bytes. */
 int32_t lr_pickle_numpy_scalar(lr_pickle *p, uint32_t type, uint32_t bytes, uint32_t *node);
+/** The index in lr_pt_types of an element type. @param swapped (out) the highest byte comes first. @return LR_PT_TYPES:
+ * no record has it. */
+uint8_t lr_pickle_numpy_element(const lr_pt_node *type, bool *swapped);
+
+/** What an array of NumPy's is made of: nodes. */
+typedef struct lr_pickle_parts {
+    uint32_t bytes, type, shape;
+    bool fortran; /**< the first index changes fastest */
+} lr_pickle_parts;
+
+/* array.c */
+
+/** An array without elements: it is given its parts by lr_pickle_array_set(). */
+int32_t lr_pickle_array_new(lr_pickle *p, uint32_t *node);
+int32_t lr_pickle_array_set(lr_pickle *p, uint32_t array, const lr_pickle_parts *parts);
+/** Takes the parts out of the state of an array: (version, sizes, type, order, bytes). */
+int32_t lr_pickle_array_build(lr_pickle *p, uint32_t array, uint32_t state);
+/** Whether a node is a tensor or an array whose elements a record may have. */
+bool lr_pickle_has_elements(const lr_pickle *p, const lr_pt_node *node);
+/** The place of such a node in the file. */
+uint64_t lr_pickle_element_place(const lr_pickle *p, const lr_pt_node *node);
+/** What the visitor is told of an array that has elements. */
+int32_t lr_pickle_array_event(const lr_pickle *p, const lr_pt_node *node, rec_tensor_event *event);
+/** Releases the sources of arrays. */
+void lr_pickle_arrays_close(lr_pickle *p);
+/** How many bytes a node of bytes stands for, and these. */
+uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node);
+void lr_pickle_bytes(const lr_pickle *p, const lr_pt_node *node, uint8_t *target);
 /** What a persistent id means. */
 int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node);
 /** Gives an object its state. */

@@ -55,12 +55,13 @@ static int32_t count(teller *t)
 
 static int32_t tell_tensor(teller *t, const lr_pt_node *node)
 {
-    const lr_pt_tensor *tensor = (const lr_pt_tensor *)t->p->tensors.data + node->v.u;
     rec_tensor_event event;
     rec_source *made = NULL;
-    int32_t status = lr_pt_event(t->file_of, tensor, &event, &made);
+    int32_t status = node->kind == LR_PT_ARRAY
+                         ? lr_pickle_array_event(t->p, node, &event)
+                         : lr_pt_event(t->file_of, (const lr_pt_tensor *)t->p->tensors.data + node->v.u, &event, &made);
     if (status == REC_OK) {
-        status = t->visitor->tensor(t->self, lr_pickle_place(t->p, tensor->at), &event);
+        status = t->visitor->tensor(t->self, lr_pickle_element_place(t->p, node), &event);
     }
     rec_source_release(made);
     return status;
@@ -73,21 +74,13 @@ static int32_t tell_bytes(teller *t, const lr_pt_node *node)
     uint8_t *bytes = NULL;
     int32_t status;
     if (node->mark & LR_PT_LATIN1) {
-        uint64_t size = 0;
         bytes = rec_job_alloc(t->job, node->length ? node->length : 1);
         if (!bytes) {
             return rec_fail(t->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for bytes in a pickle");
         }
-        for (uint64_t i = 0; i < node->length; i++) {
-            if (text[i] < 0x80) {
-                bytes[size++] = text[i];
-            } else { /* two bytes, which were found to be those of a character below 256 */
-                bytes[size++] = (uint8_t)(text[i] << 6 | (text[i + 1] & 0x3f));
-                i++;
-            }
-        }
+        lr_pickle_bytes(t->p, node, bytes);
         blob.data = bytes;
-        blob.size = size;
+        blob.size = lr_pickle_byte_count(t->p, node);
     }
     status = t->visitor->bytes(t->self, lr_pickle_place(t->p, node->v.u), &blob);
     rec_job_free(t->job, bytes);
@@ -260,6 +253,8 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
     switch (node->kind) {
     case LR_PT_TENSOR:
         return tell_tensor(t, node);
+    case LR_PT_ARRAY:
+        return lr_pickle_has_elements(t->p, node) ? tell_tensor(t, node) : fail_kind(t, node);
     case LR_PT_BYTES:
         return tell_bytes(t, node);
     case LR_PT_DICT:
@@ -356,13 +351,12 @@ static int32_t ask_index(teller *t, bool *wanted)
 static int32_t tell_named(teller *t, const lr_pt_node *node)
 {
     rec_scalar key = {.kind = REC_KIND_STRING, .v.length = t->length, .text = t->path};
-    const lr_pt_tensor *tensor = (const lr_pt_tensor *)t->p->tensors.data + node->v.u;
     bool wanted = true;
     int32_t status = t->index ? ask_index(t, &wanted) : REC_OK;
     if (status != REC_OK || !wanted) {
         return status;
     }
-    status = t->visitor->key(t->self, lr_pickle_place(t->p, tensor->at), &key);
+    status = t->visitor->key(t->self, lr_pickle_element_place(t->p, node), &key);
     return status == REC_OK ? tell_tensor(t, node) : status;
 }
 
@@ -374,7 +368,7 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
     if (status != REC_OK) {
         return status;
     }
-    if (node->kind == LR_PT_TENSOR) {
+    if (lr_pickle_has_elements(t->p, node)) {
         return tell_named(t, node);
     }
     if (node->kind == LR_PT_CLASS || node->kind == LR_PT_OBJECT) {

@@ -5,14 +5,17 @@
 #include "plugins/codec/pytorch/pickle.h"
 
 static const struct {
-    const char *code;
-    uint8_t kind, width;
-    bool negative; /* of an integer: it may be */
+    const char *code, *name; /* in lr_pt_types */
+    uint8_t kind, width;     /* LR_PT_NONE: of arrays alone */
+    bool negative;           /* of an integer: it may be */
 } types[] = {
-    {"f8", LR_PT_FLOAT, 8, false}, {"f4", LR_PT_FLOAT, 4, false}, {"i8", LR_PT_INT, 8, true},
-    {"i4", LR_PT_INT, 4, true},    {"i2", LR_PT_INT, 2, true},    {"i1", LR_PT_INT, 1, true},
-    {"u8", LR_PT_INT, 8, false},   {"u4", LR_PT_INT, 4, false},   {"u2", LR_PT_INT, 2, false},
-    {"u1", LR_PT_INT, 1, false},   {"b1", LR_PT_BOOL, 1, false},
+    {"f8", "float64", LR_PT_FLOAT, 8, false},  {"f4", "float32", LR_PT_FLOAT, 4, false},
+    {"i8", "int64", LR_PT_INT, 8, true},       {"i4", "int32", LR_PT_INT, 4, true},
+    {"i2", "int16", LR_PT_INT, 2, true},       {"i1", "int8", LR_PT_INT, 1, true},
+    {"u8", "uint64", LR_PT_INT, 8, false},     {"u4", "uint32", LR_PT_INT, 4, false},
+    {"u2", "uint16", LR_PT_INT, 2, false},     {"u1", "uint8", LR_PT_INT, 1, false},
+    {"b1", "bool", LR_PT_BOOL, 1, false},      {"f2", "float16", LR_PT_NONE, 2, false},
+    {"c8", "complex64", LR_PT_NONE, 8, false}, {"c16", "complex128", LR_PT_NONE, 16, false},
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -44,21 +47,29 @@ void lr_pickle_numpy_order(lr_pickle *p, uint32_t type, const lr_pt_node *state)
     }
 }
 
-/* The bytes of a number, the lowest first. In protocol 2 they are a text of which each character is a byte. */
-static bool bytes_of(const lr_pickle *p, const lr_pt_node *from, uint8_t width, bool big, uint64_t *bits)
+uint8_t lr_pickle_numpy_element(const lr_pt_node *type, bool *swapped)
 {
-    const uint8_t *text = (const uint8_t *)lr_pickle_text(p, from), *end = text + from->length;
-    uint8_t bytes[8], count = 0;
-    while (text < end && count < width) {
-        bool two = from->mark == LR_PT_LATIN1 && *text >= 0xc2 && end - text >= 2;
-        bytes[count++] = two ? (uint8_t)((*text & 3) << 6 | (text[1] & 0x3f)) : *text;
-        text += two ? 2 : 1;
+    uint8_t i = type->length < TYPES ? 0 : LR_PT_TYPES;
+    while (i < LR_PT_TYPES && strcmp(lr_pt_types[i].name, types[type->length].name) != 0) {
+        i++;
     }
+    *swapped = type->mark && i < LR_PT_TYPES && lr_pt_types[i].part > 1;
+    return i;
+}
+
+/* The bits of a number. @return false: it has another number of bytes. */
+static bool bits_of(const lr_pickle *p, const lr_pt_node *from, uint8_t width, bool big, uint64_t *bits)
+{
+    uint8_t bytes[8];
     *bits = 0;
-    for (uint8_t i = 0; i < count; i++) {
-        *bits |= (uint64_t)bytes[big ? count - 1 - i : i] << (8 * i);
+    if (lr_pickle_byte_count(p, from) != width || width > sizeof bytes) {
+        return false;
     }
-    return text == end && count == width;
+    lr_pickle_bytes(p, from, bytes);
+    for (uint8_t i = 0; i < width; i++) {
+        *bits |= (uint64_t)bytes[big ? width - 1 - i : i] << (8 * i);
+    }
+    return true;
 }
 
 int32_t lr_pickle_numpy_scalar(lr_pickle *p, uint32_t type, uint32_t bytes, uint32_t *node)
@@ -68,12 +79,11 @@ int32_t lr_pickle_numpy_scalar(lr_pickle *p, uint32_t type, uint32_t bytes, uint
     bool big = t->mark != 0;
     uint64_t bits;
     lr_pt_node *made;
-    if (t->kind == LR_PT_NUMPY_TYPE && index >= TYPES) {
+    if (t->kind == LR_PT_NUMPY_TYPE && (index >= TYPES || types[index].kind == LR_PT_NONE)) {
         *node = type;
         return REC_OK;
     }
-    if (t->kind != LR_PT_NUMPY_TYPE || from->kind != LR_PT_BYTES ||
-        !bytes_of(p, from, types[index].width, big, &bits)) {
+    if (t->kind != LR_PT_NUMPY_TYPE || from->kind != LR_PT_BYTES || !bits_of(p, from, types[index].width, big, &bits)) {
         return lr_pickle_fail(p, "a number of NumPy is made of %s and %s", lr_pickle_words(t), lr_pickle_words(from));
     }
     *node = lr_pickle_new(p, types[index].kind);

@@ -263,6 +263,35 @@ def zip_numpy():
                  "mean": numpy.ones(3, "f2")}), twin(found)
 
 
+def arrays():
+    """Arrays of NumPy's in each order of elements and of bytes, and the tensors that they are."""
+    base = numpy.arange(-3, 9, dtype="f4").reshape(3, 4)
+    found = {"plain": base, "columns": numpy.asfortranarray(base), "swapped": base.astype(">f8"),
+             "both": numpy.asfortranarray(base.astype(">i2").reshape(2, 2, 3)), "half": base.astype("f2"),
+             "bools": base > 2, "bytes": numpy.arange(256, dtype="u1"), "number": numpy.array(0.5),
+             "empty": numpy.ones((0, 3)), "c.0": base[:2].astype("i8"), "c.1": base.T}
+    native = {k: numpy.ascontiguousarray(a).astype(a.dtype.newbyteorder("=")).reshape(a.shape) for k, a in found.items()}
+    return found, twin({k: torch.from_numpy(a) for k, a in native.items()})
+
+
+@case
+def zip_numpy_arrays():
+    return save(arrays()[0]), arrays()[1]
+
+
+@case
+def zip_numpy_protocol5():
+    return save({"params": arrays()[0], "names": numpy.array(["a", "b"])}, pickle_protocol=5), arrays()[1]
+
+
+@case
+def zip_numpy_beside():
+    """A text of NumPy's in a model is no tensor; arrays of another class are stepped over next to the model."""
+    found = dict(whole().state_dict())
+    return save({"state_dict": {**found, "names": numpy.array(["a", "b"])}, "mean": numpy.ones(3),
+                 "matrix": numpy.matrix([[1.0]])}), twin(found)
+
+
 @case
 def refused_inside():
     return save({"w": torch.ones(1), "args": argparse.Namespace(rate=0.1)}), refused("argparse.Namespace")

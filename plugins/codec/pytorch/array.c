@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Arrays of NumPy's in a pickle: an element type, sizes, an order and the bytes. They are data, and numpy is not
+ * needed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugins/codec/pytorch/pickle.h"
+
+enum { RANK_MOST = 64 };
+
+static lr_pt_ndarray *array_of(const lr_pickle *p, const lr_pt_node *node)
+{
+    return (lr_pt_ndarray *)p->arrays.data + node->v.u;
+}
+
+bool lr_pickle_has_elements(const lr_pickle *p, const lr_pt_node *node)
+{
+    return node->kind == LR_PT_TENSOR || (node->kind == LR_PT_ARRAY && array_of(p, node)->type != LR_PT_TYPES);
+}
+
+uint64_t lr_pickle_element_place(const lr_pickle *p, const lr_pt_node *node)
+{
+    bool array = node->kind == LR_PT_ARRAY;
+    return lr_pickle_place(p, array ? array_of(p, node)->at : ((const lr_pt_tensor *)p->tensors.data)[node->v.u].at);
+}
+
+/* -------------------------------------------------------------------------------------------------- making them -- */
+
+int32_t lr_pickle_array_new(lr_pickle *p, uint32_t *node)
+{
+    lr_pt_ndarray *kept = lr_pickle_grow(p, &p->arrays, sizeof *kept);
+    *node = kept ? lr_pickle_new(p, LR_PT_ARRAY) : 0;
+    if (!*node) {
+        return REC_E_MEMORY;
+    }
+    *kept = (lr_pt_ndarray){.at = (uint32_t)p->op, .type = LR_PT_TYPES};
+    lr_pickle_node(p, *node)->v.u = p->arrays.count - 1;
+    return REC_OK;
+}
+
+static int32_t fail_state(lr_pickle *p, const char *expected, const lr_pt_node *found)
+{
+    return lr_pickle_fail(p, "an array of NumPy is made of %s where %s is expected", lr_pickle_words(found), expected);
+}
+
+/* The sizes, at the end of `dims`. @param count (out) elements. */
+static int32_t take_shape(lr_pickle *p, uint32_t shape, lr_pt_ndarray *made, uint64_t *count)
+{
+    const lr_pt_node *tuple = lr_pickle_node(p, shape);
+    bool empty = false;
+    *count = 1;
+    if (tuple->kind != LR_PT_TUPLE || tuple->length > RANK_MOST) {
+        return fail_state(p, "a tuple of few sizes", tuple);
+    }
+    made->dims = (uint32_t)p->dims.count;
+    made->rank = (uint8_t)tuple->length;
+    for (uint32_t at = tuple->v.cells.first; at; at = lr_pickle_cell(p, at)->next) {
+        const lr_pt_node *size = lr_pickle_node(p, lr_pickle_cell(p, at)->node);
+        uint64_t *kept;
+        if (size->kind != LR_PT_INT || size->v.i < 0) {
+            return fail_state(p, "a size from 0 on", size);
+        }
+        kept = lr_pickle_grow(p, &p->dims, sizeof *kept);
+        if (!kept) {
+            return REC_E_MEMORY;
+        }
+        *kept = (uint64_t)size->v.i;
+        empty = empty || *kept == 0;
+        *count = !empty && *count <= UINT64_MAX / *kept ? *count * *kept : empty ? 0 : UINT64_MAX;
+    }
+    *count = empty ? 0 : *count;
+    return REC_OK;
+}
+
+int32_t lr_pickle_array_set(lr_pickle *p, uint32_t array, const lr_pickle_parts *parts)
+{
+    lr_pt_ndarray made = *array_of(p, lr_pickle_node(p, array));
+    const lr_pt_node *type = lr_pickle_node(p, parts->type), *bytes = lr_pickle_node(p, parts->bytes);
+    uint64_t count, size;
+    int32_t status;
+    if (type->kind != LR_PT_NUMPY_TYPE) {
+        return fail_state(p, "an element type of NumPy", type);
+    }
+    made.type = lr_pickle_numpy_element(type, &made.swapped);
+    if (made.type == LR_PT_TYPES) {
+        return REC_OK; /* objects or texts: an error where they are wanted */
+    }
+    if (bytes->kind != LR_PT_BYTES) {
+        return fail_state(p, "the bytes of its elements", bytes);
+    }
+    status = take_shape(p, parts->shape, &made, &count);
+    if (status != REC_OK) {
+        return status;
+    }
+    size = lr_pickle_byte_count(p, bytes);
+    if (count > size || count * lr_pt_types[made.type].width != size) {
+        return lr_pickle_fail(p, "an array of NumPy has %" PRIu64 " bytes, which its sizes do not fit", size);
+    }
+    made.bytes = parts->bytes;
+    made.fortran = parts->fortran && made.rank > 1;
+    *array_of(p, lr_pickle_node(p, array)) = made;
+    return REC_OK;
+}
+
+int32_t lr_pickle_array_build(lr_pickle *p, uint32_t array, uint32_t state)
+{
+    const lr_pt_node *tuple = lr_pickle_node(p, state), *order;
+    uint32_t items[5];
+    if (tuple->kind != LR_PT_TUPLE || lr_pickle_items(p, tuple, items, 5) != 5) {
+        return fail_state(p, "a tuple of five", tuple);
+    }
+    order = lr_pickle_node(p, items[3]);
+    if (order->kind != LR_PT_BOOL && order->kind != LR_PT_INT) {
+        return fail_state(p, "a bool", order);
+    }
+    return lr_pickle_array_set(p, array, &(lr_pickle_parts){items[4], items[2], items[1], .fortran = order->v.i != 0});
+}
+
+/* ------------------------------------------------------------------------------------------------------- bytes -- */
+
+uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node)
+{
+    const uint8_t *text = (const uint8_t *)lr_pickle_text(p, node);
+    uint64_t count = node->length;
+    for (uint64_t i = 0; node->mark & LR_PT_LATIN1 && i < node->length; i++) {
+        count -= (text[i] & 0xc0) == 0x80; /* the second byte of a character below 256 */
+    }
+    return count;
+}
+
+void lr_pickle_bytes(const lr_pickle *p, const lr_pt_node *node, uint8_t *target)
+{
+    const uint8_t *text = (const uint8_t *)lr_pickle_text(p, node);
+    if (!(node->mark & LR_PT_LATIN1)) {
+        memcpy(target, text, node->length);
+        return;
+    }
+    for (uint64_t i = 0; i < node->length; i++) {
+        bool two = text[i] >= 0x80 && i + 1 < node->length;
+        *target++ = two ? (uint8_t)(text[i] << 6 | (text[i + 1] & 0x3f)) : text[i];
+        i += two;
+    }
+}
+
+/* The bytes of an array in the order that a record has. From malloc, as they outlive the job. */
+typedef struct elements {
+    uint64_t size;
+    uint8_t bytes[];
+} elements;
+
+static int32_t read_at(void *self, rec_job *job, uint64_t at, void *target, uint64_t size)
+{
+    (void)job;
+    memcpy(target, ((const elements *)self)->bytes + at, (size_t)size);
+    return REC_OK;
+}
+
+static uint64_t total(void *self)
+{
+    return ((const elements *)self)->size;
+}
+
+static void release(void *self)
+{
+    free(self);
+}
+
+static const rec_source_ops in_memory = {
+    .size = sizeof in_memory,
+    .release = release,
+    .read_at = read_at,
+    .total = total,
+};
+
+static void put_element(const lr_pt_type *type, bool swapped, const uint8_t *from, uint8_t *target)
+{
+    for (unsigned i = 0; i < type->width; i++) {
+        target[i] = swapped ? from[i - i % type->part + (type->part - 1 - i % type->part)] : from[i];
+    }
+}
+
+/* Where an element of a row-major array is in one whose first index changes fastest. */
+static uint64_t locate(const uint64_t *dims, unsigned rank, uint64_t number, uint64_t count)
+{
+    uint64_t element = 0, step = count;
+    for (unsigned d = rank; d-- > 0;) {
+        step /= dims[d];
+        element += number % dims[d] * step;
+        number /= dims[d];
+    }
+    return element;
+}
+
+static int32_t put_in_order(const lr_pickle *p, const lr_pt_ndarray *a, elements *e)
+{
+    const lr_pt_type *type = &lr_pt_types[a->type];
+    const uint64_t *dims = (const uint64_t *)p->dims.data + a->dims;
+    uint64_t count = e->size / type->width;
+    uint8_t *from = rec_job_alloc(p->job, e->size ? e->size : 1);
+    if (!from) {
+        return REC_E_MEMORY;
+    }
+    memcpy(from, e->bytes, (size_t)e->size);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t element = a->fortran ? locate(dims, a->rank, i, count) : i;
+        put_element(type, a->swapped, from + element * type->width, e->bytes + i * type->width);
+    }
+    rec_job_free(p->job, from);
+    return REC_OK;
+}
+
+/* Makes the source of an array's elements, once: what is in a pickle several times has one. */
+static int32_t make_source(const lr_pickle *p, lr_pt_ndarray *a, uint64_t size)
+{
+    elements *e = malloc(sizeof *e + (size_t)size);
+    int32_t status = e ? REC_OK : REC_E_MEMORY;
+    if (e) {
+        e->size = size;
+        lr_pickle_bytes(p, lr_pickle_node(p, a->bytes), e->bytes);
+        status = a->fortran || a->swapped ? put_in_order(p, a, e) : REC_OK;
+    }
+    if (status != REC_OK) {
+        free(e);
+        return rec_fail(p->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for an array of NumPy");
+    }
+    return rec_source_make(p->job, "array of NumPy", &in_memory, e, &a->source);
+}
+
+int32_t lr_pickle_array_event(const lr_pickle *p, const lr_pt_node *node, rec_tensor_event *event)
+{
+    lr_pt_ndarray *a = array_of(p, node);
+    const lr_pt_type *type = &lr_pt_types[a->type];
+    uint64_t size = lr_pickle_byte_count(p, lr_pickle_node(p, a->bytes));
+    int32_t status = a->source || !size ? REC_OK : make_source(p, a, size);
+    *event = (rec_tensor_event){
+        .size = sizeof *event,
+        .dtype = type->dtype,
+        .rank = a->rank,
+        .shape = a->rank ? (const uint64_t *)p->dims.data + a->dims : NULL,
+        .dtype_name = type->opaque,
+        .data = {.struct_size = sizeof event->data, .kind = REC_BLOB_RANGE, .size = size, .source = a->source}};
+    if (!size) {
+        event->data.kind = REC_BLOB_TEMPORARY;
+        event->data.data = "";
+    }
+    return status;
+}
+
+void lr_pickle_arrays_close(lr_pickle *p)
+{
+    for (uint64_t i = 0; i < p->arrays.count; i++) {
+        rec_source_release(((lr_pt_ndarray *)p->arrays.data)[i].source);
+    }
+}

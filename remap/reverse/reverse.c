@@ -121,7 +121,7 @@ static int32_t read_key(lr_reverse *b, const char *text, size_t length, const ch
 
 static int32_t take_tensor(lr_reverse *b, lr_key *key, const rec_tensor *tensor)
 {
-    const char *module = NULL, *text = NULL, *place = NULL;
+    const char *module = NULL, *other = NULL, *text = NULL, *place = NULL;
     char *levels = NULL, *moved = NULL;
     lr_back_item *one = NULL;
     int32_t status = restore(b, key, false, &levels);
@@ -132,7 +132,7 @@ static int32_t take_tensor(lr_reverse *b, lr_key *key, const rec_tensor *tensor)
         text = place;
     }
     if (status == REC_OK && moved) {
-        status = read_key(b, moved, strlen(moved), &module, &text);
+        status = read_key(b, moved, strlen(moved), &other, &text);
     }
     one = status == REC_OK ? lr_back_item_new(b) : NULL;
     if (one) {
@@ -283,7 +283,8 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     int32_t status;
     /* The file's own default, not the record's: a profile's modules are PyTorch's unless something says otherwise. */
     b.torch = b.source->rules->adapter != LR_ADAPTER_NONE;
-    status = lr_back_type_begin(job, b.source, &b.type);
+    status = lr_back_learn_gaps(job, plan, b.source);
+    status = status == REC_OK ? lr_back_type_begin(job, b.source, &b.type) : status;
     if (status == REC_OK) {
         b.matcher = lr_matcher_new(job);
         b.retracer = b.matcher ? lr_trace_new(job, plan, source, b.matcher) : NULL;

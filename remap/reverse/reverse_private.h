@@ -247,6 +247,11 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
 int32_t lr_back_find_sites(lr_reverse *b);
 /** Puts the items of these modules together under PyTorch's names, unless rules speak of what is inside. */
 int32_t lr_back_put_together(lr_reverse *b);
+/* gaps.c */
+
+/** Learns from a base that is another framework's file which numbers closed lists had, where the import left nothing. */
+int32_t lr_back_learn_gaps(rec_job *job, rec_plan *plan, lr_plan_source *source);
+
 /* normed.c */
 
 /** Whether a weight that a weight_norm rule may have made was made by it: by the keys that the file had, if they are

@@ -410,4 +410,36 @@ for style in old new; do
     refused "weight_norm ($style): not to the bit" 'undone in function' --strict norm.mpk
 done
 
+# A record that Burn saved again has lost what the import left. The base shows which numbers its lists had.
+cat >nested.rs <<'END'
+use burn::nn::*;
+#[derive(Module, Debug)]
+pub struct Net { net: Vec<Vec<Linear>>, pair: (Linear, LayerNorm), plain: Vec<Linear> }
+END
+st_begin
+for at in net.0.0 net.0.2 net.2.1 pair.1 plain.0 plain.1; do
+    st_tensor $at.weight '2, 2' 4
+    st_tensor $at.bias 2 2
+done
+st_tensor pair.4.weight 2 2
+st_tensor pair.4.bias 2 2
+st_end >nested.safetensors
+for format in mpk bpk; do
+    run convert -y --type nested.rs:Net nested.safetensors nested.$format
+    run convert -y --metadata librecord.import= nested.$format bare.$format
+    run convert -y --reverse --type nested.rs:Net --base nested.safetensors bare.$format nested-back.safetensors
+    status_is "gaps by the base, .$format" 0
+    check "the same, .$format" "$record" diff nested.safetensors nested-back.safetensors
+    run convert -y --reverse --gaps keep --type nested.rs:Net --base nested.safetensors bare.$format none.safetensors
+    status_is "not where gaps are kept, .$format" 2
+done
+st_begin
+for at in net.0.0 net.0.2 net.2.1 net.2.2 pair.1 plain.0 plain.1; do
+    st_tensor $at.weight '2, 2' 4
+    st_tensor $at.bias 2 2
+done
+st_end >longer.safetensors
+run convert -y --reverse --type nested.rs:Net --base longer.safetensors bare.mpk none.safetensors
+status_is "a base with more elements does not show it" 2
+
 finish

@@ -117,26 +117,70 @@ static size_t selected(const lr_plan_source *source, const lr_key *key)
                : 0;
 }
 
-/* A rule for a weight of weight_norm, and the weight if the file had the later spelling. Those of a rule are left, too:
- * the way back may have other rules. */
-static int32_t put_norm(writer *w, const lr_plan_source *source, const lr_piece *piece)
+/* The pattern of a path in which numbers stand for any. @return false: there is not room for it. */
+static bool fold_pattern(const char *path, size_t length, char *pattern, size_t room)
+{
+    const char *end = path + length;
+    size_t used = 0;
+    pattern[0] = '\0';
+    for (const char *part = path; part && length;) {
+        const char *dot = lr_path_dot(part, end);
+        size_t size = (size_t)((dot ? dot : end) - part);
+        bool digits = lr_memory_is_digits(part, size);
+        if (used + 10 >= room || !(digits || lr_regex_quote(part, size, pattern + used, room - used - 10))) {
+            return false;
+        }
+        memcpy(pattern + used, "[0-9]+", digits ? sizeof "[0-9]+" : 0);
+        used += strlen(pattern + used);
+        memcpy(pattern + used, "\\.", dot ? sizeof "\\." : 0);
+        used += dot ? 2 : 0;
+        part = dot ? dot + 1 : NULL;
+    }
+    return true;
+}
+
+/* A weight that was made of a length and a direction. */
+typedef struct normed {
+    char rule[1000], weight[1000]; /* a rule for it, and its key, "" unless the file had the later spelling */
+} normed;
+
+/* @param fold numbers in the rule's pattern stand for any. @return false: it is none. */
+static bool find_norm(const lr_plan_source *source, const lr_piece *piece, bool fold, normed *found)
 {
     const lr_key *key = piece->input_count == 2 ? lr_piece_inputs(piece)[1] : NULL;
     size_t head = key ? selected(source, key) : 0, base, length;
     const char *own = key ? key->text + head : "", *name;
-    char pattern[900], text[1000];
+    char pattern[900];
     bool parametrized;
-    int32_t status;
-    if (!key || !strstr(piece->operations, "weight_norm") ||
-        !lr_is_direction(own, key->length - head, &base, &name, &length, &parametrized) || length > sizeof text ||
-        !lr_regex_quote(own, base, pattern, sizeof pattern)) {
-        return REC_OK;
+    int n = 0;
+    if (piece->dead || !key || !strstr(piece->operations, "weight_norm") ||
+        !lr_is_direction(own, key->length - head, &base, &name, &length, &parametrized) ||
+        !(fold ? fold_pattern(own, base, pattern, sizeof pattern)
+               : lr_regex_quote(own, base, pattern, sizeof pattern))) {
+        return false;
     }
-    (void)snprintf(text, sizeof text, "^%s$", pattern);
-    status = line(w, "normed", text, strlen(text));
-    if (status == REC_OK && parametrized) {
-        int n = snprintf(text, sizeof text, "%.*s%s%.*s", (int)base, own, base ? "." : "", (int)length, name);
-        status = n > 0 && (size_t)n < sizeof text ? line(w, "parametrized", text, (size_t)n) : REC_OK;
+    if (parametrized) {
+        n = snprintf(found->weight, sizeof found->weight, "%.*s%s%.*s", (int)base, own, base ? "." : "", (int)length,
+                     name);
+    } else {
+        found->weight[0] = '\0';
+    }
+    return n >= 0 && (size_t)n < sizeof found->weight &&
+           lr_norm_rule(pattern, rec_value_tensor(lr_piece_inputs(piece)[0]->value), rec_value_tensor(key->value),
+                        found->rule, sizeof found->rule);
+}
+
+/* A rule for a weight of weight_norm, and the weight if the file had the later spelling. Those of a rule are left, too:
+ * the way back may have other rules. */
+static int32_t put_norm(writer *w, const lr_plan_source *source, const lr_piece *piece)
+{
+    normed found;
+    int32_t status = REC_OK;
+    if (find_norm(source, piece, false, &found)) {
+        status = line(w, "normed", found.rule, strlen(found.rule));
+        if (status == REC_OK && found.weight[0]) {
+            status = line(w, "parametrized", found.weight, strlen(found.weight));
+        }
     }
     return status;
 }
@@ -146,7 +190,7 @@ static int32_t put_recognised(writer *w, const rec_plan *plan)
 {
     int32_t status = REC_OK;
     for (const lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
-        status = piece->dead ? REC_OK : put_norm(w, &plan->sources[0], piece);
+        status = put_norm(w, &plan->sources[0], piece);
     }
     for (uint64_t i = 0; i < plan->module_count && status == REC_OK; i++) {
         const lr_shown *shown = &plan->modules[i];
@@ -411,8 +455,74 @@ static int32_t gap_options(writer *w, const texts *moved)
     return status == REC_OK && moved->count > MOST ? put(w, " …", strlen(" …")) : status;
 }
 
+/* How many texts begin so. */
+static uint64_t count_begun(const texts *t, const char *begin)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < t->count; i++) {
+        count += strncmp(t->at[i], begin, strlen(begin)) == 0;
+    }
+    return count;
+}
+
+/* Whether rules in whose patterns numbers stand for any differ in their axes alone, or match a weight that is none of
+ * weight_norm. */
+static bool is_mixed(const rec_plan *plan, const texts *folded)
+{
+    for (uint64_t i = 0; i < folded->count; i++) {
+        char begin[1000];
+        (void)snprintf(begin, sizeof begin, "%.*s", (int)strcspn(folded->at[i], " "), folded->at[i]);
+        if (count_begun(folded, begin) > 1) {
+            return true;
+        }
+    }
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        const char *last = lr_path_last(piece->key, (size_t)piece->length);
+        char pattern[900], rule[1000];
+        normed found;
+        if (!piece->dead && strcmp(last, "weight") == 0 && last > piece->key &&
+            !find_norm(&plan->sources[0], piece, true, &found) &&
+            fold_pattern(piece->key, (size_t)(last - piece->key) - 1, pattern, sizeof pattern)) {
+            (void)snprintf(rule, sizeof rule, "^%s$", pattern);
+            if (count_begun(folded, rule)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Rules for the weights of weight_norm that recognition found, or whose axis no rule has. */
+static int32_t norm_options(writer *w, const rec_plan *plan, lr_arena *arena)
+{
+    enum { MOST = 12 };
+    texts folded = {0}, exact = {0}, *all;
+    int32_t status = REC_OK;
+    normed found;
+    for (const lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
+        bool by_rule = *piece->why != '\0';
+        if (find_norm(&plan->sources[0], piece, true, &found) && !(by_rule && !strstr(found.rule, " | "))) {
+            status = add_text(w->job, arena, &folded, found.rule, strlen(found.rule), false);
+            status = status == REC_OK && find_norm(&plan->sources[0], piece, false, &found)
+                         ? add_text(w->job, arena, &exact, found.rule, strlen(found.rule), false)
+                         : status;
+        }
+    }
+    sort(&folded);
+    all = folded.count && is_mixed(plan, &folded) ? &exact : &folded;
+    for (uint64_t i = 0; i < all->count && i < MOST && status == REC_OK; i++) {
+        char rule[1100];
+        (void)snprintf(rule, sizeof rule, "weight_norm = %s", all->at[i]);
+        status = option(w, "rule", rule);
+    }
+    status = status == REC_OK && all->count > MOST ? put(w, " …", strlen(" …")) : status;
+    lr_release(w->job->allocator, folded.at);
+    lr_release(w->job->allocator, exact.at);
+    return status;
+}
+
 /* What the way back needs beside the type. The metadata of a `.bin` cannot hold the rest: a note of the save has it. */
-static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved)
+static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved, lr_arena *arena)
 {
     const lr_plan_source *source = &plan->sources[0];
     const lr_rules *rules = source->rules;
@@ -441,6 +551,7 @@ static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved)
         status = option(w, "config-json", slash ? slash + 1 : source->numbers.config_file);
     }
     status = status == REC_OK ? gap_options(w, moved) : status;
+    status = status == REC_OK ? norm_options(w, plan, arena) : status;
     if (status == REC_OK && w->used == after) {
         w->used = begin;
         return REC_OK;
@@ -470,7 +581,7 @@ static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
     sort(&p.moved);
     sort(&p.levels);
     sort(&p.keys);
-    status = status == REC_OK ? put_options(w, plan, &p.moved) : status;
+    status = status == REC_OK ? put_options(w, plan, &p.moved, arena) : status;
     sort(&p.moved);
     status = status == REC_OK ? put_texts(w, "moved", &p.moved) : status;
     status = status == REC_OK ? put_texts(w, "level", &p.levels) : status;

@@ -343,6 +343,31 @@ bool lr_is_direction(const char *text, size_t length, size_t *base, const char *
     return false;
 }
 
+/* The axis along which a direction has its length; of several that come to the same, the first. LR_AXIS_WHOLE: none. */
+static int32_t norm_axis(const rec_tensor *length, const rec_tensor *direction)
+{
+    int32_t one = LR_AXIS_WHOLE;
+    for (uint32_t i = 0; length->rank == direction->rank && i < length->rank; i++) {
+        if (length->shape[i] != 1) {
+            return (int32_t)i;
+        }
+        one = direction->shape[i] == 1 && one < 0 ? (int32_t)i : one;
+    }
+    return one;
+}
+
+bool lr_norm_rule(const char *base, const rec_tensor *length, const rec_tensor *direction, char *text, size_t room)
+{
+    int32_t axis = norm_axis(length, direction);
+    char end[24] = "";
+    int n;
+    if (axis) {
+        (void)(axis < 0 ? snprintf(end, sizeof end, " | whole") : snprintf(end, sizeof end, " | %d", (int)axis));
+    }
+    n = snprintf(text, room, "^%s$%s", base, end);
+    return n > 0 && (size_t)n < room;
+}
+
 /* The weights that are fused come first; their two keys are used then. */
 static int32_t fuse(lr_rules_run *r, lr_key *key)
 {

@@ -13,6 +13,9 @@ int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source);
  *  BASE.parametrizations.NAME.original1. @param base (out) its length @param parametrized (out) the latter */
 bool lr_is_direction(const char *text, size_t length, size_t *base, const char **name, size_t *name_length,
                      bool *parametrized);
+/** A weight_norm rule for a direction, whose axis is that of its length: `^BASE$ | 2`. @param base what it matches,
+ *  a pattern. @return false: there is not room for it. */
+bool lr_norm_rule(const char *base, const rec_tensor *length, const rec_tensor *direction, char *text, size_t room);
 /** Merges what several sources have under one key, where a rule says so. Before the tree. */
 int32_t lr_plan_merge(rec_job *job, rec_plan *plan);
 

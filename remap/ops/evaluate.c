@@ -589,39 +589,28 @@ static int32_t weight_norm_whole(rec_job *job, lr_op *op, uint8_t *target)
     return status;
 }
 
-/* The length of one row of the input. @param element 8 bytes. */
-static int32_t norm_of_row(rec_job *job, lr_op *op, uint64_t row, lr_pages *middle, uint8_t *element)
-{
-    lr_op *input = op->inputs[0];
-    uint64_t length = input->shape[0] ? input->nbytes / input->shape[0] : 0, at = row * length, end = at + length;
-    double sum = 0;
-    int32_t status = REC_OK;
-    for (uint64_t n; at < end && status == REC_OK; at += n) {
-        n = least(end - at, BLOCK);
-        status = lr_pages_grow(middle, n) ? lr_op_part(job, input, at, middle->data, n) : lr_fail_memory(job, n);
-        if (status == REC_OK) {
-            lr_op_add_squares(input, middle->data, n / lr_op_width(input), &sum);
-        }
-    }
-    lr_op_put_root(op, sum, element);
-    return status;
-}
-
+/* Reads all of the input, and makes the lengths that are asked for of it. */
 static int32_t norm_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
-    lr_pages middle = {.allocator = op->allocator};
-    uint32_t width = lr_op_width(op);
-    int32_t status = REC_OK;
-    while (size && status == REC_OK) {
-        uint8_t element[8];
-        uint64_t within = offset % width, n = least(width - within, size);
-        status = norm_of_row(job, op, offset / width, &middle, element);
-        memcpy(target, element + within, (size_t)n);
-        offset += n;
-        target += n;
-        size -= n;
+    lr_op *input = op->inputs[0];
+    lr_pages bytes = {.allocator = op->allocator};
+    uint64_t width = lr_op_width(op), count = op->nbytes / width, need;
+    double *sums = lr_mul(count, sizeof *sums, &need) ? lr_zalloc(job->allocator, need) : NULL;
+    int32_t status = !sums || !lr_pages_grow(&bytes, input->nbytes)
+                         ? lr_fail_memory(job, input->nbytes)
+                         : lr_op_part(job, input, 0, bytes.data, input->nbytes);
+    if (status == REC_OK) {
+        lr_op_sum_squares(input, op->axis, bytes.data, sums);
     }
-    lr_pages_free(&middle);
+    for (uint64_t n; size && status == REC_OK; offset += n, target += n, size -= n) {
+        uint8_t element[8];
+        uint64_t within = offset % width;
+        n = least(width - within, size);
+        lr_op_put_root(op, sums[offset / width], element);
+        memcpy(target, element + within, (size_t)n);
+    }
+    lr_release(job->allocator, sums);
+    lr_pages_free(&bytes);
     return status;
 }
 

@@ -158,11 +158,6 @@ static void sum_squares(const lr_op *op, const uint8_t *v, uint64_t outer, uint6
     }
 }
 
-void lr_op_add_squares(const lr_op *op, const void *data, uint64_t count, double *sum)
-{
-    sum_squares(op, data, 1, 1, count, sum);
-}
-
 void lr_op_put_root(const lr_op *op, double sum, void *element)
 {
     double root = square_root(sum);
@@ -210,29 +205,47 @@ static void scale_elements(const lr_op *op, uint8_t *at, uint64_t count, const d
     }
 }
 
+/* Elements as [outer, length, inner], where length is that of an axis, 1 for none. */
+typedef struct extents {
+    uint64_t outer, length, inner;
+} extents;
+
+static extents along(const lr_op *op, uint32_t axis)
+{
+    bool all = axis == op->rank;
+    extents e = {1, all ? 1 : op->shape[axis], 1};
+    for (uint32_t i = 0; i < op->rank; i++) {
+        if (all || i > axis) {
+            e.inner *= op->shape[i];
+        } else if (i < axis) {
+            e.outer *= op->shape[i];
+        }
+    }
+    return e;
+}
+
+void lr_op_sum_squares(const lr_op *op, uint32_t axis, const void *data, double *sums)
+{
+    extents e = along(op, axis);
+    if (e.inner == 1) {
+        sum_rows(op, data, e.outer, e.length, sums);
+    } else {
+        sum_squares(op, data, e.outer, e.length, e.inner, sums);
+    }
+}
+
 int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data)
 {
     const lr_op *magnitude = op->inputs[0];
-    bool all = op->axis == op->rank; /* the norm is over everything */
-    uint64_t outer = 1, length = all ? 1 : op->shape[op->axis], inner = 1, size;
+    extents e = along(op, op->axis);
+    uint64_t outer = e.outer, length = e.length, inner = e.inner, size;
     double *norms = NULL;
     uint8_t *v = data;
-    for (uint32_t i = 0; i < op->rank; i++) {
-        if (all || i > op->axis) {
-            inner *= op->shape[i];
-        } else if (i < op->axis) {
-            outer *= op->shape[i];
-        }
-    }
     norms = lr_mul(length, sizeof *norms, &size) ? lr_zalloc(job->allocator, size) : NULL;
     if (!norms) {
         return lr_fail_memory(job, length);
     }
-    if (inner == 1) {
-        sum_rows(op, v, outer, length, norms);
-    } else {
-        sum_squares(op, v, outer, length, inner, norms);
-    }
+    lr_op_sum_squares(op, op->axis, v, norms);
     /* From here on norms[k] is what v's elements are multiplied with. */
     for (uint64_t k = 0; k < length; k++) {
         double factor;

@@ -622,19 +622,25 @@ static bool kept_axis(const lr_op *g, const lr_op *v, uint32_t *axis)
     return true;
 }
 
-lr_op *lr_op_norm(rec_job *job, lr_op *input)
+lr_op *lr_op_norm(rec_job *job, lr_op *input, uint32_t axis)
 {
     uint64_t shape[LR_RANK_MOST];
-    if (!lr_dtype_is_float(input->dtype) || !input->rank) {
+    uint32_t rank = axis == input->rank ? 0 : input->rank;
+    lr_op *op;
+    if (!lr_dtype_is_float(input->dtype) || axis > input->rank) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
                        "the rows of a tensor of floats have lengths, not %s of rank %u", rec_dtype_name(input->dtype),
                        (unsigned)input->rank);
         return NULL;
     }
-    for (uint32_t i = 0; i < input->rank; i++) {
-        shape[i] = i ? 1 : input->shape[0];
+    for (uint32_t i = 0; i < rank; i++) {
+        shape[i] = i == axis ? input->shape[i] : 1;
     }
-    return node_new(job, LR_OP_NORM, input->dtype, shape, input->rank, &input, 1, 0, false, NULL);
+    op = node_new(job, LR_OP_NORM, input->dtype, shape, rank, &input, 1, 0, false, NULL);
+    if (op) {
+        op->axis = axis;
+    }
+    return op;
 }
 
 lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v)

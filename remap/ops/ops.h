@@ -20,7 +20,7 @@ enum {
     LR_OP_WEIGHT_NORM = 8, /**< g · v / norm(v) */
     LR_OP_CAST = 9,        /**< another kind of number */
     LR_OP_MULTIPLY = 10,   /**< element by element */
-    LR_OP_NORM = 11        /**< the length of each row: g of torch's weight_norm */
+    LR_OP_NORM = 11        /**< lengths along an axis: g of torch's weight_norm */
 };
 
 typedef struct lr_op lr_op;
@@ -53,9 +53,10 @@ lr_op *lr_op_add(rec_job *job, lr_op *input, double number);
 lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v);
 /** The product of two tensors of one shape and one float type, computed and rounded as a sum is. */
 lr_op *lr_op_multiply(rec_job *job, lr_op *a, lr_op *b);
-/** The length of each row along axis 0, over all other axes, which have length 1 then: what weight_norm of it and the
- *  input makes the input of again. Summed in f64 and rounded to the dtype. */
-lr_op *lr_op_norm(rec_job *job, lr_op *input);
+/** The length of each row along an axis, over all other axes, which have length 1 then: what weight_norm of it and the
+ *  input makes the input of again. Summed in f64 and rounded to the dtype. @param axis the rank: one number, the length
+ *  of the whole. */
+lr_op *lr_op_norm(rec_job *job, lr_op *input, uint32_t axis);
 /** Between floats, integers and bools as Burn's import does: floats to integers truncate toward zero (NaN and what does
  *  not fit are REC_E_RANGE with the element), numbers to bool by "not zero", bools count as 0 and 1. Finite floats that
  *  become infinite are noted once all is read. */

@@ -30,7 +30,7 @@ struct lr_op {
     uint8_t dtype;
     uint8_t rank;
     uint8_t depth;   /**< nodes on the longest way down */
-    uint32_t axis;   /**< SLICE, JOIN (STACK: 0); of weight_norm: the axis that g keeps, its rank: none */
+    uint32_t axis;   /**< SLICE, JOIN (STACK: 0); of WEIGHT_NORM, NORM: the axis that g keeps, its rank: none */
     uint32_t weight; /**< nodes below it, each as often as it is reached: bounds the work of evaluation */
     uint64_t nbytes;
     const uint64_t *shape;
@@ -77,8 +77,8 @@ const lr_op *lr_op_reshaped(const lr_op *op);
 void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count);
 /** Multiplies elements in place by those of the other input. */
 void lr_op_multiply_numbers(const lr_op *op, void *data, const void *other, uint64_t count);
-/** Adds the squares of `count` elements. */
-void lr_op_add_squares(const lr_op *op, const void *data, uint64_t count, double *sum);
+/** Adds the squares of all elements to the sums of their indices along an axis. @param axis the rank: to one sum. */
+void lr_op_sum_squares(const lr_op *op, uint32_t axis, const void *data, double *sums);
 /** The root of a sum of squares as an element of the dtype, little-endian. @param element 8 bytes. */
 void lr_op_put_root(const lr_op *op, double sum, void *element);
 /** Converts elements [first, first + count); what fails names the element. */

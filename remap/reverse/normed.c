@@ -7,34 +7,34 @@
 #include "remap/forward/forward.h"
 #include "remap/reverse/reverse_private.h"
 
-/* Whether a base that is another framework's file has a tensor. */
-static bool in_base(rec_job *job, const rec_plan *plan, const char *text)
+/* A tensor of a base that is another framework's file. NULL: it has none of that key. */
+static const rec_tensor *in_base(rec_job *job, const rec_plan *plan, const char *text)
 {
     const lr_key *key = plan->base && plan->base->root.form == REC_FORM_PATHS
                             ? lr_plan_find_key(job, &plan->sources[plan->base_source], text, strlen(text))
                             : NULL;
-    return key && key->value->kind == REC_KIND_TENSOR;
+    return key ? rec_value_tensor(key->value) : NULL;
 }
 
 /* A rule for a key of such a base that is a direction and has its length there. */
-static int32_t learn(rec_job *job, const rec_plan *plan, lr_rules *rules, const char *key, size_t length)
+static int32_t learn(rec_job *job, const rec_plan *plan, lr_rules *rules, const lr_key *direction)
 {
     static const lr_location place = {.what = "the base"};
-    char text[2000], pattern[1000], quoted[900];
-    const char *name;
-    size_t base, name_length;
+    const rec_tensor *v = rec_value_tensor(direction->value), *g;
+    char text[2000], rule[1000], quoted[900];
+    const char *name, *key = direction->text;
+    size_t base, name_length, length = (size_t)direction->length;
     bool parametrized;
-    if (length >= sizeof text || !lr_is_direction(key, length, &base, &name, &name_length, &parametrized) ||
+    if (!v || length >= sizeof text || !lr_is_direction(key, length, &base, &name, &name_length, &parametrized) ||
         !lr_regex_quote(key, base, quoted, sizeof quoted)) {
         return REC_OK;
     }
     memcpy(text, key, length + 1);
     text[length - 1] = parametrized ? '0' : 'g';
-    if (!in_base(job, plan, text)) {
-        return job->error.status;
-    }
-    (void)snprintf(pattern, sizeof pattern, "^%s$", quoted);
-    return lr_rules_add(job, rules, "weight_norm", pattern, false, &place, "the base");
+    g = in_base(job, plan, text);
+    return g && lr_norm_rule(quoted, g, v, rule, sizeof rule)
+               ? lr_rules_add(job, rules, "weight_norm", rule, false, &place, "the base")
+               : job->error.status;
 }
 
 int32_t lr_back_learn(rec_job *job, rec_plan *plan, lr_plan_source *source)
@@ -43,7 +43,7 @@ int32_t lr_back_learn(rec_job *job, rec_plan *plan, lr_plan_source *source)
     uint64_t *hits, count = source->rules->count;
     int32_t status = REC_OK;
     for (uint64_t i = 0; base && i < base->key_count && status == REC_OK; i++) {
-        status = learn(job, plan, source->rules, base->keys[i].text, (size_t)base->keys[i].length);
+        status = learn(job, plan, source->rules, &base->keys[i]);
     }
     if (status != REC_OK || source->rules->count == count) {
         return status;

@@ -435,6 +435,27 @@ static int32_t emit_whole(lr_reverse *b, lr_whole *w)
     return status;
 }
 
+/* The axis along which a weight has its lengths; its rank: none. Of the rules for it the last one knows best: those of
+ * the import and of the base come after those that are given. */
+static uint32_t norm_axis(lr_reverse *b, const lr_candidate *weight, uint32_t rank)
+{
+    const lr_rules *rules = b->source->rules;
+    const char *last = lr_path_last(weight->text, weight->length);
+    size_t base = last > weight->text ? (size_t)(last - weight->text) - 1 : 0;
+    int32_t axis = 0;
+    for (uint64_t i = rules->count; i-- > 0;) {
+        if (rules->rules[i].kind == LR_RULE_WEIGHT_NORM &&
+            lr_regex_match(b->job, rules->rules[i].regex, b->matcher, weight->text, base) == 1) {
+            axis = rules->rules[i].axis;
+            break;
+        }
+    }
+    if (axis < 0) {
+        return axis == LR_AXIS_WHOLE || !rank ? rank : rank - 1;
+    }
+    return (uint32_t)axis < rank ? (uint32_t)axis : rank + 1; /* it has no such axis */
+}
+
 /* A weight that weight_norm made becomes a direction and the lengths of its rows. torch begins with just these: the
  * weight is the direction. */
 static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
@@ -442,6 +463,7 @@ static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
     const char *why = lr_plan_and(b->job, b->plan, one->why, one->rules);
     const char *words = why ? lr_plan_and(b->job, b->plan, one->operations, "norm") : NULL;
     const char *names[2];
+    const lr_rule *rule = lr_back_rule(b, one->chosen->blocked - 1);
     lr_op *length;
     int32_t status;
     if (!words || lr_back_normed_names(b, one->chosen, names) != REC_OK ||
@@ -450,9 +472,9 @@ static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
         return b->job->error.status;
     }
     b->source->hits[one->chosen->blocked - 1]++;
-    length = lr_op_norm(b->job, one->op);
+    length = lr_op_norm(b->job, one->op, norm_axis(b, one->chosen, lr_op_rank(one->op)));
     if (!length) {
-        return lr_back_refused_by(b, one->text, lr_back_rule(b, one->chosen->blocked - 1));
+        return lr_back_refused_by(b, one->text, rule);
     }
     status = emit(b, names[0], length, one->inputs, one->input_count, words, why);
     lr_op_release(length);

@@ -30,7 +30,7 @@ typedef struct parser {
 static const char *const forms[] = {
     [LR_RULE_DROP] = "drop = PATTERN, or drop = PATTERN | rank N | dtype NAME | needed unless zero",
     [LR_RULE_SPLIT] = "split = PATTERN | rows NAME NAME => KEY, where % in KEY is the part's name",
-    [LR_RULE_WEIGHT_NORM] = "weight_norm = PATTERN",
+    [LR_RULE_WEIGHT_NORM] = "weight_norm = PATTERN, or weight_norm = PATTERN | AXIS",
     [LR_RULE_RENAME] = "rename = PATTERN => REPLACEMENT",
     [LR_RULE_ADD] = "add = PATTERN | NUMBER",
     [LR_RULE_ROPE] = "rope = PATTERN | HEADS, or rope = PATTERN | HEADS DIMS",
@@ -545,6 +545,12 @@ static int32_t parse_arguments(parser *p, span text, bool given)
         return given ? read_conditions(p, text) : REC_OK;
     case LR_RULE_SQUEEZE:
         return given ? read_amounts(p, text, 1, RANK_MOST) : REC_OK;
+    case LR_RULE_WEIGHT_NORM:
+        if (same(text, "whole")) {
+            p->rule->axis = LR_AXIS_WHOLE;
+            return REC_OK;
+        }
+        return given ? read_axis(p, text) : REC_OK;
     case LR_RULE_ROPE:
         return read_amounts(p, text, 1, 2);
     case LR_RULE_RESHAPE:
@@ -599,13 +605,14 @@ static bool has_arrow(int32_t kind)
 static bool has_arguments(int32_t kind)
 {
     return kind == LR_RULE_DROP || kind == LR_RULE_SPLIT || kind == LR_RULE_ADD || kind == LR_RULE_ROPE ||
-           kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE || kind == LR_RULE_JOIN || kind == LR_RULE_MERGE;
+           kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE || kind == LR_RULE_JOIN || kind == LR_RULE_MERGE ||
+           kind == LR_RULE_WEIGHT_NORM;
 }
 
 /* Kinds whose pattern may stand alone. */
 static bool may_lack_arguments(int32_t kind)
 {
-    return kind == LR_RULE_DROP || kind == LR_RULE_SQUEEZE;
+    return kind == LR_RULE_DROP || kind == LR_RULE_SQUEEZE || kind == LR_RULE_WEIGHT_NORM;
 }
 
 int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict)

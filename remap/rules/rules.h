@@ -16,7 +16,7 @@ enum {
     LR_RULE_DROP = LR_WORD_DROP, /**< drop = RE [| rank N] [| dtype NAME…] [| needed [unless zero]]  source keys */
     LR_RULE_SPLIT =
         LR_WORD_SPLIT, /**< split = RE | rows|last|AXIS NAME[*E]… [in E] => TEXT  source keys; % is the part */
-    LR_RULE_WEIGHT_NORM = LR_WORD_WEIGHT_NORM, /**< weight_norm = RE  bases of source keys */
+    LR_RULE_WEIGHT_NORM = LR_WORD_WEIGHT_NORM, /**< weight_norm = RE [| AXIS]  bases of source keys */
     LR_RULE_RENAME = LR_WORD_RENAME,           /**< rename = RE => TEXT */
     LR_RULE_ADD = LR_WORD_ADD,                 /**< add = RE | NUMBER  destination keys, as all that follow */
     LR_RULE_ROPE = LR_WORD_ROPE,               /**< rope = RE | E [E]  heads, rotary dims */
@@ -54,7 +54,7 @@ typedef struct lr_rule {
     lr_regex *regex;         /**< NULL for TIE, and for a JOIN, which has one for each part */
     const char *replacement; /**< TEXT, TYPE, NAME; of TIE: SRC; NULL for those without */
     lr_template *template;   /**< of SPLIT, RENAME, STACK, JOIN, BACK */
-    int32_t axis;            /**< of SPLIT, JOIN, MERGE: 0 rows; -1 last; of MERGE also LR_MERGE_SAME */
+    int32_t axis; /**< of SPLIT, JOIN, MERGE, WEIGHT_NORM: 0 rows; -1 last; also LR_MERGE_SAME, LR_AXIS_WHOLE */
     const lr_amount *groups; /**< of SPLIT: `in E`, or NULL */
     uint64_t part_count;
     const lr_part *parts;    /**< of SPLIT, JOIN */
@@ -72,8 +72,8 @@ typedef struct lr_rule {
 /** Whether the model computes with what is dropped, so that it is an error. */
 enum { LR_NEEDED_NOT = 0, LR_NEEDED = 1, LR_NEEDED_UNLESS_ZERO = 2 };
 
-/** Every source has the whole of it. */
-enum { LR_MERGE_SAME = -2 };
+/** MERGE: every source has the whole of it; WEIGHT_NORM: the length is that of the whole weight. */
+enum { LR_MERGE_SAME = -2, LR_AXIS_WHOLE = -3 };
 
 enum { LR_ADAPTER_UNSET = 0, LR_ADAPTER_NONE = 1, LR_ADAPTER_PYTORCH = 2 };
 enum { LR_SWITCH_UNSET = 0, LR_SWITCH_NO = 1, LR_SWITCH_YES = 2 };
@@ -215,7 +215,8 @@ enum {
     LR_ADAPT_NONE = 0,   /**< unchanged under its own name */
     LR_ADAPT_RENAME = 1, /**< another name */
     LR_ADAPT_TRANSPOSE = 2,
-    LR_ADAPT_DROP = 3 /**< Burn's module has no such field */
+    LR_ADAPT_DROP = 3, /**< Burn's module has no such field, and computes without it */
+    LR_ADAPT_LACKS = 4 /**< Burn's module has no such field, and PyTorch's computes with it */
 };
 /**
  * What a module type does to a field of PyTorch's.

@@ -158,6 +158,41 @@ run convert -y --reverse there.mpk back.safetensors
 status_is "weight_norm below what was selected goes back" 0
 check "the same" "$record" diff model.safetensors back.safetensors
 
+# The axis of the lengths, as in wav2vec2's pos_conv, whose weight_norm has dim 2; and one length of all, dim None.
+shapes() { # FILE
+    "$record" ls --all "$1" | grep weight | sort
+}
+axis() { # NAME SHAPE COUNT
+    st_begin
+    st_tensor conv.0.weight_g "$2" "$3" 5
+    st_tensor conv.0.weight_v '3, 2, 4' 24
+    st_tensor plain.0.weight '2, 2' 4
+    st_end >model.safetensors
+    shapes model.safetensors >shapes
+    printf 'use burn::nn::*;\n#[derive(Module, Debug)]\npub struct Net { conv: Vec<conv::Conv1d>, plain: Vec<Linear> }\n' >net.rs
+    run convert -y --type net.rs:Net model.safetensors there.mpk
+    run convert -y --reverse there.mpk back.safetensors
+    shapes back.safetensors >found
+    same "weight_norm, $1: the record has it" shapes found
+    run convert -y --metadata librecord.import= there.mpk bare.mpk
+    run convert -y --reverse --base model.safetensors --type net.rs:Net bare.mpk back.safetensors
+    shapes back.safetensors >found
+    same "weight_norm, $1: the base shows it" shapes found
+    run convert -y --type net.rs:Net model.safetensors there.bin
+    rule=$(sed -n "s/.*--rule '\(weight_norm = [^']*\)'.*/\1/p" "$scratch/err")
+    run convert -y --reverse --type net.rs:Net --rule "$rule" there.bin back.safetensors
+    shapes back.safetensors >found
+    same "weight_norm, $1: the note of a .bin has a rule for it" shapes found
+}
+axis rows '3, 1, 1' 3
+axis 'dim 1' '1, 2, 1' 2
+axis 'dim 2' '1, 1, 4' 4
+axis 'one length of all' '' 1
+run convert -y --reverse --type net.rs:Net --rule 'weight_norm = ^conv\.0$ | 3' there.bin none.safetensors
+status_is "an axis that the weight has not" 2
+run convert -y --type net.rs:Net --rule 'weight_norm = ^conv\.0$ | widest' model.safetensors none.mpk
+status_is "an axis of no name" 2
+
 # A record in Burn's layout is not what PyTorch loads.
 run convert -y there.mpk burns.safetensors
 check "a note says whose layout a record has" grep -q 'its own layout; for a model that PyTorch is to load, go backwards (reverse)' "$scratch/err"

@@ -348,6 +348,66 @@ static bool fits_module(rec_job *job, const char *module, const rec_value *value
     return layout && fits(value, layout, &f) && f.data;
 }
 
+/* Whether a field of the module is missing or of another form. */
+static bool lacks_field(const rec_layout *layout, uint64_t i, const rec_value *value, lr_module_misfit *why)
+{
+    const rec_layout *field = layout->children[i];
+    const lr_entry *entry = lr_map_find_text(value->v.map, layout->names[i], strlen(layout->names[i]));
+    const rec_layout *held = field->kind == REC_LAYOUT_OPTION ? rec_layout_child(field, 0) : field;
+    fit f = {0};
+    *why = (lr_module_misfit){.field = layout->names[i], .missing = !entry, .rank = REC_UNKNOWN};
+    if (held && (held->role == LR_ROLE_TENSOR || held->role == LR_ROLE_PARAMETER)) {
+        why->rank = held->rank;
+    }
+    if (entry) {
+        return !fits(&entry->value, field, &f);
+    }
+    return !holds_nothing(field) && field->kind != REC_LAYOUT_OPTION && !(layout->notes && layout->notes[i].initial);
+}
+
+static bool has_name(const rec_layout *layout, const rec_value *name)
+{
+    for (uint64_t i = 0; i < layout->count; i++) {
+        if (lr_value_is(name, layout->names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool differs(rec_job *job, const char *module, const rec_value *value, lr_module_misfit *why)
+{
+    const rec_layout *layout = module_layout(job, module);
+    if (!layout || layout->kind != REC_LAYOUT_STRUCT || value->kind != REC_KIND_MAP) {
+        return false;
+    }
+    for (uint64_t i = 0; i < value->v.map->count; i++) {
+        const rec_value *key = &value->v.map->entries[i].key;
+        if (key->kind == REC_KIND_STRING && !has_name(layout, key)) {
+            *why = (lr_module_misfit){.field = key->v.text, .foreign = true};
+            return true;
+        }
+    }
+    for (uint64_t i = 0; i < layout->count; i++) {
+        if (lacks_field(layout, i, value, why)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool owns(rec_job *job, const rec_layout *layout)
+{
+    const rec_types *types = layout->module ? types_of(job) : NULL;
+    const lr_def *def = types ? find(types, layout->module, job->burn.minor) : NULL;
+    const rec_layout *own = def ? layout_of_def(job, types, def) : NULL;
+    bool same = own && own->kind == layout->kind && own->count == layout->count;
+    for (uint64_t i = 0; same && i < own->count; i++) {
+        same = strcmp(own->names[i], layout->names[i]) == 0;
+    }
+    return same;
+}
+
 static bool knows(rec_job *job, const char *module)
 {
     const rec_types *types = types_of(job);
@@ -369,5 +429,7 @@ const lr_modules lr_types_modules = {.number = number_of,
                                      .layout = module_layout,
                                      .recognise = recognise,
                                      .fits = fits_module,
+                                     .differs = differs,
+                                     .owns = owns,
                                      .knows = knows,
                                      .hold = hold};

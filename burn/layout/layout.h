@@ -143,6 +143,13 @@ typedef struct lr_module_clash {
     uint32_t axis[2]; /**< that should be equal, or the second a multiple of the first */
 } lr_module_clash;
 
+/** Why a map is not a module: the first field that differs. */
+typedef struct lr_module_misfit {
+    const char *field;
+    bool foreign, missing;
+    uint64_t rank; /**< that the module's has; REC_UNKNOWN: it is not a tensor there */
+} lr_module_misfit;
+
 typedef struct lr_modules {
     /** The number by which a map is marked as a module (rec_value.bits); 0: it cannot be. The reverse of name(). */
     uint16_t (*number)(const char *module);
@@ -161,6 +168,10 @@ typedef struct lr_modules {
     const char *(*recognise)(rec_job *job, const rec_value *value, const char *field, bool *sure);
     /** Whether a map has the fields of a module, in any order and with or without constants. */
     bool (*fits)(rec_job *job, const char *module, const rec_value *value);
+    /** Why a map has not the fields of a module. @return false: it has, or no such module is known. */
+    bool (*differs)(rec_job *job, const char *module, const rec_value *value, lr_module_misfit *why);
+    /** Whether a layout is that of Burn's module of its name, and not of another struct of that name. */
+    bool (*owns)(rec_job *job, const rec_layout *layout);
     /** Whether anything is known of a module's shapes. */
     bool (*knows)(rec_job *job, const char *module);
     /** Whether a module's tensors go together. What nobody knows anything of does. -1: the job has failed. */

@@ -22,7 +22,10 @@ typedef struct lr_fitter {
     } names[64];             /**< of the record: lr_fit_name() */
     uint64_t clashes;        /**< modules whose tensors do not go together, where that is told and not refused */
     const char *first_clash; /**< what is to be said of the first, in the plan's arena */
-    unsigned moved;          /**< levels above the place whose number changed when a gap was closed */
+    uint64_t lacking;        /**< tensors that PyTorch's modules compute with and Burn's have no field for */
+    const lr_piece *first_lacking;
+    const char *lacking_module; /**< of the first */
+    unsigned moved;             /**< levels above the place whose number changed when a gap was closed */
 } lr_fitter;
 
 /** Whether what is absent is left to the caller (missing.c). */
@@ -31,6 +34,8 @@ bool lr_fit_is_partial(const rec_plan *plan);
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
 /** Says of all modules together what was told and not refused (modules.c). */
 int32_t lr_fit_report_clashes(lr_fitter *f);
+/** Makes a problem of the tensors that PyTorch's modules compute with and Burn's have no field for (modules.c). */
+int32_t lr_fit_report_lacking(lr_fitter *f);
 /** Without one (untyped.c). */
 int32_t lr_plan_untyped(lr_fitter *f);
 

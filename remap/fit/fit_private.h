@@ -39,9 +39,17 @@ typedef struct lr_absent {
     size_t parent;            /**< length of the path of the module it is a field of, with the dot */
 } lr_absent;
 
+/** A tensor that is left over in a module of Burn's. */
+typedef struct lr_foreign {
+    struct lr_foreign *next;
+    lr_piece *piece;
+    const char *module;
+} lr_foreign;
+
 typedef struct lr_fit {
     lr_fitter *f;
-    lr_absent *absent; /**< the last one first */
+    lr_foreign *foreign; /**< the last one first */
+    lr_absent *absent;   /**< the last one first */
     lr_missing *first_missing, *last_missing;
     char why_not[256];     /**< of the last trial: what did not fit first */
     uint64_t count;        /**< of the last trial: tensors it would take */
@@ -120,6 +128,9 @@ int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known);
 
 /* modules.c */
 
+/** Leaves out a tensor that the module has no field for in Burn. @param needed PyTorch's module computes with it: a
+ *  problem, unless its source is partial. */
+int32_t lr_fit_drop(lr_fitter *f, lr_piece *piece, const char *type, bool needed);
 /** A problem: two tensors of a module that do not go together. @param transposed the module's weights were. */
 int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal);
 /** A map that was built without a type: marked as the module that it is, and checked. @param type what the adapter took
@@ -174,6 +185,10 @@ int32_t lr_fit_report_missing(lr_fit *t);
 int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout);
 /** Makes problems of keys that are left next to an absent Option which they would fit: it is likely that Option. */
 int32_t lr_fit_report_absent(lr_fit *t);
+/** Remembers tensors that are left over in the module at a node, if that is one of remap/torch and Burn's. */
+int32_t lr_fit_note_foreign(lr_fit *t, const rec_layout *layout, const char *type, const lr_node *node);
+/** Leaves them out, as what PyTorch's modules compute with; where there are other problems, those come first. */
+int32_t lr_fit_drop_foreign(lr_fit *t);
 /** Makes lines and a problem of what was not asked for. @param where "the type" */
 int32_t lr_fit_report_left(lr_fitter *f, const char *where);
 

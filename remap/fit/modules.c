@@ -77,6 +77,47 @@ int32_t lr_fit_report_clashes(lr_fitter *f)
     return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, false, "", "", "%s%s", f->first_clash, more);
 }
 
+int32_t lr_fit_drop(lr_fitter *f, lr_piece *piece, const char *type, bool needed)
+{
+    const char *reason = lr_plan_text(f->job, f->plan, "%s has no such field", type);
+    bool fatal = needed && !f->plan->sources[piece->source].partial;
+    int32_t status = reason ? REC_OK : f->job->error.status;
+    piece->taken = true;
+    for (uint64_t i = 0; i < piece->input_count && status == REC_OK; i++) {
+        status = lr_plan_lost(f->job, f->plan, needed ? REC_PLAN_UNEXPECTED : REC_PLAN_DROPPED,
+                              lr_piece_inputs(piece)[i], reason);
+    }
+    if (fatal && f->lacking++ == 0) {
+        f->first_lacking = piece;
+        f->lacking_module = type;
+    }
+    return status;
+}
+
+int32_t lr_fit_report_lacking(lr_fitter *f)
+{
+    const char *key = f->lacking ? f->first_lacking->key : "", *last = lr_path_last(key, strlen(key));
+    char more[64] = "", pattern[500], hint[1100];
+    if (!f->lacking) {
+        return REC_OK;
+    }
+    if (f->lacking > 1) {
+        (void)snprintf(more, sizeof more, " and %" PRIu64 " more", f->lacking - 1);
+    }
+    if (strncmp(last, "running_", 8) == 0) {
+        (void)snprintf(hint, sizeof hint,
+                       "With running statistics the model computes what a BatchNorm does: make it one. If the model "
+                       "does not use them, drop them: drop = \\.running_(mean|var)$");
+    } else if (lr_regex_quote(key, strlen(key), pattern, sizeof pattern)) {
+        (void)snprintf(hint, sizeof hint, "If the model computes the same without it, drop it: drop = ^%s$", pattern);
+    } else {
+        (void)snprintf(hint, sizeof hint, "If the model computes the same without it, drop it by a rule.");
+    }
+    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_UNEXPECTED, true, f->first_lacking->key, hint,
+                           "%.300s%s: PyTorch may compute with it, and Burn's %s has no such field", key, more,
+                           f->lacking_module);
+}
+
 /* Whether the adapter acts on what stands below a node. */
 static bool is_adapted(const lr_fitter *f, const lr_node *node)
 {
@@ -84,15 +125,50 @@ static bool is_adapted(const lr_fitter *f, const lr_node *node)
     return piece && !piece->kept && f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
 }
 
+/* Makes a problem of a module that has not the fields of what a rule or its tensors say that it is. */
+static int32_t report_misfit(lr_fitter *f, const char *type, const char *module, const lr_module_misfit *why)
+{
+    const char *path = f->path.text ? f->path.text : "", *torch, *field;
+    char text[400];
+    (void)lr_adapt_back(type, why->field, strlen(why->field), &torch);
+    field = torch && !why->foreign ? torch : why->field;
+    if (why->foreign) {
+        (void)snprintf(text, sizeof text, "`%.100s` is none of its fields", field);
+    } else if (why->missing) {
+        (void)snprintf(text, sizeof text, "its `%.100s` is missing", field);
+    } else if (why->rank == REC_UNKNOWN) {
+        (void)snprintf(text, sizeof text, "its `%.100s` is no tensor", field);
+    } else {
+        (void)snprintf(text, sizeof text, "its `%.100s` has rank %" PRIu64, field, why->rank);
+    }
+    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, path,
+                           why->foreign
+                               ? "Drop what the model computes without, or say what the module is: module = "
+                                 "PATTERN => TYPE. Param keeps its tensors as they are."
+                               : "Say what the module is: module = PATTERN => TYPE. Param keeps its tensors as "
+                                 "they are.",
+                           "%.300s%sno %s of Burn's: %s", path, *path ? ": " : "", module, text);
+}
+
+/* Whether a module that is named is checked as a whole: not where the base or the caller has the rest of it. */
+static bool is_whole(const lr_fitter *f, const lr_node *node)
+{
+    return is_adapted(f, node) && !f->plan->base && !f->plan->trial && !lr_fit_is_partial(f->plan);
+}
+
 int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type, const char *name, rec_value *value)
 {
     const lr_modules *modules = f->plan->context->modules;
     const char *module = burns_word(type);
     lr_module_clash clash;
+    lr_module_misfit why;
     bool sure = true;
     int holds;
     if (!modules || value->kind != REC_KIND_MAP || value->v.map->count == 0) {
         return REC_OK;
+    }
+    if (module && is_whole(f, node) && modules->differs(f->job, module, value, &why)) {
+        return report_misfit(f, type, module, &why);
     }
     if (!module || !modules->fits(f->job, module, value)) {
         module = lr_job_failed(f->job) ? NULL : modules->recognise(f->job, value, name, &sure);

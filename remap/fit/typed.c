@@ -74,13 +74,9 @@ static int32_t left_behind(lr_fit *t, const char *type, const lr_node *node)
         if (!piece || piece->taken || c->first || !lr_fit_adapts(t, piece)) {
             continue;
         }
-        if (lr_adapt_field(type, c->name, c->length, &burn) == LR_ADAPT_DROP) {
-            const char *reason = lr_plan_text(t->f->job, t->f->plan, "%s has no such field", type);
-            piece->taken = true;
-            for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
-                status = lr_plan_lost(t->f->job, t->f->plan, REC_PLAN_DROPPED, lr_piece_inputs(piece)[i], reason);
-            }
-            status = reason ? status : t->f->job->error.status;
+        int change = lr_adapt_field(type, c->name, c->length, &burn);
+        if (change == LR_ADAPT_DROP || change == LR_ADAPT_LACKS) {
+            status = lr_fit_drop(t->f, piece, type, change == LR_ADAPT_LACKS);
         }
     }
     return status;
@@ -169,6 +165,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
     }
     if (node && status == REC_OK && !lr_job_failed(t->f->job)) {
         status = left_behind(t, type, node);
+        status = status == REC_OK ? lr_fit_note_foreign(t, layout, type, node) : status;
     }
     *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_STRUCT, .v.map = map};
     if (status == REC_OK && node && type && !lr_job_failed(t->f->job)) {
@@ -628,6 +625,7 @@ int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout)
     int32_t status = build(&t, layout, f->plan->root, false, "", &f->record->root, &how);
     status = status == REC_OK ? lr_fit_report_missing(&t) : status;
     status = status == REC_OK ? lr_fit_report_absent(&t) : status;
+    status = status == REC_OK ? lr_fit_drop_foreign(&t) : status;
     status = status == REC_OK && !f->plan->totals.fatal ? check_tensors(f, layout) : status;
     return status == REC_OK ? lr_fit_report_left(f, "the type") : status;
 }

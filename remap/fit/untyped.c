@@ -309,13 +309,8 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     rec_value value;
     size_t before;
     int32_t status = REC_OK;
-    if (change == LR_ADAPT_DROP) {
-        const char *reason = lr_plan_text(s->f->job, plan, "%s has no such field", type);
-        piece->taken = true;
-        for (uint64_t i = 0; reason && i < piece->input_count && status == REC_OK; i++) {
-            status = lr_plan_lost(s->f->job, plan, REC_PLAN_DROPPED, lr_piece_inputs(piece)[i], reason);
-        }
-        return reason ? status : s->f->job->error.status;
+    if (change == LR_ADAPT_DROP || change == LR_ADAPT_LACKS) {
+        return lr_fit_drop(s->f, piece, type, change == LR_ADAPT_LACKS);
     }
     if (change == LR_ADAPT_RENAME) {
         const lr_node *other = lr_node_child(node, burn, strlen(burn));

@@ -7,7 +7,7 @@
 typedef struct change {
     const char *torch; /* PyTorch's field */
     const char *burn;  /* Burn's; NULL: it has none */
-    bool transpose;
+    int how;           /* LR_ADAPT_… */
 } change;
 
 typedef struct module {
@@ -17,18 +17,21 @@ typedef struct module {
 
 /* Burn's own safetensors import leaves RmsNorm, PRelu and InstanceNorm alone, and no Burn can use the result. */
 static const module modules[] = {
-    {"Linear", {{"weight", "weight", true}}},
-    {"BatchNorm", {{"weight", "gamma", false}, {"bias", "beta", false}, {"num_batches_tracked", NULL, false}}},
-    {"LayerNorm", {{"weight", "gamma", false}, {"bias", "beta", false}}},
-    {"GroupNorm", {{"weight", "gamma", false}, {"bias", "beta", false}}},
-    {"RmsNorm", {{"weight", "gamma", false}}},
-    {"PRelu", {{"weight", "alpha", false}}},
+    {"Linear", {{"weight", "weight", LR_ADAPT_TRANSPOSE}}},
+    {"BatchNorm",
+     {{"weight", "gamma", LR_ADAPT_RENAME},
+      {"bias", "beta", LR_ADAPT_RENAME},
+      {"num_batches_tracked", NULL, LR_ADAPT_DROP}}},
+    {"LayerNorm", {{"weight", "gamma", LR_ADAPT_RENAME}, {"bias", "beta", LR_ADAPT_RENAME}}},
+    {"GroupNorm", {{"weight", "gamma", LR_ADAPT_RENAME}, {"bias", "beta", LR_ADAPT_RENAME}}},
+    {"RmsNorm", {{"weight", "gamma", LR_ADAPT_RENAME}}},
+    {"PRelu", {{"weight", "alpha", LR_ADAPT_RENAME}}},
     {"InstanceNorm",
-     {{"weight", "gamma", false},
-      {"bias", "beta", false},
-      {"running_mean", NULL, false},
-      {"running_var", NULL, false},
-      {"num_batches_tracked", NULL, false}}},
+     {{"weight", "gamma", LR_ADAPT_RENAME},
+      {"bias", "beta", LR_ADAPT_RENAME},
+      {"running_mean", NULL, LR_ADAPT_LACKS},
+      {"running_var", NULL, LR_ADAPT_LACKS},
+      {"num_batches_tracked", NULL, LR_ADAPT_DROP}}},
 };
 
 /* Modules that are the same on both sides. transformers' Conv1D is a Linear that is stored [in, out] already. */
@@ -70,7 +73,7 @@ int lr_adapt_field(const char *type, const char *field, uint64_t length, const c
         const change *c = &m->changes[i];
         if (c->torch && same(c->torch, field, length)) {
             *burn = c->burn;
-            return !c->burn ? LR_ADAPT_DROP : c->transpose ? LR_ADAPT_TRANSPOSE : LR_ADAPT_RENAME;
+            return c->how;
         }
     }
     return LR_ADAPT_NONE;
@@ -84,7 +87,7 @@ int lr_adapt_back(const char *type, const char *field, uint64_t length, const ch
         const change *c = &m->changes[i];
         if (c->burn && same(c->burn, field, length)) {
             *torch = c->torch;
-            return c->transpose ? LR_ADAPT_TRANSPOSE : LR_ADAPT_RENAME;
+            return c->how;
         }
     }
     return LR_ADAPT_NONE;

@@ -164,7 +164,7 @@ static int32_t apply(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *
     if (kind->recurrent && !gates_agree(r, kind, node, to)) {
         return r->job->error.status;
     }
-    if (!kind->recurrent && lr_plan_show(r->job, r->plan, to, kind->name) != REC_OK) {
+    if (!list && lr_plan_show(r->job, r->plan, to, kind->name) != REC_OK) {
         return r->job->error.status;
     }
     for (lr_node *c = node->first; c && status == REC_OK; c = c->next) {

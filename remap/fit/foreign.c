@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Tensors that a file has in one of PyTorch's modules of several tensors and Burn's has no field for: PyTorch's may
+ * compute with them. Of other modules they are a note, since Burn's own import leaves them out. */
+#include <string.h>
+
+#include "remap/fit/fit_private.h"
+#include "remap/torch/torch.h"
+
+/* Whether the type, or the adapter in its place, has a field for a child. */
+static bool is_field(const lr_fit *t, const rec_layout *layout, const char *type, const lr_node *node,
+                     const lr_node *child)
+{
+    for (uint64_t i = 0; i < layout->count; i++) {
+        bool transpose;
+        if ((strlen(layout->names[i]) == child->length &&
+             memcmp(layout->names[i], child->name, (size_t)child->length) == 0) ||
+            lr_fit_field(t, type, node, layout->names[i], &transpose) == child) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first tensor of floats at or below a node that no place has. NULL: there is none. */
+static lr_piece *left_at(const lr_fit *t, const lr_node *node)
+{
+    lr_piece *piece = node->piece, *found = NULL;
+    if (piece && lr_piece_is_tensor(piece) && !piece->taken && !piece->dead && !piece->kept &&
+        lr_fit_adapts(t, piece) && !lr_dtype_is_int(lr_piece_dtype(piece)) &&
+        !lr_dtype_is_bool(lr_piece_dtype(piece))) {
+        return piece;
+    }
+    for (const lr_node *c = node->first; c && !found; c = c->next) {
+        found = left_at(t, c);
+    }
+    return found;
+}
+
+int32_t lr_fit_note_foreign(lr_fit *t, const rec_layout *layout, const char *type, const lr_node *node)
+{
+    const lr_modules *modules = t->f->plan->context->modules;
+    int own = -1;
+    if (!modules || t->f->plan->quiet || t->f->plan->trial || !lr_torch_kind_find(layout->module)) {
+        return REC_OK;
+    }
+    for (const lr_node *c = node->first; c && own; c = c->next) {
+        lr_piece *piece = is_field(t, layout, type, node, c) ? NULL : left_at(t, c);
+        lr_foreign *kept;
+        own = piece && own < 0 ? modules->owns(t->f->job, layout) : own;
+        if (!piece || own <= 0) {
+            continue;
+        }
+        kept = lr_arena_alloc(&t->f->plan->arena, sizeof *kept, 8);
+        if (!kept) {
+            return lr_fail_memory(t->f->job, sizeof *kept);
+        }
+        *kept = (lr_foreign){t->foreign, piece, layout->module};
+        t->foreign = kept;
+    }
+    return t->f->job->error.status;
+}
+
+int32_t lr_fit_drop_foreign(lr_fit *t)
+{
+    lr_foreign *first = NULL;
+    int32_t status = REC_OK;
+    if (t->f->plan->totals.fatal) {
+        return REC_OK;
+    }
+    for (lr_foreign *at = t->foreign, *next; at; at = next) { /* in the order of the file */
+        next = at->next;
+        at->next = first;
+        first = at;
+    }
+    t->foreign = first;
+    for (const lr_foreign *at = first; at && status == REC_OK; at = at->next) {
+        status = at->piece->taken ? REC_OK : lr_fit_drop(t->f, at->piece, at->module, true);
+    }
+    return status;
+}

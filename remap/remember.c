@@ -278,7 +278,7 @@ static bool has(const texts *t, const char *text)
 }
 
 typedef struct places {
-    texts moved, levels, keys, dropped;
+    texts moved, levels, cells, keys, dropped;
     texts linear, plain; /* weights of rank 2, folded: transposed, or as they were */
     texts exact;         /* those transposed whose folded key is also that of one that was not */
 } places;
@@ -313,6 +313,19 @@ static int32_t compare(rec_job *job, lr_arena *arena, places *p, const char *to,
     return status;
 }
 
+/* Whether a key is that of a cell's tensor, nn.LSTMCell's or its like's, which became gates. */
+static bool is_of_cell(const lr_key *key, const lr_piece *piece)
+{
+    static const char *const names[] = {"weight_ih", "weight_hh", "bias_ih", "bias_hh"};
+    const char *last = lr_path_last(key->text, (size_t)key->length);
+    for (size_t i = 0; i < sizeof names / sizeof *names && strstr(piece->key, "_transform."); i++) {
+        if (strcmp(last, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* @param transposed the tensor was. */
 static int32_t note_weight(rec_job *job, lr_arena *arena, places *p, const char *to, bool transposed)
 {
@@ -339,8 +352,12 @@ static int32_t note_line(rec_job *job, const rec_plan *plan, const lr_line *from
     if (status == REC_OK && from->tensor->rank == 2 && strcmp(field, "weight") == 0 && !piece->adapted) {
         status = note_weight(job, arena, p, to, strstr(said->operations, "transpose") != NULL);
     }
-    for (uint32_t i = 0; source->rules->count && i < piece->input_count && status == REC_OK; i++) {
+    for (uint32_t i = 0; i < piece->input_count && status == REC_OK; i++) {
         const lr_key *key = lr_piece_inputs(piece)[i];
+        status = is_of_cell(key, piece) ? add_text(job, arena, &p->cells, key->text, key->length, true) : REC_OK;
+        if (status != REC_OK || !source->rules->count) {
+            continue;
+        }
         status = add_text(job, arena, &p->keys, key->text, key->length, true);
     }
     return status;
@@ -564,7 +581,7 @@ static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved, 
 static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
 {
     places p = {0};
-    texts *const all[] = {&p.moved, &p.levels, &p.keys, &p.dropped, &p.linear, &p.plain, &p.exact};
+    texts *const all[] = {&p.moved, &p.levels, &p.cells, &p.keys, &p.dropped, &p.linear, &p.plain, &p.exact};
     const char *none = "-";
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < plan->line_count && status == REC_OK; i++) {
@@ -580,6 +597,7 @@ static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
     status = status == REC_OK ? part(w->job, plan, arena, &p) : status;
     sort(&p.moved);
     sort(&p.levels);
+    sort(&p.cells);
     sort(&p.keys);
     status = status == REC_OK ? put_options(w, plan, &p.moved, arena) : status;
     sort(&p.moved);
@@ -587,6 +605,7 @@ static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
     status = status == REC_OK ? put_texts(w, "level", &p.levels) : status;
     status = status == REC_OK ? line(w, "linear", none, 1) : status; /* that others were not transposed is known too */
     status = status == REC_OK ? put_texts(w, "linear", p.exact.count ? &p.exact : &p.linear) : status;
+    status = status == REC_OK ? put_texts(w, "cell", &p.cells) : status;
     status = status == REC_OK ? put_texts(w, "key", &p.keys) : status;
     status = status == REC_OK ? put_texts(w, "dropped", &p.dropped) : status;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

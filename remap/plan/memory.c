@@ -142,6 +142,9 @@ static int32_t take_line(const reader *r, const char *word, char *value)
     if (strcmp(word, "key") == 0) {
         return add(r, &m->keys, value, NULL);
     }
+    if (strcmp(word, "cell") == 0) {
+        return add(r, &m->cells, value, NULL);
+    }
     if (strcmp(word, "kind") == 0) {
         char *blank = strchr(value, ' ');
         if (!blank) {
@@ -216,6 +219,7 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
     sort(&r.memory->linear);
     sort(&r.memory->attention);
     sort(&r.memory->parametrized);
+    sort(&r.memory->cells);
     sort(&r.memory->keys);
     sort(&r.memory->kinds);
     return REC_OK;
@@ -229,6 +233,7 @@ void lr_memory_free(const lr_allocator *allocator, lr_memory *memory)
         lr_release(allocator, memory->linear.at);
         lr_release(allocator, memory->attention.at);
         lr_release(allocator, memory->parametrized.at);
+        lr_release(allocator, memory->cells.at);
         lr_release(allocator, memory->keys.at);
         lr_release(allocator, memory->dropped.at);
         lr_release(allocator, memory->kinds.at);

@@ -81,6 +81,7 @@ typedef struct lr_memory {
     lr_memory_list linear;       /**< weights that were transposed, folded */
     lr_memory_list attention;    /**< paths of modules that were nn.MultiheadAttention */
     lr_memory_list parametrized; /**< weights of weight_norm that the file had as original0 and original1 */
+    lr_memory_list cells;        /**< keys of nn.LSTMCell and its like that the file had, folded */
     lr_memory_list keys;         /**< keys that the file had, folded */
     lr_memory_list kinds;        /**< metadata that were numbers, with which: "u32" */
     lr_memory_list dropped;      /**< keys that were left out, folded, in their order */

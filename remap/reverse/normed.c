@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Going backwards: the two spellings of what torch's weight_norm keeps of a weight, by what the import left or by the
- * base. */
+ * Going backwards: the spelling of PyTorch's modules that the file had, by what the import left or by the base: of what
+ * weight_norm keeps of a weight, and of recurrent layers and cells. */
 #include <stdio.h>
 #include <string.h>
 
@@ -79,6 +79,16 @@ static bool had(const lr_reverse *b, const lr_candidate *weight, bool parametriz
     size_t head = select ? (size_t)snprintf(text, sizeof text, "%.3000s.", select) : 0;
     return spell(weight, parametrized, true, text + head, sizeof text - head) &&
            ((memory && lr_memory_has(&memory->keys, text, strlen(text))) || in_base(b->job, b->plan, text + head));
+}
+
+bool lr_back_had_cell(const lr_reverse *b, const char *key)
+{
+    const lr_memory *memory = b->source->memory;
+    const char *select = b->source->rules->select;
+    char text[4096];
+    int n = snprintf(text, sizeof text, "%.3000s%s%s", select ? select : "", select ? "." : "", key);
+    return n > 0 && (size_t)n < sizeof text &&
+           ((memory && lr_memory_has(&memory->cells, text, (uint64_t)n)) || in_base(b->job, b->plan, text));
 }
 
 bool lr_back_is_normed(const lr_reverse *b, const lr_candidate *weight)

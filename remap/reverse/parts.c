@@ -343,6 +343,17 @@ static int32_t unsure(lr_reverse *b, const lr_back_item *one)
                          "Give the model's own norm_first, 0 for False and 1 for True: --set norm_first=0|1");
 }
 
+/* The key of a recurrent module's tensor: that of a cell if the file had one there, else that of a layer, `text`. NULL:
+ * the job has failed. */
+static const char *as_cell(lr_reverse *b, const lr_back_item *one, const char *below, const char *text)
+{
+    const char *number = strrchr(below, '_');
+    const char *cell = number && number[1] == 'l' ? lr_plan_text(b->job, b->plan, "%.*s%.*s", (int)one->site.below,
+                                                                 one->text, (int)(number - below), below)
+                                                  : NULL;
+    return cell && lr_back_had_cell(b, cell) ? cell : lr_job_failed(b->job) ? NULL : text;
+}
+
 /* Moves an item to PyTorch's name, or notes it as a part of a whole. */
 static int32_t move_item(lr_reverse *b, uint64_t number, wholes *all)
 {
@@ -359,6 +370,9 @@ static int32_t move_item(lr_reverse *b, uint64_t number, wholes *all)
         return unsure(b, one);
     }
     text = file_path(b, one, below);
+    if (text && one->site.kind->recurrent && !one->site.kind->both) {
+        text = as_cell(b, one, below, text);
+    }
     if (!text) {
         return b->job->error.status;
     }

@@ -249,11 +249,14 @@ int32_t lr_back_find_sites(lr_reverse *b);
 int32_t lr_back_put_together(lr_reverse *b);
 /* gaps.c */
 
-/** Learns from a base that is another framework's file which numbers closed lists had, where the import left nothing. */
+/** Learns from a base that is another framework's file which numbers closed lists had, where the import left nothing.
+ */
 int32_t lr_back_learn_gaps(rec_job *job, rec_plan *plan, lr_plan_source *source);
 
 /* normed.c */
 
+/** Whether the file had the key of a cell's tensor, nn.LSTMCell's or its like's. */
+bool lr_back_had_cell(const lr_reverse *b, const char *key);
 /** Whether a weight that a weight_norm rule may have made was made by it: by the keys that the file had, if they are
  *  known. */
 bool lr_back_is_normed(const lr_reverse *b, const lr_candidate *weight);

@@ -15,6 +15,11 @@ static const lr_torch_field recurrent[] = {
     {.torch = "weight_hh_l#", .burn = "%.hidden_transform.weight", .parts = true, .linear = true},
     {.torch = "bias_ih_l#", .burn = "%.input_transform.bias", .parts = true},
     {.torch = "bias_hh_l#", .burn = "%.hidden_transform.bias", .parts = true},
+    /* nn.LSTMCell and its like: a layer without a number. */
+    {.torch = "weight_ih", .burn = "%.input_transform.weight", .parts = true, .linear = true},
+    {.torch = "weight_hh", .burn = "%.hidden_transform.weight", .parts = true, .linear = true},
+    {.torch = "bias_ih", .burn = "%.input_transform.bias", .parts = true},
+    {.torch = "bias_hh", .burn = "%.hidden_transform.bias", .parts = true},
     {.torch = "weight_hr_l#"},
     {.torch = NULL},
 };

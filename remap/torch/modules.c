@@ -53,7 +53,8 @@ static int32_t other_direction(lr_torch_run *r, const lr_torch_kind *kind, const
 /* Whether the gates that the file shows are those of the kind; else makes a problem. */
 static bool gates_agree(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *node, const char *to)
 {
-    const lr_piece *piece = lr_torch_leaf(r, node, "weight_hh_l0");
+    const lr_piece *layer = lr_torch_leaf(r, node, "weight_hh_l0");
+    const lr_piece *piece = layer ? layer : lr_torch_leaf(r, node, "weight_hh");
     const uint64_t *shape = piece && lr_piece_rank(piece) == 2 ? lr_piece_shape(piece) : NULL;
     const lr_torch_kind *shown;
     uint64_t gates = shape && shape[1] && shape[0] % shape[1] == 0 ? shape[0] / shape[1] : 0;
@@ -203,11 +204,13 @@ static bool has_matrix(const lr_torch_run *r, const lr_node *node, const char *n
     return node && is_matrix(lr_torch_leaf(r, node, name));
 }
 
-/* The recurrent kind whose tensors are directly below a node. @param list (out) it has several layers. */
+/* The recurrent kind whose tensors, or those of its cell, are directly below a node. @param list (out) it has several
+ * layers. */
 static const lr_torch_kind *recurrent_at(const lr_torch_run *r, const lr_node *node, bool *list)
 {
-    const lr_piece *input = lr_torch_leaf(r, node, "weight_ih_l0");
-    const lr_piece *hidden = lr_torch_leaf(r, node, "weight_hh_l0");
+    bool cell = lr_torch_leaf(r, node, "weight_ih") != NULL;
+    const lr_piece *input = lr_torch_leaf(r, node, cell ? "weight_ih" : "weight_ih_l0");
+    const lr_piece *hidden = lr_torch_leaf(r, node, cell ? "weight_hh" : "weight_hh_l0");
     const uint64_t *shape = is_matrix(input) && is_matrix(hidden) ? lr_piece_shape(hidden) : NULL;
     bool projected = lr_torch_leaf(r, node, "weight_hr_l0") != NULL;
     *list = child_of(node, "weight_ih_l1") != NULL;

@@ -132,6 +132,21 @@ pub struct Old { rnn: Lstm' --profile $name
     done
 }
 
+# Cells are layers without a number, and come back as such: alone and in lists.
+cell() { # PATH GATES
+    echo "$1.weight_ih=$(($2 * 2)),2 $1.weight_hh=$(($2 * 2)),2 $1.bias_ih=$(($2 * 2)) $1.bias_hh=$(($2 * 2))"
+}
+# shellcheck disable=SC2046 # lists of words
+for kind in Lstm:4 Gru:3 Rnn:1; do
+    gates=${kind#*:}
+    kind=${kind%:*}
+    model model $(cell step "$gates") $(cell many.0 "$gates") $(cell many.1 "$gates") $(recurrent layer "$gates" 2 2 0)
+    there_and_back "cells of $kind" "step: $kind, many: Vec<$kind>, layer: $kind"
+    run convert -y --metadata librecord.import= there.mpk bare.mpk
+    run convert -y --reverse --base model.safetensors bare.mpk back.safetensors
+    check "cells of $kind by the base" "$record" diff model.safetensors back.safetensors
+done
+
 # weight_norm by both spellings. Each row has the length that its numbers say, so that no bit changes.
 normed() { # PREFIX
     st_begin

@@ -34,6 +34,7 @@ static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, co
         return NULL;
     }
     (*plan)->burns = lr_recorder_is_burns(job, to, out);
+    (*plan)->paths = lr_recorder_has_paths(job, to, out);
     return lr_plan_add(job, *plan, &input) == REC_OK && lr_plan_carry_out(job, *plan, NULL) == REC_OK ? (*plan)->result
                                                                                                       : NULL;
 }

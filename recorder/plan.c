@@ -15,6 +15,7 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
                   : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
         if (plan) {
             plan->burns = to && to->plugin && lr_plugin_is_burns(to->plugin);
+            plan->paths = to && to->plugin && (to->plugin->d.traits & REC_TRAIT_PATHS);
             plan->advises = true;
         }
         if (plan && to && lr_recorder_lend(&job, (rec_recorder *)(uintptr_t)to, plan) != REC_OK) {
@@ -123,6 +124,12 @@ bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out)
 {
     const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
     return plugin && lr_plugin_is_burns(plugin);
+}
+
+bool lr_recorder_has_paths(rec_job *job, const rec_recorder *to, const char *out)
+{
+    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
+    return plugin && ((plugin->format ? plugin->format : plugin)->d.traits & REC_TRAIT_PATHS);
 }
 
 static bool goes_back(const rec_plan *plan)

@@ -74,6 +74,8 @@ rec_record *lr_load_for(rec_job *job, rec_recorder *from, const char *in, const 
 lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path);
 /** Whether the recorder will write `out` in a format of Burn. */
 bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out);
+/** Whether it stores a tensor under the path of its fields, so that a list is no struct. */
+bool lr_recorder_has_paths(rec_job *job, const rec_recorder *to, const char *out);
 /** Carries a plan out into a file. */
 int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
 

@@ -27,6 +27,8 @@ typedef struct shaper {
     bool strict;                       /* for some of them */
     char names[300];
     size_t named;
+    uint64_t mixed; /* lists of different modules */
+    const char *first_mixed, *mixed_of[2];
 } shaper;
 
 static bool adapts(const shaper *s, const lr_piece *piece)
@@ -415,6 +417,42 @@ static int32_t as_list(shaper *s, const lr_node *node, lr_node ***list)
     return REC_OK;
 }
 
+/* Finds two modules of a list that are not of one kind. */
+static bool are_mixed(const lr_modules *modules, const lr_list *items, const char *names[2])
+{
+    names[0] = names[1] = NULL;
+    for (uint64_t i = 0; modules && i < items->count; i++) {
+        const rec_value *item = &items->items[i];
+        const char *name = item->kind == REC_KIND_MAP ? modules->name((uint16_t)item->bits) : NULL;
+        const char *other = item->kind == REC_KIND_LIST           ? "a list"
+                            : item->kind == REC_KIND_MAP && !name ? "a module of the model's own"
+                                                                  : NULL;
+        names[0] = names[0] ? names[0] : name;
+        names[1] = names[1] ? names[1] : other ? other : name && strcmp(name, names[0]) != 0 ? name : NULL;
+    }
+    return names[0] && names[1];
+}
+
+/* Notes a list whose modules are not of one kind: formats of paths do not take a list for a struct. */
+static int32_t note_mixed(shaper *s, const lr_node *first, const lr_list *items)
+{
+    const rec_plan *plan = s->f->plan;
+    const lr_piece *piece = lr_node_piece(first);
+    const lr_plan_source *source = piece ? &plan->sources[piece->source] : NULL;
+    const char *names[2];
+    if (!source || !plan->paths || plan->foreign || plan->backward || plan->base || plan->trial ||
+        source->adapter != LR_ADAPTER_PYTORCH || source->gaps_given || source->partial ||
+        !are_mixed(plan->context->modules, items, names)) {
+        return REC_OK;
+    }
+    if (s->mixed++ == 0) {
+        s->mixed_of[0] = names[0];
+        s->mixed_of[1] = names[1];
+        s->first_mixed = lr_plan_keep(s->f->job, s->f->plan, s->f->path.text ? s->f->path.text : "", s->f->path.used);
+    }
+    return s->f->job->error.status;
+}
+
 static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, const char *why, rec_value *out)
 {
     lr_arena *arena = &s->f->record->arena;
@@ -440,6 +478,7 @@ static int32_t build_list(shaper *s, lr_node *const *children, uint64_t count, c
         return lr_fail_memory(s->f->job, count);
     }
     *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = items};
+    status = status == REC_OK && count ? note_mixed(s, children[0], items) : status;
     return status == REC_OK && !s->open ? lr_fit_list_against_base(s->f, count, known) : status;
 }
 
@@ -621,6 +660,21 @@ static int32_t report_numbered(shaper *s)
         (int)(root->first->length < 64 ? root->first->length : 64), root->first->name);
 }
 
+static int32_t report_mixed(shaper *s)
+{
+    char more[64] = "";
+    if (s->mixed > 1) {
+        (void)snprintf(more, sizeof more, " and %" PRIu64 " more", s->mixed - 1);
+    }
+    return !s->mixed ? REC_OK
+                     : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_KIND, true, s->first_mixed,
+                                       "Give the type, or give each module its field's name by a rename. If it is a "
+                                       "tuple in the model, say so: gaps = close.",
+                                       "%.300s%s: a list of different modules (%s, %s), as nn.Sequential is: in Burn "
+                                       "it may be a struct, a tuple or a Vec of an enum",
+                                       s->first_mixed, more, s->mixed_of[0], s->mixed_of[1]);
+}
+
 static int32_t report_doubts(shaper *s)
 {
     int32_t status = REC_OK;
@@ -653,6 +707,7 @@ int32_t lr_plan_untyped(lr_fitter *f)
     status = build(&s, f->plan->root, true, &f->record->root);
     status = status == REC_OK ? report_doubts(&s) : status;
     status = status == REC_OK ? report_numbered(&s) : status;
+    status = status == REC_OK ? report_mixed(&s) : status;
     status = status == REC_OK ? report_unknown(&s) : status;
     status = status == REC_OK && f->plan->base ? lr_fit_report_left(f, "the base") : status;
     for (uint64_t i = 0; i < f->plan->source_count; i++) {

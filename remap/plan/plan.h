@@ -189,6 +189,7 @@ struct rec_plan {
     rec_precision written;   /**< what they are written at, KEEP if that is not known */
     bool backward;           /**< a source's profile goes backwards: the destination is its foreign file */
     bool burns;              /**< the destination is a format of Burn, which nothing goes backwards into */
+    bool paths;              /**< the destination stores a tensor under the path of its fields */
     bool foreign;            /**< the destination is a foreign file: no parameter ids are made, a flat map of paths */
     bool clamp;
     lr_piece *pieces, *last_piece;

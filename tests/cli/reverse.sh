@@ -179,9 +179,9 @@ there() {
     st_tensor net.10.3.bias 2 2 80
     st_end
 } >in.safetensors
-there "gaps of lists" --remap '^zzz => y'
-there "and other names" --remap '^net\. => layers.'
-there "and a part of the weights as they are" --module '^net\.1$ => Conv1D' --module '^net => Linear'
+there "gaps of lists" --remap '^zzz => y' --gaps close
+there "and other names" --remap '^net\. => layers.' --gaps close
+there "and a part of the weights as they are" --module '^net\.1$ => Conv1D' --module '^net => Linear' --gaps close
 {
     st_begin
     st_tensor model.emb.weight "4, 2" 8

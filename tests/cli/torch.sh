@@ -208,6 +208,21 @@ status_is "an axis that the weight has not" 2
 run convert -y --type net.rs:Net --rule 'weight_norm = ^conv\.0$ | widest' model.safetensors none.mpk
 status_is "an axis of no name" 2
 
+# A list of different modules is nn.Sequential's. In Burn it may be a struct, whose fields have names in a .bpk.
+model model stem.0.weight=2,2 stem.0.bias=2 stem.2.weight=2 stem.2.bias=2 same.0.weight=2,2 same.0.bias=2 same.2.weight=2,2 same.2.bias=2
+run convert -y model.safetensors none.bpk
+status_is "a list of different modules to .bpk" 2
+check "the message names it alone" grep -q '^record: stem: a list of different modules (Linear, LayerNorm)' "$scratch/err"
+for way in '--gaps close' '--partial'; do
+    # shellcheck disable=SC2086 # a list of words
+    run convert -y $way model.safetensors there.bpk
+    status_is "a tuple in the model: $way" 0
+done
+run convert -y --remap '^stem\.0\. => stem.fc.' --remap '^stem\.2\. => stem.norm.' model.safetensors there.bpk
+status_is "with names" 0
+run convert -y model.safetensors there.mpk
+status_is "a .mpk has structs in lists" 0
+
 # A record in Burn's layout is not what PyTorch loads.
 run convert -y there.mpk burns.safetensors
 check "a note says whose layout a record has" grep -q 'its own layout; for a model that PyTorch is to load, go backwards (reverse)' "$scratch/err"

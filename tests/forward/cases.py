@@ -10,6 +10,7 @@ CASES[model] = Case(...):
   type      the name of the Rust type, where it is not the model's
   source    the file of Rust that has the type
   lost      keys that no record has, because Burn computes them or they are tied, as they are in PyTorch
+  mixed     the file has a list of different modules, and the destination a tuple: a format of paths needs the type
   never     Burn has no module that computes the same: every conversion must be rejected
   goals     the words of columns in which another result is right
   hub       the files are in hub/, and PyTorch's module is not there
@@ -29,6 +30,7 @@ class Case:
     lost: list = field(default_factory=list)
     typed: str = "right"
     hub: bool = False
+    mixed: bool = False
     never: bool = False
     goals: dict = field(default_factory=dict)
 
@@ -93,7 +95,8 @@ CASES = {
     "Step": Case(source="layers", facts={"norm_first": 0}, plain="refused"),
     "Chosen": Case(source="layers", plain="refused"),
     **{name: Case(source="structures") for name in (
-        "Vgg", "Siamese", "Learned", "Autoencoder", "Ensemble", "Twin", "Tied")},
+        "Vgg", "Siamese", "Learned", "Autoencoder", "Ensemble", "Tied")},
+    "Twin": Case(source="structures", mixed=True),
     "Melody": Case(source="structures", plain="refused", lost=["position.pe"]),
     "Tabular": Case(source="structures", plain="refused"),
     "Mixture": Case(rules(r"module = ^experts\.[0-9]+$ => Linear", r"stack = ^experts\.([0-9]+)\.weight$ => experts"),
@@ -101,8 +104,9 @@ CASES = {
     # The .pt of these two is not a state dict.
     "Checkpoint": Case(source="structures", type="Inner"),
     "Pickled": Case(source="structures", type="Inner"),
-    **{name: Case(source="networks") for name in ("Seq2Seq", "MiniVit", "Nested", "Mixed", "Keyword")},
-    "Various": Case(source="networks", plain=""),
+    **{name: Case(source="networks") for name in ("Seq2Seq", "Nested", "Keyword")},
+    **{name: Case(source="networks", mixed=True) for name in ("MiniVit", "Mixed")},
+    "Various": Case(source="networks", mixed=True),
     "Hifi": Case(source="networks", inexact=True),
     "Halved": Case(source="networks", type="Rounded"),
     "Brain": Case(source="networks", type="Rounded"),

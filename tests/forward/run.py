@@ -205,7 +205,7 @@ class Model:
         if column in case.goals:
             return case.goals[column]
         if column == "plain":
-            return case.plain
+            return "refused" if case.mixed and self.ext == "bpk" else case.plain
         if column == "type":
             return "asks" if case.facts and case.typed == "right" else case.typed
         return "seen" if column == "mutants" else "right"

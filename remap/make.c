@@ -460,6 +460,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
         f.record->adapter = plan->sources[0].record->adapter;
         status = typed ? lr_plan_typed(&f, layout) : lr_plan_untyped(&f);
         status = status == REC_OK ? lr_fit_report_clashes(&f) : status;
+        status = status == REC_OK ? lr_fit_report_misfits(&f) : status;
         status = status == REC_OK ? lr_fit_report_lacking(&f) : status;
         status = status == REC_OK && !plan->foreign && !plan->backward
                      ? lr_modules_look(job, &f.record->root, false, on_told, &f)

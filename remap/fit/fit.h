@@ -8,6 +8,14 @@
 #include "burn/layout/layout.h"
 #include "remap/plan/plan.h"
 
+/** Modules that have not the fields of what they are named: one for all of which the same is to be said. */
+typedef struct lr_misfit {
+    struct lr_misfit *next;
+    const char *path, *text; /**< path of the first */
+    uint64_t count;
+    bool foreign; /**< for a tensor that is none of the fields */
+} lr_misfit;
+
 /** What the walks over the tree share. */
 typedef struct lr_fitter {
     rec_job *job;
@@ -22,6 +30,7 @@ typedef struct lr_fitter {
     } names[64];             /**< of the record: lr_fit_name() */
     uint64_t clashes;        /**< modules whose tensors do not go together, where that is told and not refused */
     const char *first_clash; /**< what is to be said of the first, in the plan's arena */
+    lr_misfit *misfits;      /**< the last one first */
     uint64_t lacking;        /**< tensors that PyTorch's modules compute with and Burn's have no field for */
     const lr_piece *first_lacking;
     const char *lacking_module; /**< of the first */
@@ -34,6 +43,8 @@ bool lr_fit_is_partial(const rec_plan *plan);
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
 /** Says of all modules together what was told and not refused (modules.c). */
 int32_t lr_fit_report_clashes(lr_fitter *f);
+/** Makes problems of modules that have not the fields of what they are named (modules.c). */
+int32_t lr_fit_report_misfits(lr_fitter *f);
 /** Makes a problem of the tensors that PyTorch's modules compute with and Burn's have no field for (modules.c). */
 int32_t lr_fit_report_lacking(lr_fitter *f);
 /** Without one (untyped.c). */

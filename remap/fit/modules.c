@@ -125,29 +125,57 @@ static bool is_adapted(const lr_fitter *f, const lr_node *node)
     return piece && !piece->kept && f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
 }
 
-/* Makes a problem of a module that has not the fields of what a rule or its tensors say that it is. */
-static int32_t report_misfit(lr_fitter *f, const char *type, const char *module, const lr_module_misfit *why)
+/* Remembers a module that has not the fields of what a rule or its tensors say that it is. */
+static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, const lr_module_misfit *why)
 {
-    const char *path = f->path.text ? f->path.text : "", *torch, *field;
+    const char *torch, *field;
     char text[400];
+    lr_misfit *m;
     (void)lr_adapt_back(type, why->field, strlen(why->field), &torch);
     field = torch && !why->foreign ? torch : why->field;
     if (why->foreign) {
-        (void)snprintf(text, sizeof text, "`%.100s` is none of its fields", field);
+        (void)snprintf(text, sizeof text, "no %.64s of Burn's: `%.100s` is none of its fields", module, field);
     } else if (why->missing) {
-        (void)snprintf(text, sizeof text, "its `%.100s` is missing", field);
+        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is missing", module, field);
     } else if (why->rank == REC_UNKNOWN) {
-        (void)snprintf(text, sizeof text, "its `%.100s` is no tensor", field);
+        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is no tensor", module, field);
     } else {
-        (void)snprintf(text, sizeof text, "its `%.100s` has rank %" PRIu64, field, why->rank);
+        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` has rank %" PRIu64, module, field,
+                       why->rank);
     }
-    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, path,
-                           why->foreign
-                               ? "Drop what the model computes without, or say what the module is: module = "
-                                 "PATTERN => TYPE. Param keeps its tensors as they are."
-                               : "Say what the module is: module = PATTERN => TYPE. Param keeps its tensors as "
-                                 "they are.",
-                           "%.300s%sno %s of Burn's: %s", path, *path ? ": " : "", module, text);
+    for (m = f->misfits; m; m = m->next) {
+        if (strcmp(m->text, text) == 0) {
+            m->count++;
+            return REC_OK;
+        }
+    }
+    m = lr_arena_alloc(&f->plan->arena, sizeof *m, 8);
+    if (!m) {
+        return lr_fail_memory(f->job, sizeof *m);
+    }
+    *m = (lr_misfit){.next = f->misfits, .count = 1, .foreign = why->foreign};
+    m->path = lr_plan_keep(f->job, f->plan, f->path.text ? f->path.text : "", f->path.used);
+    m->text = lr_plan_keep(f->job, f->plan, text, strlen(text));
+    f->misfits = m->path && m->text ? m : f->misfits;
+    return f->job->error.status;
+}
+
+int32_t lr_fit_report_misfits(lr_fitter *f)
+{
+    int32_t status = REC_OK;
+    for (const lr_misfit *m = f->misfits; m && status == REC_OK; m = m->next) {
+        char more[64] = "";
+        if (m->count > 1) {
+            (void)snprintf(more, sizeof more, " and %" PRIu64 " more", m->count - 1);
+        }
+        status = lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, m->path,
+                                 m->foreign ? "Drop what the model computes without, or say what the module is: module "
+                                              "= PATTERN => TYPE. Param keeps its tensors as they are."
+                                            : "Say what the module is: module = PATTERN => TYPE. Param keeps its "
+                                              "tensors as they are.",
+                                 "%.300s%s%s%s", m->path, more, *m->path ? ": " : "", m->text);
+    }
+    return status;
 }
 
 /* Whether a module that is named is checked as a whole: not where the base or the caller has the rest of it. */
@@ -168,7 +196,7 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
         return REC_OK;
     }
     if (module && is_whole(f, node) && modules->differs(f->job, module, value, &why)) {
-        return report_misfit(f, type, module, &why);
+        return note_misfit(f, type, module, &why);
     }
     if (!module || !modules->fits(f->job, module, value)) {
         module = lr_job_failed(f->job) ? NULL : modules->recognise(f->job, value, name, &sure);

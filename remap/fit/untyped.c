@@ -641,7 +641,8 @@ static int32_t report_unknown(shaper *s)
                                  s->names, s->unknown > 3 ? ", …" : "");
 }
 
-/* A model whose fields are numbers: nn.Sequential itself. No struct of Rust has such fields. */
+/* A model whose fields are numbers: nn.Sequential itself. No struct of Rust has such fields. Where neither the format
+ * nor a version says that it is for Burn to load, the record may be on its way to names, and it is a note. */
 static int32_t report_numbered(shaper *s)
 {
     const lr_node *root = s->f->plan->root;
@@ -652,7 +653,7 @@ static int32_t report_numbered(shaper *s)
         return REC_OK;
     }
     return lr_plan_problem(
-        s->f->job, s->f->plan, REC_PROBLEM_KIND, true, "",
+        s->f->job, s->f->plan, REC_PROBLEM_KIND, s->f->plan->paths || s->f->plan->minor > 0, "",
         "Put them into a list of the model, `prefix = layers`, or give each a name: rename = "
         "^0\\. => first.",
         "the model's own fields are numbers (%.*s, …), as those of nn.Sequential: no struct has such "

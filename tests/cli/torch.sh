@@ -223,6 +223,16 @@ status_is "with names" 0
 run convert -y model.safetensors there.mpk
 status_is "a .mpk has structs in lists" 0
 
+# The fields of nn.Sequential itself are numbers: an error where Burn is to load the record, else a note.
+model model 0.weight=2,2 0.bias=2 2.weight=2,2 2.bias=2
+run convert -y model.safetensors none.bpk
+status_is "a model whose fields are numbers to .bpk" 2
+run convert -y --burn 0.21 model.safetensors none.mpk
+status_is "and for a version of Burn" 2
+run convert -y model.safetensors there.mpk
+status_is "and to .mpk" 0
+check "with a note" grep -q "note: the model's own fields are numbers" "$scratch/err"
+
 # A record in Burn's layout is not what PyTorch loads.
 run convert -y there.mpk burns.safetensors
 check "a note says whose layout a record has" grep -q 'its own layout; for a model that PyTorch is to load, go backwards (reverse)' "$scratch/err"

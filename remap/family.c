@@ -270,6 +270,59 @@ static int32_t check_rotary(rec_job *job, rec_plan *plan, uint64_t number)
     return REC_OK;
 }
 
+/* Names of configurations for whether layers have biases, and the layers. */
+static const struct {
+    const char *name;
+    const char *layers[5];
+} biases[] = {
+    {"attention_bias", {"q_proj", "k_proj", "v_proj", "o_proj"}},
+    {"mlp_bias", {"gate_proj", "up_proj", "down_proj"}},
+    {"qkv_bias", {"query", "key", "value"}},
+};
+
+/* Whether a key is that of one of some layers. @param field of the layer. */
+static bool is_field_of(const lr_key *key, const char *const *layers, const char *field)
+{
+    const char *last = lr_path_last(key->text, (size_t)key->length);
+    for (size_t i = 0; layers[i] && strcmp(last, field) == 0 && last > key->text; i++) {
+        size_t length = strlen(layers[i]), head = (size_t)(last - key->text) - 1;
+        if (head >= length && memcmp(last - 1 - length, layers[i], length) == 0 &&
+            (head == length || last[-2 - (ptrdiff_t)length] == '.')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The configuration says that layers have biases, or have none, and the file has it otherwise. */
+static int32_t check_biases(rec_job *job, rec_plan *plan, uint64_t number)
+{
+    lr_plan_source *source = &plan->sources[number];
+    int32_t status = REC_OK;
+    for (size_t i = 0; i < sizeof biases / sizeof *biases && !source->reverse && status == REC_OK; i++) {
+        const lr_key *weight = NULL, *bias = NULL;
+        double value;
+        if (!lr_variables_ask(&source->numbers, biases[i].name, &value)) {
+            continue;
+        }
+        for (uint64_t k = 0; k < source->key_count; k++) {
+            const lr_key *key = &source->keys[k];
+            weight = !weight && is_field_of(key, biases[i].layers, "weight") ? key : weight;
+            bias = !bias && is_field_of(key, biases[i].layers, "bias") ? key : bias;
+        }
+        if (weight && (value != 0) != (bias != NULL)) {
+            char hint[200];
+            (void)snprintf(hint, sizeof hint, "If the model computes %s, say so: --set %s=%d",
+                           bias ? "with them" : "without biases", biases[i].name, bias != NULL);
+            status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, !source->partial, "", hint,
+                                     "the configuration says %s: %s, and %.200s has %s%.200s", biases[i].name,
+                                     bias ? "false" : "true", source->name,
+                                     bias ? "" : "none: ", bias ? bias->text : weight->text);
+        }
+    }
+    return status;
+}
+
 /* What the family of a named profile does not have. */
 static int32_t check_family(rec_job *job, rec_plan *plan, uint64_t number)
 {
@@ -355,6 +408,7 @@ int32_t lr_plan_report_family(rec_job *job, rec_plan *plan)
         status = report_requires(job, plan, s, matcher);
         status = status == REC_OK && plan->totals.fatal == before ? report_dead(job, plan, s) : status;
         status = status == REC_OK ? check_rotary(job, plan, s) : status;
+        status = status == REC_OK ? check_biases(job, plan, s) : status;
         status = status == REC_OK ? report_numbers(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal == before ? check_family(job, plan, s) : status;
         status = status == REC_OK && plan->totals.fatal == before ? advise(job, plan, s) : status;

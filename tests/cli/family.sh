@@ -118,6 +118,25 @@ for list in '[true, false]' '[-1, 0]' '[0, 0.5]'; do
     run plan --profile llama tied.safetensors
     status_is "one is: $list" 1
 done
+# Biases that the configuration denies, and those that it promises.
+for name in attention_bias mlp_bias; do
+    echo '{"model_type":"llama","num_attention_heads":2,"'$name'":true}' >tied.config.json
+    run plan --profile llama tied.safetensors
+    status_is "biases that the file lacks are a problem: $name" 1
+    check "and are named: $name" grep -q "^problem: the configuration says $name: true, and tied.safetensors has none" "$scratch/out"
+    run plan --profile llama --set $name=0 tied.safetensors
+    status_is "unless the model has none: $name" 0
+    echo '{"model_type":"llama","num_attention_heads":2,"'$name'":false}' >tied.config.json
+    run plan --strict --profile llama tied.safetensors
+    status_is "the configuration and the file have none: $name" 0
+done
+model q_proj.weight=2,2 q_proj.bias=2 >biased.safetensors
+echo '{"attention_bias":false}' >biased.config.json
+run convert --config-json biased.config.json biased.safetensors none.mpk
+status_is "biases that the configuration denies" 2
+check "are named" grep -q 'says attention_bias: false, and biased.safetensors has q_proj.bias' "$scratch/err"
+run convert --config-json biased.config.json --set attention_bias=1 biased.safetensors biased.mpk
+status_is "unless the model has them" 0
 echo '{"model_type":"llama","num_attention_heads":2,"head_dim":2}' >tied.config.json
 run plan --strict --profile llama tied.safetensors
 status_is "heads of as many rows as the configuration says" 0

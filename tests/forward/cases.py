@@ -76,7 +76,7 @@ CASES = {
     "Whisper": Case(["--profile=whisper"], plain="", typed="refused", source="families", lost=["proj_out.weight"]),
     "ResNet": Case(["--profile=resnet"], plain="", typed="refused", source="families"),
     "T5": Case(["--profile=t5"], plain="", source="families"),
-    "Unet": Case(source="families"),
+    "Unet": Case(source="families", mixed=True),
     # Files that transformers wrote, in hub/: a tied tensor is there once.
     "HubBert": hub("bert", "Bert"),
     "HubGpt2": hub("gpt2", "Gpt2", rules("tie = lm_head.weight = transformer.wte.weight", "module = ^lm_head$ => Linear")),
@@ -95,8 +95,8 @@ CASES = {
     "Step": Case(source="layers", facts={"norm_first": 0}, plain="refused"),
     "Chosen": Case(source="layers", plain="refused"),
     **{name: Case(source="structures") for name in (
-        "Vgg", "Siamese", "Learned", "Autoencoder", "Ensemble", "Tied")},
-    "Twin": Case(source="structures", mixed=True),
+        "Vgg", "Siamese", "Learned", "Ensemble", "Tied")},
+    **{name: Case(source="structures", mixed=True) for name in ("Autoencoder", "Twin")},
     "Melody": Case(source="structures", plain="refused", lost=["position.pe"]),
     "Tabular": Case(source="structures", plain="refused"),
     "Mixture": Case(rules(r"module = ^experts\.[0-9]+$ => Linear", r"stack = ^experts\.([0-9]+)\.weight$ => experts"),
@@ -106,7 +106,7 @@ CASES = {
     "Pickled": Case(source="structures", type="Inner"),
     **{name: Case(source="networks") for name in ("Seq2Seq", "Nested", "Keyword")},
     **{name: Case(source="networks", mixed=True) for name in ("MiniVit", "Mixed")},
-    "Various": Case(source="networks", mixed=True),
+    "Various": Case(source="networks", plain=""),  # a list or an enum
     "Hifi": Case(source="networks", inexact=True),
     "Halved": Case(source="networks", type="Rounded"),
     "Brain": Case(source="networks", type="Rounded"),

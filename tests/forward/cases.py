@@ -104,15 +104,17 @@ CASES = {
     # The .pt of these two is not a state dict.
     "Checkpoint": Case(source="structures", type="Inner"),
     "Pickled": Case(source="structures", type="Inner"),
-    **{name: Case(source="networks") for name in ("Seq2Seq", "Nested", "Keyword")},
+    **{name: Case(source="networks") for name in ("Seq2Seq", "Nested", "Keyword", "Stepwise")},
     **{name: Case(source="networks", mixed=True) for name in ("MiniVit", "Mixed")},
     "Various": Case(source="networks", plain=""),  # a list or an enum
     "Hifi": Case(source="networks", inexact=True),
+    "Speech": Case(source="networks", inexact=True),
     "Halved": Case(source="networks", type="Rounded"),
     "Brain": Case(source="networks", type="Rounded"),
     # What Burn cannot compute.
     "FinalNorm": Case(facts={"norm_first": 0}, plain="", type="Classifier", never=True),
     "BiasKv": Case(plain="", type="Pooler", never=True),
+    "Tracked": Case(source="layers", plain="", type="Painter", never=True),
     "Projected": Case(source="networks", plain="", never=True),
     "Spectral": Case(source="structures", plain="", type="Inner", never=True),
     # A prefix that the type does not have; the file alone cannot show that the destination lacks it.

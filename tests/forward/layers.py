@@ -121,6 +121,15 @@ class Painter(nn.Module):
 
 
 @model(floats(2, 4, 4, 4))
+class Tracked(Painter):
+    """Evaluation computes with the running statistics, which Burn's module does not have."""
+
+    def __init__(self):
+        super().__init__()
+        self.inorm = nn.InstanceNorm2d(4, affine=True, track_running_stats=True)
+
+
+@model(floats(2, 4, 4, 4))
 class Bare(nn.Module):
     """Norms without parameters: the file has no key of theirs."""
 

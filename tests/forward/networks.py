@@ -32,6 +32,43 @@ class Seq2Seq(nn.Module):
         return self.out(self.decoder(y, self.encoder(x)[1])[0])
 
 
+@model(floats(2, 6, 5))
+class Stepwise(nn.Module):
+    """Cells, which have no layer number."""
+
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.ModuleList([nn.LSTMCell(5, 5), nn.LSTMCell(5, 5)])
+        self.gated = nn.GRUCell(5, 5)
+        self.out = nn.Linear(5, 5)
+
+    def forward(self, x):
+        for cell in self.cells:
+            state, outputs = None, []
+            for part in x.unbind(1):
+                state = cell(part, state)
+                outputs.append(state[0])
+            x = torch.stack(outputs, 1)
+        state, outputs = None, []
+        for part in x.unbind(1):
+            state = self.gated(part, state)
+            outputs.append(state)
+        return self.out(torch.stack(outputs, 1))
+
+
+@model(floats(2, 6, 4))
+class Speech(nn.Module):
+    """The convolution for positions of wav2vec2, whose lengths are those of the last axis."""
+
+    def __init__(self):
+        super().__init__()
+        self.pos_conv = weight_norm(nn.Conv1d(4, 4, 3, padding=1, groups=2), dim=2)
+        self.norm = nn.LayerNorm(4)
+
+    def forward(self, x):
+        return self.norm(x + F.gelu(self.pos_conv(x.transpose(1, 2))).transpose(1, 2))
+
+
 class VisionBlock(nn.Module):
     def __init__(self):
         super().__init__()

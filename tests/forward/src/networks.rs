@@ -37,6 +37,40 @@ impl<B: Backend> Seq2Seq<B> {
 }
 
 #[derive(Module, Debug)]
+pub struct Stepwise<B: Backend> {
+    cells: Vec<Lstm<B>>,
+    gated: Gru<B>,
+    out: Linear<B>,
+}
+
+impl<B: Backend> Stepwise<B> {
+    fn new(d: &B::Device) -> Self {
+        let cell = |_| LstmConfig::new(5, 5, true).init(d);
+        Self { cells: (0..2).map(cell).collect(), gated: GruConfig::new(5, 5, true).init(d), out: linear(5, d) }
+    }
+    fn forward(&self, x: Tensor<B, 3>) -> Tensor<B, 3> {
+        let x = self.cells.iter().fold(x, |x, cell| cell.forward(x, None).0);
+        self.out.forward(self.gated.forward(x, None))
+    }
+}
+
+#[derive(Module, Debug)]
+pub struct Speech<B: Backend> {
+    pos_conv: Conv1d<B>,
+    norm: LayerNorm<B>,
+}
+
+impl<B: Backend> Speech<B> {
+    fn new(d: &B::Device) -> Self {
+        let conv = Conv1dConfig::new(4, 4, 3).with_groups(2).with_padding(PaddingConfig1d::Explicit(1, 1));
+        Self { pos_conv: conv.init(d), norm: LayerNormConfig::new(4).init(d) }
+    }
+    fn forward(&self, x: Tensor<B, 3>) -> Tensor<B, 3> {
+        self.norm.forward(x.clone() + gelu(self.pos_conv.forward(x.swap_dims(1, 2))).swap_dims(1, 2))
+    }
+}
+
+#[derive(Module, Debug)]
 pub struct VisionBlock<B: Backend> {
     norm1: LayerNorm<B>,
     attn: MultiHeadAttention<B>,
@@ -209,6 +243,8 @@ pub fn compute(name: &str, run: &Run) -> Option<TensorData> {
     let d = &Device::default();
     let output = match name {
         "Seq2Seq" => run.loaded(Seq2Seq::<B>::new(d)).forward(run.floats(0), run.floats(1)).into_data(),
+        "Stepwise" => run.loaded(Stepwise::<B>::new(d)).forward(run.floats(0)).into_data(),
+        "Speech" => run.loaded(Speech::<B>::new(d)).forward(run.floats(0)).into_data(),
         "MiniVit" => run.loaded(MiniVit::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Hifi" => run.loaded(Hifi::<B>::new(d)).forward(run.floats(0)).into_data(),
         "Nested" => run.loaded(Nested::<B>::new(d)).forward(run.floats(0)).into_data(),

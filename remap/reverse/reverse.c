@@ -221,6 +221,49 @@ static int32_t note_dropped(lr_reverse *b)
                : REC_OK;
 }
 
+/* The length of the path of the list that a key's layer is an element of: `layers` of `layers.0.weight`. 0: none. */
+static size_t list_of(const char *text)
+{
+    const char *field = lr_path_last(text, strlen(text)), *layer;
+    uint64_t index;
+    if (field == text) {
+        return 0;
+    }
+    layer = lr_path_last(text, (size_t)(field - text) - 1);
+    return layer > text && lr_node_index(layer, (uint64_t)(field - layer) - 1, &index) ? (size_t)(layer - text) - 1 : 0;
+}
+
+/* Lists of layers may be nn.Sequential's, in which layers without tensors have numbers, too. Only what the import left
+ * or the base shows those. */
+static int32_t note_lists(lr_reverse *b)
+{
+    const char *first = NULL, *last = NULL;
+    size_t length = 0;
+    uint64_t count = 0;
+    char more[48] = "";
+    if (b->source->memory || b->plan->base || b->source->rules->count || b->source->gaps_given || !b->torch ||
+        lr_job_failed(b->job)) {
+        return b->job->error.status;
+    }
+    for (uint64_t i = 0; i < b->count; i++) {
+        size_t head = list_of(b->items[i].text);
+        if (head && !(last && length == head && memcmp(last, b->items[i].text, head) == 0)) {
+            last = b->items[i].text;
+            length = head;
+            first = count++ == 0 ? lr_back_keep(b, last, head) : first;
+        }
+    }
+    if (count > 1) {
+        (void)snprintf(more, sizeof more, " and %" PRIu64 " more", count - 1);
+    }
+    return count && first ? lr_plan_problem(b->job, b->plan, REC_PROBLEM_MISSING, false, "",
+                                            "With the original as the base (--base ORIGINAL) they have its numbers.",
+                                            "%.300s%s: the layers of a list are numbered from 0, and the record does "
+                                            "not show which numbers those of an nn.Sequential had",
+                                            first, more)
+                          : b->job->error.status;
+}
+
 static int32_t run(lr_reverse *b)
 {
     const lr_rules *rules = b->source->rules;
@@ -274,7 +317,7 @@ static int32_t run(lr_reverse *b)
             return b->job->error.status;
         }
     }
-    return lr_back_report(b) == REC_OK ? note_dropped(b) : b->job->error.status;
+    return lr_back_report(b) == REC_OK && note_lists(b) == REC_OK ? note_dropped(b) : b->job->error.status;
 }
 
 int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)

@@ -427,9 +427,16 @@ st_end >nested.safetensors
 for format in mpk bpk; do
     run convert -y --type nested.rs:Net nested.safetensors nested.$format
     run convert -y --metadata librecord.import= nested.$format bare.$format
+    run convert -y --reverse --type nested.rs:Net bare.$format none.safetensors
+    check "without the base a note says what is unknown, .$format" \
+        grep -q 'note: net.0 and 3 more: the layers of a list are numbered from 0' "$scratch/err"
+    run convert -y --reverse --type nested.rs:Net nested.$format none.safetensors
+    # shellcheck disable=SC2016 # the inner shell expands $1
+    check "not where the record shows it, .$format" sh -c '! grep -q "numbered from 0" "$1"' - "$scratch/err"
     run convert -y --reverse --type nested.rs:Net --base nested.safetensors bare.$format nested-back.safetensors
     status_is "gaps by the base, .$format" 0
     check "the same, .$format" "$record" diff nested.safetensors nested-back.safetensors
+    rm none.safetensors
     run convert -y --reverse --gaps keep --type nested.rs:Net --base nested.safetensors bare.$format none.safetensors
     status_is "not where gaps are kept, .$format" 2
 done

@@ -197,6 +197,9 @@ static inline uint64_t lr_pickle_place(const lr_pickle *p, uint64_t at)
 }
 /** "a list", for messages. */
 const char *lr_pickle_words(const lr_pt_node *node);
+/** How many bytes a node of bytes stands for, and these. */
+uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node);
+void lr_pickle_bytes(const lr_pickle *p, const lr_pt_node *node, uint8_t *target);
 /** Whether a string is this one. */
 bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text);
 
@@ -251,9 +254,6 @@ uint64_t lr_pickle_element_place(const lr_pickle *p, const lr_pt_node *node);
 int32_t lr_pickle_array_event(const lr_pickle *p, const lr_pt_node *node, rec_tensor_event *event);
 /** Releases the sources of arrays. */
 void lr_pickle_arrays_close(lr_pickle *p);
-/** How many bytes a node of bytes stands for, and these. */
-uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node);
-void lr_pickle_bytes(const lr_pickle *p, const lr_pt_node *node, uint8_t *target);
 /** What a persistent id means. */
 int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node);
 /** Gives an object its state. */

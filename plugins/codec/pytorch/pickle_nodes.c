@@ -90,6 +90,30 @@ bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text)
            memcmp(lr_pickle_text(p, node), text, node->length) == 0;
 }
 
+uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node)
+{
+    const uint8_t *text = (const uint8_t *)lr_pickle_text(p, node);
+    uint64_t count = node->length;
+    for (uint64_t i = 0; node->mark & LR_PT_LATIN1 && i < node->length; i++) {
+        count -= (text[i] & 0xc0) == 0x80; /* the second byte of a character below 256 */
+    }
+    return count;
+}
+
+void lr_pickle_bytes(const lr_pickle *p, const lr_pt_node *node, uint8_t *target)
+{
+    const uint8_t *text = (const uint8_t *)lr_pickle_text(p, node);
+    if (!(node->mark & LR_PT_LATIN1)) {
+        memcpy(target, text, node->length);
+        return;
+    }
+    for (uint64_t i = 0; i < node->length; i++) {
+        bool two = text[i] >= 0x80 && i + 1 < node->length;
+        *target++ = two ? (uint8_t)(text[i] << 6 | (text[i + 1] & 0x3f)) : text[i];
+        i += two;
+    }
+}
+
 int32_t lr_pickle_fail(lr_pickle *p, const char *format, ...)
 {
     char words[400];

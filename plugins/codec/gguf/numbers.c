@@ -9,8 +9,8 @@
 #include "plugins/codec/gguf/blocks.h"
 #include "common/threads.h"
 
-/* Elements decoded at a time that are no whole blocks, and bytes of blocks read at a time where there is no map: whole
- * blocks of any type. */
+/* Elements of the buffer for parts of blocks, and bytes of blocks read at a time from a file that is not mapped. Both
+ * hold several blocks of any type. */
 enum { PIECE = 8192, BYTES = 8192 };
 /* Bytes of numbers that are worth a thread: a huge page, which the kernel clears for who comes first; and threads at
  * most. */

@@ -63,7 +63,7 @@ static void put_tensor(bytes *b, const char *name, uint32_t rank, const uint64_t
 
 static void pad(bytes *b, size_t more)
 {
-    static const uint8_t zeros[64];
+    static const uint8_t zeros[512];
     put(b, zeros, (32 - b->size % 32) % 32);
     put(b, zeros, more);
 }
@@ -207,8 +207,27 @@ static void check_window(const rec_tensor *tensor, uint64_t count, uint64_t firs
     free(target);
 }
 
-/* By one thread and by several, from memory and from a file that is not mapped, whole and from within a block, where
- * they can be put at once and where they cannot. */
+typedef struct content {
+    const uint8_t *data;
+    uint64_t size;
+} content;
+
+static int32_t read_content(void *user, uint64_t offset, void *target, uint64_t size)
+{
+    const content *c = user;
+    memcpy(target, c->data + offset, (size_t)size);
+    return 0;
+}
+
+/* Loads from memory, from a file that is copied into memory, or by functions, which read what is asked for. */
+static rec_record *load_way(rec_recorder *r, unsigned way, content *c, const char *path)
+{
+    rec_input input = {.size = sizeof input, .total = c->size, .read_at = read_content};
+    return way == 0 ? rec_load_bytes(r, c->data, c->size) : way == 1 ? rec_load(r, path) : rec_load_from(r, &input, c);
+}
+
+/* By one thread and by several, in each way, whole and from within a block, to places that are aligned and to others.
+ */
 static void check_many(const many *m)
 {
     uint64_t size, count = m->row * m->rows;
@@ -216,8 +235,9 @@ static void check_many(const many *m)
     float *expected = malloc((size_t)(count * sizeof(float)));
     scratch *s = scratch_new();
     char *path = scratch_write(s, "many.gguf", file, (size_t)size);
+    content c = {.data = file, .size = size};
     assert_non_null(expected);
-    for (unsigned round = 0; round < 6; round++) {
+    for (unsigned round = 0; round < 9; round++) {
         static const uint32_t threads[] = {1, 2, 5};
         rec_context *context = rec_context_new(NULL);
         rec_recorder *r = rec_open_recorder_in(context, "Gguf", REC_PRECISION_KEEP);
@@ -225,10 +245,10 @@ static void check_many(const many *m)
         const rec_tensor *tensor;
         const float *whole;
         assert_non_null(r);
-        assert_int_equal(rec_context_set_threads(context, threads[round / 2]), REC_OK);
+        assert_int_equal(rec_context_set_threads(context, threads[round / 3]), REC_OK);
         assert_int_equal(rec_recorder_set(r, "adapter", "none"), REC_OK);
         assert_int_equal(rec_recorder_set(r, "map", "no"), REC_OK);
-        record = round % 2 ? rec_load(r, path) : rec_load_bytes(r, file, size);
+        record = load_way(r, round % 3, &c, path);
         tensor = record ? rec_tensor_at(record, "w") : NULL;
         assert_non_null(tensor);
         if (round == 0) {

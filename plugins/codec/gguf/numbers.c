@@ -9,7 +9,7 @@
 #include "plugins/codec/gguf/blocks.h"
 #include "common/threads.h"
 
-/* Elements of the buffer for parts of blocks, and bytes of blocks read at a time from a file that is not mapped. Both
+/* Elements of the buffer for parts of blocks, and bytes of blocks read at a time from input that is not in memory. Both
  * hold several blocks of any type. */
 enum { PIECE = 8192, BYTES = 8192 };
 /* Bytes of numbers that are worth a thread: a huge page, which the kernel clears for who comes first; and threads at

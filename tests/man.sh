@@ -34,6 +34,10 @@ documented() { # WHAT HELP-FILE
 }
 
 documented "record --help" "$scratch/help"
+"$record" help options >"$scratch/options-help" 2>&1
+read_pages "$pages"/record*.1
+documented "record help options" "$scratch/options-help"
+read_pages "$pages/record.1"
 found=0
 for command in $commands; do
     "$record" "$command" --help >"$scratch/command" 2>&1 || continue

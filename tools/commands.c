@@ -12,79 +12,142 @@
 #include "tools/verify/verify.h"
 #include "tools/tool.h"
 
-/* The rule for several inputs. */
-#define SEVERAL                                                                         \
-    "With several inputs, a load argument is for the input behind it; one behind the\n" \
-    "last input is for all of them:\n"                                                  \
-    "  record convert --prefix enc a.safetensors --prefix dec b.safetensors both.mpk\n"
-
 const command tool_commands[] = {
-    {"info", COMMAND_INFO, 1, SIZE_MAX, "FILE...", "who wrote a record, and what is in it",
-     "FILE may be a folder: then it is all records in it and below it. Options are for\n"
-     "all files.\n",
+    {"info", COMMAND_INFO, 1, SIZE_MAX, "FILE...", "print the writer, the precision and the contents",
+     "A directory stands for all records in it and its subdirectories.\n", "from type profile all json config",
+     "  record info model.mpk\n"
+     "  record info --json checkpoints | jq -r '.files[].recorder'\n",
      NULL},
-    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values, repeated layers folded", tool_ls_more,
+    {"ls", COMMAND_LS, 1, SIZE_MAX, "FILE [KEY]...", "list tensors and values; folds repeated layers",
+     "A directory stands for all records in it and its subdirectories. A KEY restricts\n"
+     "the list to that key and everything below it. Patterns: * is any text, ? a\n"
+     "character, # a number, {a,b} and {0-3} alternatives; !KEY excludes. An operand\n"
+     "that names an existing file is a FILE, not a KEY.\n",
+     "all long sort tree depth json",
+     "  record ls --tree --depth 2 mnist.mpk\n"
+     "  record ls -l --sort size mnist.mpk '*.weight' '!stem'\n"
+     "  record ls --json mnist.mpk | jq '.tensors[].key'\n",
      tool_ls_options},
-    {"show", COMMAND_SHOW, 1, SIZE_MAX, "FILE [KEY]...", "print the values at keys",
-     "KEY is a name as `record ls --all` lists it, and may have a slice, or a pattern:\n"
+    {"show", COMMAND_SHOW, 1, SIZE_MAX, "FILE [KEY]...", "print values",
+     "KEY is a key printed by record ls --all, with an optional slice, or a pattern.\n"
+     "Without KEY the whole tree is printed.\n",
+     "precision type profile clamp all json",
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
-     "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n"
-     "Without KEY the whole tree is shown.\n",
+     "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n",
      NULL},
-    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "what the numbers are like: extremes, moments", tool_stats_more,
+    {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "print statistics: extremes, moments, anomalies",
+     "Prints minimum, maximum, mean, standard deviation, norm and a histogram of the\n"
+     "finite values. Then it counts zeros, NaN, infinite and subnormal numbers, and\n"
+     "values that half precision cannot represent. Similar layers are measured\n"
+     "together. KEYs are keys or patterns, as for record ls.\n",
+     "precision type profile threads all json",
+     "  record stats model.mpk\n"
+     "  record stats --all model.mpk 'layers.{0-3}.*.weight' '!*norm*'\n"
+     "  record stats --json *.mpk | jq '.tensors[] | select(.nan > 0).key'\n",
      NULL},
-    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values", tool_diff_more,
+    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values",
+     "CHANGE is the norm of the difference divided by the larger norm, COSINE the\n"
+     "cosine of the angle, LARGEST the largest difference, DIFFER the share of\n"
+     "elements that differ. A line for several layers describes the one that changed\n"
+     "most. Load arguments and --type apply to the file that follows them. The exit\n"
+     "status is 1 if the records differ.\n",
+     "atol rtol ignore by brief all",
+     "  record diff --ignore dtype mnist.mpk mnist-half.mpk\n"
+     "  record diff --profile llama model.safetensors model.mpk\n"
+     "  record diff --rtol 1e-5 mnist.mpk epoch-20.mpk && echo close enough\n",
      tool_diff_options},
-    {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "see whether records are whole, and what they were",
-     tool_verify_more, tool_verify_options},
-    {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "read with one recorder, write with another",
-     "OUT gets the extension of its recorder unless it has it. It is written whole or\n"
-     "not at all, so IN and OUT may be the same file. Several IN become one OUT, but\n"
-     "where OUT is a folder, or ends in a slash, each a file in it. With --recursive\n"
-     "IN and OUT are folders, and --type GLOB=TYPE, once or more, tells the types of\n"
-     "their files. On a terminal it is asked before a file is overwritten:\n"
+    {"verify", COMMAND_VERIFY, 1, SIZE_MAX, "FILE...", "check files for corruption, and their checksums",
+     "Checks compression checksums, structure, text, shapes, offsets, bools, and that\n"
+     "the tensors of each module fit together. The exit status is 1 if a file has a\n"
+     "problem. A directory stands for all records in it. --sums write stores the\n"
+     "SHA-256 of every tensor in FILE.sums; --sums check compares them, also with the\n"
+     "same record in another format.\n",
+     "nan sums sums-file in-metadata type json",
+     "  record verify --nan checkpoints/\n"
+     "  record verify --sums write model.mpk && record verify --sums check model.mpk\n"
+     "  record verify --sums check --sums-file model.mpk.sums model.json.gz\n",
+     tool_verify_options},
+    {"convert", COMMAND_CONVERT, 2, SIZE_MAX, "IN... OUT", "convert to another format, precision or version",
+     "Several IN are combined into one OUT, unless OUT is a directory or ends in a\n"
+     "slash: then each IN becomes a file in it. With several inputs, a load argument\n"
+     "applies to the input that follows it; after the last input it applies to all.\n"
+     "The save is atomic, so IN and OUT may be the same file. On a terminal, record\n"
+     "asks before it overwrites a file.\n",
+     "to precision burn type profile recursive",
+     "  record convert --profile llama model.safetensors model.mpk\n"
      "  record convert -r --burn 0.21 --type 'optim*=Adam' old new\n"
-     "A safetensors file of PyTorch becomes a record by a plan; record plan shows it:\n"
-     "  record convert --profile llama model.safetensors model.mpk\n" SEVERAL,
+     "  record convert --prefix enc a.safetensors --prefix dec b.safetensors both.mpk\n",
      tool_convert_options},
-    {"plan", COMMAND_PLAN, 1, SIZE_MAX, "IN...", "show what becomes of each key, before data are read",
-     "One line for each tensor: its key and form, what it becomes, and why. Repeated\n"
-     "layers are folded. Then what is wrong, and what to do about it; the status is 1\n"
-     "if something needs a decision. --to says what it is for (default: a record of\n"
-     "Burn), --debug prints what Burn's own import prints.\n" SEVERAL,
+    {"plan", COMMAND_PLAN, 1, SIZE_MAX, "IN...", "show how a model would be converted",
+     "Prints one line for each tensor: its key, element type and shape, the result,\n"
+     "and the reason; then notes and problems with hints. Repeated layers are folded.\n"
+     "The exit status is 1 if something needs a decision. The plan is for a Burn\n"
+     "record, or with --to for a file of that recorder.\n",
+     "to type profile remap reverse all",
+     "  record plan --profile llama model.safetensors\n"
+     "  record plan --prefix enc a.safetensors --prefix dec b.safetensors\n",
      NULL},
-    {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "change what is in a record: set, rm, mv, cast, merge",
-     tool_edit_more, tool_edit_options},
+    {"edit", COMMAND_EDIT, 1, SIZE_MAX, "FILE... OP...", "set, remove, rename, cast, merge and split values",
+     "Operations, applied in order; KEY may be a pattern, FILE may be `new` (empty):\n"
+     "  set KEY VALUE   a number, true, \"text\", null; a tensor: 'f32 [[1, 2]]',\n"
+     "                  'f32[512, 512]=0', @FILE, @FILE:KEY\n"
+     "  rm KEY          remove the value and everything below it\n"
+     "  mv RE TEXT      rename keys by a regular expression, like convert --remap\n"
+     "  cast KEY TYPE   change the element type\n"
+     "  meta KEY VALUE  set metadata; an empty VALUE removes them\n"
+     "  merge FILE      add the values of another record\n"
+     "  split           write several files, by --by; must be last\n",
+     "output in-place by dry-run",
+     "  record edit net.mpk rm head cast '*' f16 -o body.mpk\n"
+     "  record edit model.mpk split --by key -o 'part-{}.mpk'\n",
+     tool_edit_options},
     {"types", COMMAND_TYPES, 1, 1, "FILE", "print the type of a record as Rust source",
-     "What a record does not show is assumed, and marked. Of a file without names\n"
-     "(.bin) a type is made up that reads it, by the bytes between its parameters;\n"
-     "if there is none, one to be completed by the model's source is printed.\n"
-     "Fields without parameters count: numbers are usize, activations and pools their\n"
-     "own types.\n"
-     "With --check it is only seen whether the type given fits:\n"
+     "Assumptions about facts that a record does not show are marked. For a file\n"
+     "without names (.bin) the type is reconstructed from the bytes between its\n"
+     "parameters. --check only reports whether the record has the given type.\n",
+     "check type types c name json",
      "  record types --check --type model.rs:Model model.bin\n"
-     "With --c it is a header with the struct that rec_bind() fills in:\n"
      "  record types --c model.mpk > model.h\n",
      tool_types_options},
-    {"embed", COMMAND_EMBED, 1, 1, "FILE", "make a record part of a program: C, an object file", tool_embed_more,
+    {"embed", COMMAND_EMBED, 1, 1, "FILE", "embed a record in a program: C or an object file",
+     "The output is an array for rec_load_bytes(), or with --structs a C constant that\n"
+     "needs no library. --to and --precision convert the record first.\n",
+     "output name as structs to precision",
+     "  record embed --precision half --output model.c model.mpk\n"
+     "  record embed --structs --output model.h model.mpk\n",
      tool_embed_options},
-    {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "make a page for browsers: sizes, figures, changes",
-     tool_report_more, tool_report_options},
-    {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "look about in records on the terminal", tool_browse_more,
+    {"report", COMMAND_REPORT, 1, SIZE_MAX, "FILE...", "write an HTML page: sizes, statistics, changes",
+     "One record: sizes, statistics and histograms of its tensors. Two: the changes\n"
+     "from the first to the second. More, or a directory of checkpoints: their\n"
+     "development, in the order of the numbers in their names. The page needs no\n"
+     "network.\n",
+     "output include type profile json",
+     "  record report before.mpk after.safetensors -o changes.html\n"
+     "  record report checkpoint -o training.html\n"
+     "  record report checkpoint --include 'optim-*' -o optimizer.html\n",
+     tool_report_options},
+    {"browse", COMMAND_BROWSE, 1, SIZE_MAX, "FILE...", "browse records on the terminal",
+     "Shows the tree of one or more files with totals; Enter opens a tensor with its\n"
+     "statistics and elements. ? explains the keys, / searches, q quits. --json prints\n"
+     "the tree and needs no terminal.\n",
+     "mouse precision type profile json",
+     "  record browse --profile llama model.safetensors\n"
+     "  record browse --json model.mpk | jq '.files[].tree.children[].name'\n",
      tool_browse_options},
-    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "", NULL},
-    {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders that are there, or tell all of one", "", NULL},
-    {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print what completes words in bash, zsh or fish",
-     "It is installed with the command; without that, for this session:\n"
+    {"profiles", COMMAND_PROFILES, 0, 1, "[NAME]", "list the profiles, or print the rules of one", "",
+     "all json config", "  record profiles llama\n", NULL},
+    {"plugins", COMMAND_PLUGINS, 0, 1, "[NAME]", "list the recorders, or describe one", "", "why json config",
+     "  record plugins mpk-gz\n", NULL},
+    {"completion", COMMAND_COMPLETION, 1, SIZE_MAX, "SHELL", "print the completion script for bash, zsh or fish",
+     "`make install` installs completion. Without that, for this session:\n"
      "  eval \"$(record completion bash)\"        also in ~/.bashrc\n"
-     "  source <(record completion zsh)          behind compinit, in ~/.zshrc\n"
+     "  source <(record completion zsh)          after compinit, in ~/.zshrc\n"
      "  record completion fish | source          in ~/.config/fish/config.fish\n"
-     "Commands, options and their values are completed, recorders, profiles, types\n"
-     "also those of a Rust file (--type model.rs:), and keys of the file named before.\n"
-     "The scripts ask for candidates: record completion words -- WORD... prints those\n"
-     "for the last WORD, a line each, with a tab before what it means.\n",
+     "The scripts call record completion words -- WORD..., which prints the candidates\n"
+     "for the last WORD, one on each line, with a tab before the description.\n",
+     "quiet help", "", NULL},
+    {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help; record help options lists all options", "", "color help", "",
      NULL},
-    {"help", COMMAND_HELP, 0, 1, "[COMMAND]", "print help", "", NULL},
     {0},
 };
 

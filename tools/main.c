@@ -30,14 +30,12 @@ static int fail_unknown(const char *name)
 static void print_help(void)
 {
     puts("Usage: record COMMAND [OPTION]... [OPERAND]...\n"
-         "Looks into records of the Burn deep-learning framework and converts them.\n");
+         "Inspects and converts records of the Burn deep-learning framework.\n");
     for (const command *c = tool_commands; c->name; c++) {
         printf("  %-10s %-13s %s\n", c->name, c->operands, c->summary);
     }
-    puts("\nA file may be - for standard input or output. record help COMMAND says more.\n\nOptions:");
-    tool_options_help(NULL, stdout);
-    puts("\nExit status: 0, 1 if records differ or a check failed, 2 after an error, 3 if a\n"
-         "file was saved but could not be synced.");
+    puts("\nA file may be - for standard input or output. record COMMAND --help explains a\n"
+         "command, record help options lists all options, man record describes them.");
 }
 
 static void print_command_help(const command *c)
@@ -47,14 +45,25 @@ static void print_command_help(const command *c)
     if (*c->more) {
         printf("\n%s", c->more);
     }
-    puts("\nOptions:");
-    tool_options_help(c, stdout);
+    if (*c->shown) {
+        puts("\nOptions:");
+        tool_options_help(c, stdout);
+    }
+    if (*c->examples) {
+        printf("\nExamples:\n%s", c->examples);
+    }
+    printf("\nrecord help options lists all options, man record%s%s describes them.\n",
+           c->bit == COMMAND_HELP ? "" : "-", c->bit == COMMAND_HELP ? "" : c->name);
 }
 
 static int run_help(const char *name)
 {
     const command *c = name ? tool_command_find(name) : NULL;
 
+    if (name && strcmp(name, "options") == 0) {
+        tool_options_all(stdout);
+        return EXIT_OK;
+    }
     if (name && !c) {
         return fail_unknown(name);
     }

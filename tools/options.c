@@ -75,58 +75,57 @@ typedef struct option_spec {
 } option_spec;
 
 static const option_spec specs[OPTION_COUNT] = {
-    [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by the content)"},
-    [OPTION_TO] = {"to", "NAME", 0, WRITERS | COMMAND_PLAN, "write with this recorder (default: by the name OUT)"},
-    [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (as configured) or keep"},
-    [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the recorder that writes"},
-    [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the recorder that reads"},
-    [OPTION_TOP_LEVEL_KEY] = {"top-level-key", "KEY", 0, READERS, "of PyTorch's files: the part to read; .: the whole"},
+    [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by contents)"},
+    [OPTION_TO] = {"to", "NAME", 0, WRITERS | COMMAND_PLAN, "write with this recorder (default: by extension)"},
+    [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (configured) or keep"},
+    [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the output recorder"},
+    [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the input recorder"},
+    [OPTION_TOP_LEVEL_KEY] = {"top-level-key", "KEY", 0, READERS, "the part of a PyTorch file to read; .: all"},
     [OPTION_TYPE] = {"type", "TYPE", 0, READERS, "the record's type: an expression, or FILE.rs:TYPE"},
-    [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI with types (repeatable)"},
-    [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "the type is that of this record, which has names"},
-    [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write as this version of Burn does, 0.7 to 0.23"},
-    [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "put the type behind a record without names"},
-    [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by their position"},
-    [OPTION_METADATA] = {"metadata", "KEY=VALUE", 0, COMMAND_CONVERT, "set metadata; an empty VALUE removes it"},
-    [OPTION_SHARD] = {"max-shard-size", "SIZE", 0, COMMAND_CONVERT, "write several files, each at most that large"},
-    [OPTION_KEEP_NAMES] = {"keep-names", NULL, 0, COMMAND_CONVERT, "several files take the names of older ones"},
-    [OPTION_RECURSIVE] = {"recursive", NULL, 'r', COMMAND_CONVERT, "IN and OUT are folders: convert every record"},
-    [OPTION_CHECK] = {"check", NULL, 0, COMMAND_TYPES | COMMAND_CONVERT,
-                      "read back what was written; types: does it fit?"},
-    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS, "integers that do not fit become the nearest limit"},
-    [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "copy the file into memory instead of mapping it"},
+    [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI file with types (repeatable)"},
+    [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "use the type of this record, which has names"},
+    [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write for this version of Burn, 0.7 to 0.23"},
+    [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "append the type to a record without names"},
+    [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by position"},
+    [OPTION_METADATA] = {"metadata", "KEY=VALUE", 0, COMMAND_CONVERT, "set metadata; an empty VALUE removes them"},
+    [OPTION_SHARD] = {"max-shard-size", "SIZE", 0, COMMAND_CONVERT, "write shards of at most this size"},
+    [OPTION_KEEP_NAMES] = {"keep-names", NULL, 0, COMMAND_CONVERT, "reuse the names of existing shards"},
+    [OPTION_RECURSIVE] = {"recursive", NULL, 'r', COMMAND_CONVERT, "IN and OUT are directories: convert every record"},
+    [OPTION_CHECK] = {"check", NULL, 0, COMMAND_TYPES | COMMAND_CONVERT, "read the output back; types: check the type"},
+    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS, "replace integers out of range by the nearest limit"},
+    [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "read the file into memory instead of mapping it"},
     [OPTION_THREADS] = {"threads", "N", 0, READERS, "use at most N threads, 1 to 64"},
-    [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, as --threads 1 does"},
-    [OPTION_CACHE] = {"cache", "FOLDER", 0, READERS, "keep here what servers send (https://)"},
+    [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, like --threads 1"},
+    [OPTION_CACHE] = {"cache", "DIR", 0, READERS, "cache downloaded files here (https://)"},
     [OPTION_ALL] = {"all", NULL, 'a',
                     COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES | COMMAND_STATS |
                         COMMAND_DIFF | COMMAND_VERIFY,
-                    "leave nothing out: every tensor, every element"},
-    [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "say where each comes from, and why one is refused"},
+                    "print everything: every tensor, every element"},
+    [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "print plugin files, and why one is rejected"},
     [OPTION_JSON] = {"json", NULL, 0, WORKERS, "print JSON, for programs"},
     [OPTION_CONFIG] = {"config", "FILE", 0, WORKERS, "use this configuration file"},
     [OPTION_COLOR] = {"color", "WHEN", 0, EVERY, "auto (the default), always or never"},
-    [OPTION_QUIET] = {"quiet", NULL, 'q', EVERY, "no notes, no progress, no report"},
+    [OPTION_QUIET] = {"quiet", NULL, 'q', EVERY, "print no notes, no progress, no summary"},
     [OPTION_HELP] = {"help", NULL, 'h', EVERY, "print this help"},
     [OPTION_VERSION] = {"version", NULL, 'V', EVERY, "print the version"},
-    [OPTION_ADAPTER] = {"adapter", "A", 0, READERS, "modules are laid out as: pytorch, none (as Burn's)"},
+    [OPTION_ADAPTER] = {"adapter", "A", 0, READERS, "the module layout: pytorch, none (Burn's)"},
     [OPTION_PROFILE] = {"profile", "NAME", 0, READERS, "rules for a model family: NAME, FILE.ini:NAME, auto"},
-    [OPTION_SET] = {"set", "NAME=NUMBER", 0, READERS, "a number that rules ask for (repeatable)"},
+    [OPTION_SET] = {"set", "NAME=NUMBER", 0, READERS, "a number used by rules (repeatable)"},
     [OPTION_CONFIG_JSON] = {"config-json", "FILE", 0, READERS, "the model's config.json, if it is elsewhere"},
-    [OPTION_REVERSE] = {"reverse", NULL, 0, READERS, "the profile backwards: to PyTorch's names"},
+    [OPTION_REVERSE] = {"reverse", NULL, 0, READERS, "apply the profile backwards: to PyTorch's names"},
     [OPTION_REMAP] = {"remap", "'RE => TEXT'", 0, READERS, "rename keys, in order, each on the last result"},
-    [OPTION_RENAME] = {"rename", "'RE => TEXT'", 0, READERS, "another word for --remap"},
-    [OPTION_DROP] = {"drop", "RE", 0, READERS, "leave out the file's keys that match"},
-    [OPTION_MODULE] = {"module", "'RE => TYPE'", 0, READERS, "module type of paths: Linear, LayerNorm, …"},
-    [OPTION_VARIANT] = {"variant", "'RE => NAME'", 0, READERS, "the variant of enums at paths"},
-    [OPTION_RULE] = {"rule", "'KEY = VALUE'", 0, READERS, "any rule as a profile has it: split, stack, …"},
-    [OPTION_PREFIX] = {"prefix", "PATH", 0, READERS, "put this path in front of every key"},
-    [OPTION_SELECT] = {"select", "PATH", 0, READERS, "only the file's keys below this path, without it"},
-    [OPTION_GAPS] = {"gaps", "WHAT", 0, READERS, "holes in numbered keys: close or keep"},
-    [OPTION_BASE] = {"base", "RECORD", 0, PLANNERS, "what no input gives stays as it is in this record"},
-    [OPTION_PARTIAL] = {"partial", NULL, 0, READERS, "what the type asks for may be missing"},
-    [OPTION_STRICT] = {"strict", NULL, 0, READERS, "keys and rules that serve nothing are errors"},
-    [OPTION_DEBUG] = {"debug", NULL, 0, PLANNERS, "print keys, shapes and dtypes as Burn does"},
+    [OPTION_RENAME] = {"rename", "'RE => TEXT'", 0, READERS, "the same as --remap"},
+    [OPTION_DROP] = {"drop", "RE", 0, READERS, "drop matching keys of the file"},
+    [OPTION_MODULE] = {"module", "'RE => TYPE'", 0, READERS, "the kind of modules at paths: Linear, Param, …"},
+    [OPTION_VARIANT] = {"variant", "'RE => NAME'", 0, READERS, "variant of the enums at paths"},
+    [OPTION_RULE] = {"rule", "'KEY = VALUE'", 0, READERS, "any rule of a profile: split, stack, …"},
+    [OPTION_PREFIX] = {"prefix", "PATH", 0, READERS, "put this path before every key"},
+    [OPTION_SELECT] = {"select", "PATH", 0, READERS, "load only keys below this path, without it"},
+    [OPTION_GAPS] = {"gaps", "WHAT", 0, READERS, "gaps in list indices: close or keep"},
+    [OPTION_BASE] = {"base", "RECORD", 0, PLANNERS, "take missing values from this record"},
+    [OPTION_PARTIAL] = {"partial", NULL, 0, READERS, "values that the type requires may be missing"},
+    [OPTION_STRICT] = {"strict", NULL, 0, READERS, "unexpected keys and unused rules are errors"},
+    [OPTION_DEBUG] = {"debug", NULL, 0, PLANNERS, "print keys, shapes and dtypes like Burn"},
 };
 
 /* The load argument that an option is; a flag is its `yes`. */
@@ -178,9 +177,9 @@ static int fail_unknown(const command *c, const char *typed, size_t length)
     if (near) {
         status = tool_fail("unknown option --%s\nDid you mean --%s?", name, near);
     } else if (c) {
-        status = tool_fail("unknown option --%s\nrecord help %s lists its options.", name, c->name);
+        status = tool_fail("unknown option --%s\nrecord help options lists the options of record %s.", name, c->name);
     } else {
-        status = tool_fail("unknown option --%s\nrecord --help lists all options.", name);
+        status = tool_fail("unknown option --%s\nrecord help options lists all options.", name);
     }
     free(name);
     return status;
@@ -459,7 +458,7 @@ static int parse_short(options *o, const command *c, int argc, char **argv, int 
             o->given |= UINT64_C(1) << i;
             status = set_option(o, i, NULL);
         } else if (!own) {
-            return tool_fail("unknown option -%c\nrecord --help lists all options.", *letter);
+            return tool_fail("unknown option -%c\nrecord help options lists all options.", *letter);
         } else if (!own->argument) {
             status = set_own(o, own, "");
         } else if (letter[1]) {
@@ -576,48 +575,49 @@ static void print_option(char letter, const char *name, const char *argument, co
     }
 }
 
-/* The names alone, for who has them explained elsewhere. */
-static void print_load_arguments(const command *c, FILE *out)
+/* The option of that name: the subcommand's, or one of several subcommands. */
+static void print_named(const command *c, const char *name, size_t length, FILE *out)
 {
-    size_t column = 0;
+    const own_option *own = c->own;
+    size_t i = 0;
 
-    fputs("\nLoad arguments, for files that Burn did not write (see record help convert):", out);
-    column = 80;
-    for (size_t i = OPTION_ADAPTER; i < OPTION_COUNT; i++) {
-        size_t length = strlen(specs[i].name) + 3;
-        if (!(specs[i].commands & c->bit)) {
-            continue;
-        }
-        if (column + length > 79) {
-            fputs("\n ", out);
-            column = 1;
-        }
-        fprintf(out, " --%s", specs[i].name);
-        column += length;
+    while (own && own->name && (strlen(own->name) != length || strncmp(own->name, name, length) != 0)) {
+        own++;
     }
-    fputs("\n", out);
+    while (i < OPTION_COUNT && (strlen(specs[i].name) != length || strncmp(specs[i].name, name, length) != 0)) {
+        i++;
+    }
+    if (own && own->name) {
+        print_option(own->letter, own->name, own->argument, own->help, out);
+    } else if (i < OPTION_COUNT) {
+        print_option(specs[i].letter, specs[i].name, specs[i].argument, specs[i].help, out);
+    }
 }
 
 void tool_options_help(const command *c, FILE *out)
 {
-    bool titled = false;
-
-    for (const own_option *own = c ? c->own : NULL; own && own->name; own++) {
-        print_option(own->letter, own->name, own->argument, own->help, out);
+    for (const char *name = c->shown; *name; name += strspn(name, " ")) {
+        size_t length = strcspn(name, " ");
+        print_named(c, name, length, out);
+        name += length;
     }
+}
+
+void tool_options_all(FILE *out)
+{
+    fputs("Options of several commands:\n", out);
     for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const option_spec *spec = &specs[i];
-        if (c && !(spec->commands & c->bit)) {
-            continue;
+        if (i == OPTION_ADAPTER) {
+            fputs("\nLoad arguments, for files of other frameworks (also in an INI file):\n", out);
         }
-        if (i >= OPTION_ADAPTER && c && !(c->bit & PLANNERS)) {
-            print_load_arguments(c, out);
-            break;
+        print_option(specs[i].letter, specs[i].name, specs[i].argument, specs[i].help, out);
+    }
+    for (const command *c = tool_commands; c->name; c++) {
+        for (const own_option *own = c->own; own && own->name; own++) {
+            if (own == c->own) {
+                fprintf(out, "\nOptions of record %s:\n", c->name);
+            }
+            print_option(own->letter, own->name, own->argument, own->help, out);
         }
-        if (i >= OPTION_ADAPTER && !titled) {
-            fputs("\nLoad arguments, for files that Burn did not write (each also in an INI file):\n", out);
-            titled = true;
-        }
-        print_option(spec->letter, spec->name, spec->argument, spec->help, out);
     }
 }

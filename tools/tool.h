@@ -35,6 +35,8 @@ typedef struct command {
     size_t least, most; /* operands */
     const char *operands, *summary;
     const char *more;      /* further lines of the help, or "" */
+    const char *shown;     /* names of the options that the help lists, separated by blanks: at most six */
+    const char *examples;  /* lines of the help, or "" */
     const own_option *own; /* its own options; NULL: none */
 } command;
 /* All of them, in the order of the help; the last one has no name. */
@@ -51,8 +53,10 @@ int tool_options_parse(options *o, int argc, char **argv);
 void tool_options_free(options *o);
 /* Checks that the options given belong to a subcommand. */
 int tool_options_check(const options *o, const command *c);
-/* Prints the options of a subcommand (NULL: all that several have), one a line. */
+/* Prints the options that the help of a subcommand lists. */
 void tool_options_help(const command *c, FILE *out);
+/* Prints all options, by subcommand. */
+void tool_options_all(FILE *out);
 
 /* One option as the command line has it. */
 typedef struct option_form {

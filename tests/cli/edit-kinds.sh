@@ -172,7 +172,7 @@ k.mpk -> k.mpk: 7 tensors, not written: --dry-run
   set x -0.5e1  was 2.5
 $ edit k.mpk set n -x --dry-run
 record: unknown option -x
-  record --help lists all options.
+  record help options lists all options.
 status 2
 $ edit k.mpk set t 'f32[[1,2],[3]]' --dry-run
 record: set t: expected numbers, in lists of one length at each level

@@ -29,7 +29,7 @@ record: --bits is no option of `record ls`
 status 2
 $ ls -z tiny.mpk
 record: unknown option -z
-  record --help lists all options.
+  record help options lists all options.
 status 2
 $ ls --from-option nonsense tiny.mpk
 record: --from-option: expected NAME=VALUE, found "nonsense"

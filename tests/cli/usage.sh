@@ -17,6 +17,17 @@ awk 'length > 80' "$scratch/help" >"$scratch/long"
 same "--help fits 80 columns" /dev/null "$scratch/long"
 run help
 same "record help is --help" "$scratch/help" "$scratch/out"
+fits() { # FILE: a terminal has 24 lines
+    [ "$(wc -l <"$1")" -le 24 ] || wc -l "$1"
+    [ "$(wc -l <"$1")" -le 24 ]
+}
+check "--help fits 24 lines" fits "$scratch/help"
+run help options
+awk 'length > 80' "$scratch/out" >"$scratch/long"
+same "record help options fits 80 columns" /dev/null "$scratch/long"
+check "record help options has options of several commands" grep -q '^      --from NAME ' "$scratch/out"
+check "record help options has load arguments" grep -q '^      --prefix PATH ' "$scratch/out"
+check "record help options has those of one command" grep -q '^      --sha256 ' "$scratch/out"
 
 run --help
 commands=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' "$scratch/out" | sort -u)
@@ -26,6 +37,7 @@ for command in $commands; do
     check "record help $command says how it is used" grep -q "^Usage: record $command" "$scratch/help"
     awk 'length > 80' "$scratch/help" >"$scratch/long"
     same "record help $command fits 80 columns" /dev/null "$scratch/long"
+    check "record help $command fits 24 lines" fits "$scratch/help"
     run "$command" --help
     same "record $command --help is the same" "$scratch/help" "$scratch/out"
     run "$command" -h --no-such-file
@@ -61,11 +73,11 @@ record: unknown option --prec
 END
 fails "an option that is none" ls --frobnicate 0.18.0/mnist.mpk <<END
 record: unknown option --frobnicate
-  record help ls lists its options.
+  record help options lists the options of record ls.
 END
 fails "a letter that is none" ls -z 0.18.0/mnist.mpk <<END
 record: unknown option -z
-  record --help lists all options.
+  record help options lists all options.
 END
 fails "an option of another command" ls --why 0.18.0/mnist.mpk <<END
 record: --why is no option of \`record ls\`

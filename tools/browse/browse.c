@@ -5,16 +5,6 @@
 
 #include "tools/browse/browse_private.h"
 
-const char tool_browse_more[] = "The tree of one or more files, with what each part adds up to; Enter looks at a\n"
-                                "tensor: its figures, its elements. ? tells the keys, / searches, q ends. With\n"
-                                "--json the tree is printed, for which no terminal is needed.\n"
-                                "\n"
-                                "Examples:\n"
-                                "  record browse model.mpk\n"
-                                "  record browse --profile llama model.safetensors\n"
-                                "  record browse old.mpk new.mpk\n"
-                                "  record browse --json model.mpk | jq '.files[].tree.children[].name'\n";
-
 const own_option tool_browse_options[] = {
     {"mouse", NULL, 0, "the wheel scrolls, a click selects"},
     {0},

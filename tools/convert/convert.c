@@ -8,12 +8,12 @@
 #include "tools/convert/convert_private.h"
 
 const own_option tool_convert_options[] = {
-    {"force", NULL, 'y', "overwrite what is there without a question"},
-    {"no-clobber", NULL, 'n', "a file that is there already is an error"},
-    {"skip-existing", NULL, 0, "a file that is there already is left as it is"},
-    {"dry-run", NULL, 0, "do all but write, and say how much it would be"},
+    {"force", NULL, 'y', "overwrite without asking"},
+    {"no-clobber", NULL, 'n', "an existing output is an error"},
+    {"skip-existing", NULL, 0, "skip existing outputs"},
+    {"dry-run", NULL, 0, "do everything except writing, and print the size"},
     {"include", "GLOB", 0, "with -r: only files that match (repeatable)"},
-    {"exclude", "GLOB", 0, "with -r: nothing that matches (repeatable)"},
+    {"exclude", "GLOB", 0, "with -r: no files that match (repeatable)"},
     {0},
 };
 

@@ -5,34 +5,17 @@
 
 #include "tools/diff/diff_private.h"
 
-const char tool_diff_more[] = "Any formats, versions and precisions. What differs in structure comes first,\n"
-                              "then values: CHANGE is the norm of the difference over the larger norm of both,\n"
-                              "COSINE that of the angle between them, LARGEST the largest difference, DIFFER\n"
-                              "the share of places that are not equal. Of several layers in one line it is the\n"
-                              "one that changed most. NaN equals NaN. Order and ids count only if asked for,\n"
-                              "what is nil is as if it were not there, and what Burn's metadata say of format\n"
-                              "and version never counts. Load arguments and --type stand before the file they\n"
-                              "are for; behind both they are for both. The status is 1 if they differ.\n"
-                              "Examples:\n"
-                              "  record diff checkpoints/epoch-1.mpk checkpoints/epoch-2.mpk\n"
-                              "  record diff --ignore dtype mnist.mpk mnist-half.mpk\n"
-                              "  record diff --profile llama model.safetensors model.mpk\n"
-                              "  record diff --rtol 1e-5 mnist.mpk epoch-20.mpk && echo close enough\n"
-                              "  record diff --json mnist.mpk mnist-half.mpk | jq '.tensors[].cosine'\n";
-
 const own_option tool_diff_options[] = {
-    {"atol", "X", 0, "differences up to X are none"},
-    {"rtol", "X", 0, "nor are those up to X times the larger number"},
-    {"ulp", "N", 0, "nor floats at most N steps of their type apart"},
-    {"bits", NULL, 0, "-0 differs from 0, and each NaN from another one"},
+    {"atol", "X", 0, "ignore differences up to X"},
+    {"rtol", "X", 0, "ignore those up to X times the larger number"},
+    {"ulp", "N", 0, "ignore floats at most N steps of their type apart"},
+    {"bits", NULL, 0, "-0 differs from 0, and NaNs with different bits"},
     {"nan-differs", NULL, 0, "NaN differs from NaN"},
-    {"ignore", "WHAT", 0,
-     "does not count: dtype, added, removed, renamed,\nmetadata, values (that are no tensors);\n"
-     "data: do not even read tensors"},
-    {"ids", NULL, 0, "parameter ids count"},
-    {"order", NULL, 0, "the order of tensors counts"},
-    {"by", "WHAT", 0, "what belongs together: name, position or id"},
-    {"brief", NULL, 0, "say only whether they differ"},
+    {"ignore", "WHAT", 0, "ignore dtype, added, removed, renamed, metadata\nor values; data: read no tensors"},
+    {"ids", NULL, 0, "compare parameter ids"},
+    {"order", NULL, 0, "compare the order of tensors"},
+    {"by", "WHAT", 0, "pair tensors by name, position or id"},
+    {"brief", NULL, 0, "print only whether they differ"},
     {0},
 };
 

@@ -7,7 +7,6 @@
 
 #include "tools/look/look.h"
 
-extern const char tool_diff_more[];
 extern const own_option tool_diff_options[];
 int tool_run_diff(session *s, const char *const *operands, size_t count);
 

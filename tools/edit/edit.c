@@ -10,34 +10,13 @@
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
-const char tool_edit_more[] = "Operations, done in order:\n"
-                              "  set KEY VALUE   a number, true, \"text\", null, lists, maps; of a tensor all or\n"
-                              "                  some elements (w[0, :]); a new tensor: 'f32 [[1, 2], [3, 4]]',\n"
-                              "                  'f32[512, 512]=0', or another file's: @FILE, @FILE:KEY\n"
-                              "  rm KEY          remove it, with what is below\n"
-                              "  mv RE TEXT      rename keys by a regular expression, as convert --remap does\n"
-                              "  cast KEY TYPE   another element type; what that loses is told\n"
-                              "  meta KEY VALUE  metadata; an empty VALUE removes\n"
-                              "  merge FILE      add what another record has\n"
-                              "  split           into several files (last, with --by)\n"
-                              "KEY may be a pattern: * is any text, dots too, # a number, {a,b} alternatives.\n"
-                              "FILE may be the word new: an empty record. What changes layouts, names by a\n"
-                              "family's profile, precision or version as a whole is record convert's.\n"
-                              "Ids, metadata and the version of Burn are kept.\n"
-                              "\nExamples:\n"
-                              "  record edit net.mpk rm head cast '*' f16 -o body.mpk\n"
-                              "  record edit --in-place mnist.mpk set 'fc1.bias[0]' 0.5\n"
-                              "  record edit autoencoder.mpk mv '^encoder\\.' 'body.' -o renamed.mpk\n"
-                              "  record edit body.mpk merge head.mpk -o model.mpk\n"
-                              "  record edit model.mpk split --by key -o 'part-{}.mpk'\n";
-
 const own_option tool_edit_options[] = {
-    {"output", "OUT", 'o', "the file to write, or a folder; of a split {} is\nthe name of the part"},
-    {"in-place", NULL, 'i', "write FILE itself"},
-    {"by", "WHAT", 0, "split by: key, a number of levels, dtype"},
-    {"strip", NULL, 0, "parts of a split lose the name they are split by"},
-    {"overwrite", NULL, 0, "merge: of keys that both have the later counts"},
-    {"dry-run", NULL, 'n', "say what would be done, write nothing"},
+    {"output", "OUT", 'o', "the output file or directory; with {} in a split"},
+    {"in-place", NULL, 'i', "replace FILE"},
+    {"by", "WHAT", 0, "split by key, a number of levels, or dtype"},
+    {"strip", NULL, 0, "split: remove the name of the part from its keys"},
+    {"overwrite", NULL, 0, "merge: later values replace earlier ones"},
+    {"dry-run", NULL, 'n', "print what would be done, write nothing"},
     {0},
 };
 

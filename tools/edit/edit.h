@@ -7,7 +7,6 @@
 
 #include "tools/convert/convert.h"
 
-extern const char tool_edit_more[];
 extern const own_option tool_edit_options[];
 int tool_run_edit(session *s, const char *const *operands, size_t count);
 

@@ -11,15 +11,11 @@
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
-const char tool_embed_more[] = "FILE's bytes become an array for rec_load_bytes(). With --to or --precision\n"
-                               "they are converted first. With --structs the record becomes a C constant that\n"
-                               "needs no library.\n";
-
 const own_option tool_embed_options[] = {
     {"output", "OUT", 'o', "NAME.h or NAME.c: C header and source;\nNAME.o: header and object file, by $CC, $AS or cc"},
-    {"name", "NAME", 0, "what symbols begin with (default: the name OUT)"},
+    {"name", "NAME", 0, "the prefix of symbols (default: the name of OUT)"},
     {"as", "SYMBOL", 0, "the symbol itself (default: NAME_record, NAME)"},
-    {"structs", NULL, 0, "a header with static const structs instead"},
+    {"structs", NULL, 0, "write a header with static const structs"},
     {0},
 };
 

@@ -8,7 +8,6 @@
 
 #include "tools/session/session.h"
 
-extern const char tool_embed_more[];
 extern const own_option tool_embed_options[];
 int tool_run_embed(session *s, const char *const *operands, size_t count);
 

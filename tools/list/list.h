@@ -7,7 +7,6 @@
 
 #include "tools/measure/measure.h"
 
-extern const char tool_ls_more[];
 extern const own_option tool_ls_options[];
 int tool_run_ls(session *s, const char *const *operands, size_t count);
 

@@ -7,21 +7,12 @@
 
 enum { VALUES_SHOWN = 20, VALUE_WIDTH = 48 };
 
-const char tool_ls_more[] = "FILE may be a folder: then it is all records in it and below it. KEY is a key of\n"
-                            "the record, or a pattern: * any text, ? a character, # a number, {a,b} {0-3}\n"
-                            "alternatives, and what is below; !KEY leaves out. What is a file is no KEY.\n"
-                            "\nExamples:\n"
-                            "  record ls mnist.mpk                         # layers are folded into one line\n"
-                            "  record ls --tree --depth 2 mnist.mpk        # what the parts of it take\n"
-                            "  record ls -l --sort size mnist.mpk '*.weight' '!stem'\n"
-                            "  record ls --json mnist.mpk | jq '.tensors[].key'\n";
-
 const own_option tool_ls_options[] = {
-    {"long", NULL, 'l', "a line each, with size, offset and parameter id"},
-    {"sort", "BY", 0, "name, size, dtype, shape, offset; - before it: back"},
-    {"tree", NULL, 0, "as a tree of the levels of keys, with sums"},
-    {"depth", "N", 0, "add up what lies deeper than N levels"},
-    {"sha256", NULL, 0, "as -l, with the SHA-256 of each tensor"},
+    {"long", NULL, 'l', "one line each, with size, offset and id"},
+    {"sort", "BY", 0, "name, size, dtype, shape, offset; minus reverses"},
+    {"tree", NULL, 0, "print a tree of keys with totals"},
+    {"depth", "N", 0, "add up everything deeper than N levels"},
+    {"sha256", NULL, 0, "like -l, with the SHA-256 of each tensor"},
     {0},
 };
 

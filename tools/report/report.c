@@ -6,18 +6,9 @@
 
 #include "tools/report/report_private.h"
 
-const char tool_report_more[] = "One record: sizes, figures and histograms of its tensors. Two: what changed from\n"
-                                "the first to the second. More, or a folder of checkpoints: how it went along\n"
-                                "them, in the order of the numbers in their names. The page needs no network.\n"
-                                "\nExamples:\n"
-                                "  record report model.mpk -o report.html\n"
-                                "  record report before.mpk after.safetensors -o changes.html\n"
-                                "  record report checkpoint -o training.html\n"
-                                "  record report checkpoint --include 'optim-*' -o optimizer.html\n";
-
 const own_option tool_report_options[] = {
-    {"output", "OUT", 'o', "write the page there (default: standard output)"},
-    {"include", "GLOB", 0, "of a folder only files of such a name (repeatable)"},
+    {"output", "OUT", 'o', "the page (default: standard output)"},
+    {"include", "GLOB", 0, "of a directory only matching files (repeatable)"},
     {0},
 };
 

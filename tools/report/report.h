@@ -7,7 +7,6 @@
 
 #include "tools/diff/diff.h"
 
-extern const char tool_report_more[];
 extern const own_option tool_report_options[];
 int tool_run_report(session *s, const char *const *operands, size_t count);
 

@@ -6,18 +6,6 @@
 
 #include "tools/stats/stats.h"
 
-const char tool_stats_more[] = "Min, max, mean, standard deviation and norm are of the finite values; the\n"
-                               "histogram goes from about the least to the greatest, what lies far from the\n"
-                               "rest is in its ends. A second table counts what is odd: zeros, NaN, infinite\n"
-                               "and subnormal numbers, and what half precision would make infinite (of\n"
-                               "integers: has no room for) or zero. Layers that are alike are measured as\n"
-                               "one; --all and --json tell every tensor. KEYs are as `record ls` prints\n"
-                               "them, and patterns; !KEY leaves out. Operands that exist are files.\n\n"
-                               "Examples:\n"
-                               "  record stats model.mpk\n"
-                               "  record stats --all model.mpk 'layers.{0-3}.*.weight' '!*norm*'\n"
-                               "  record stats --json *.mpk | jq '.tensors[] | select(.nan > 0).key'\n";
-
 /* ----------------------------------------------------------------------------------------------- what is asked -- */
 
 /* The tensors of one file that are measured, in its order. */

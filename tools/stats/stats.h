@@ -6,7 +6,6 @@
 
 #include "tools/measure/measure.h"
 
-extern const char tool_stats_more[];
 int tool_run_stats(session *s, const char *const *operands, size_t count);
 
 #endif

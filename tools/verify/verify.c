@@ -7,23 +7,11 @@
 
 #include "tools/verify/verify_private.h"
 
-const char tool_verify_more[] = "Reads every byte: checksums of compression, structure, text, shapes, offsets;\n"
-                                "bools that are neither 0 nor 1, variances below zero, tensors of one module\n"
-                                "that do not go together. The status is 1 if a file fails. Of a folder all\n"
-                                "records are meant.\n"
-                                "With --sums write a file FILE.sums gets the SHA-256 of every tensor's values,\n"
-                                "which --sums check holds it against. A sum is of values, so it holds in other\n"
-                                "formats too: --sums-file tells where it is.\n\n"
-                                "Examples:\n"
-                                "  record verify --nan checkpoints/\n"
-                                "  record verify --sums write model.mpk && record verify --sums check model.mpk\n"
-                                "  record verify --sums check --sums-file model.mpk.sums model.json.gz\n";
-
 const own_option tool_verify_options[] = {
-    {"nan", NULL, 0, "NaN and infinite numbers are failures"},
+    {"nan", NULL, 0, "NaN and infinite numbers are problems"},
     {"sums", "WHAT", 0, "write or check the SHA-256 of every tensor"},
-    {"sums-file", "FILE", 0, "where the sums are (default: FILE.sums beside each)"},
-    {"in-metadata", NULL, 0, "the sums are in the metadata; write saves anew"},
+    {"sums-file", "FILE", 0, "the file with the checksums (default: FILE.sums)"},
+    {"in-metadata", NULL, 0, "store the checksums in the record's metadata"},
     {0},
 };
 

@@ -6,7 +6,6 @@
 
 #include "tools/measure/measure.h"
 
-extern const char tool_verify_more[];
 extern const own_option tool_verify_options[];
 int tool_run_verify(session *s, const char *const *operands, size_t count);
 

@@ -17,15 +17,14 @@ static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... I
                             "       mpirun -n N record-mpi diff [OPTION]... A B\n"
                             "       mpirun -n N record-mpi verify [OPTION]... FILE...\n"
                             "       mpirun -n N record-mpi stats [OPTION]... FILE... [KEY]...\n"
-                            "Does what `record` does, to the same bytes and words, by N processes: each reads,\n"
+                            "Performs the commands of `record` with N processes and the same results: each reads,\n"
                             "converts and writes a part of the file, or reads a part of its tensors. record help\n"
-                            "convert, diff, verify and stats have the options. Of convert's own:\n"
+                            "options lists the options. Additional options of convert:\n"
                             "      --hint KEY=VALUE  a hint for MPI-IO, such as cb_nodes=8 (repeatable)\n"
-                            "      --resume          go on with what an earlier run of the same command left,\n"
-                            "                        and leave it for another one\n"
-                            "convert --recursive, and of files into a folder: each file by one process.\n"
-                            "What it does not do: standard input and output.\n"
-                            "Exit status: as record.";
+                            "      --resume          resume an interrupted run of the same command; keep partial\n"
+                            "                        output for the next --resume\n"
+                            "convert --recursive, and several files to a directory: one process for each file.\n"
+                            "Standard input and output are not supported. The exit status is that of record.";
 
 /* What goes over a command of all ranks. */
 typedef struct across {
@@ -496,7 +495,7 @@ static void print_report(const rec_mpi_report *r)
     printf("  %d rank%s: layout %.2f s, %s written in %.2f s (%.0f MB/s), sync and rename %.2f s\n", r->ranks,
            tool_plural((uint64_t)r->ranks), r->layout, tool_sized(r->bytes, number), r->write, rate / 1e6, r->commit);
     if (r->resumed == 2) {
-        puts("  what an earlier conversion left was another's: all was made anew");
+        puts("  the partial output of another conversion was discarded");
     } else if (r->resumed) {
         printf("  of that %s were there of an earlier conversion\n", tool_sized(r->kept, number));
     }

@@ -71,8 +71,7 @@ static rec_status check_place(sharing *s, const placed *p)
         return fail(s, REC_E_ARGUMENT, p->path, words);
     }
     if (rec_dtype_bits(rec_tensor_dtype(p->tensor)) == 0) {
-        (void)snprintf(words, sizeof words,
-                       "a tensor of %.200s cannot be split: its elements have no size of their own",
+        (void)snprintf(words, sizeof words, "a tensor of %.200s cannot be split: its elements have no fixed size",
                        rec_tensor_dtype_name(p->tensor));
         return fail(s, REC_E_UNSUPPORTED, p->path, words);
     }

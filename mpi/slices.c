@@ -77,7 +77,7 @@ static const char *fault_of(const rec_mpi_slice *s)
     uint64_t whole;
     if (s->size < sizeof *s || !s->path || s->rank > RANK_MOST || (s->rank && !s->shape) || s->held < 0 ||
         s->held > 1) {
-        return "its `size`, `path`, `rank`, `shape` or `held` is none";
+        return "its `size`, `path`, `rank`, `shape` or `held` is invalid";
     }
     if (s->dimension > 0 && s->dimension >= s->rank) {
         return "the tensor has no such dimension";

@@ -143,7 +143,7 @@ static void tell_tensor(uniting *g, const char *key, const rec_tensor *tensor)
         h.dimension = 0;
         h.length = shape[0];
     } else if (h.rank && !h.sized) {
-        fail(g, REC_E_UNSUPPORTED, key + 1, "a part of a tensor whose elements have no size of their own");
+        fail(g, REC_E_UNSUPPORTED, key + 1, "a slice of a tensor whose elements have no fixed size");
         return;
     }
     if (u->mine_count == u->mine_room) {

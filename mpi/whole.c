@@ -45,7 +45,7 @@ static void put_own(building *b, const lr_mpi_leaf *leaf)
     if (!value || rec_value_kind(value) != leaf->kind) {
         fail(b, REC_E_UNSUPPORTED, leaf->path + 1,
              leaf->kind == REC_KIND_TENSOR
-                 ? "a tensor whose elements have no size of their own has to be on every rank; found nothing here"
+                 ? "a tensor whose elements have no fixed size must be on every rank; found nothing here"
                  : "bytes, lists of numbers and variants have to be in the record of every rank; found nothing here");
         return;
     }

@@ -250,8 +250,7 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
     job->file = path;
     if (lr_path_scheme(path)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what has a scheme in its path can be loaded, not saved");
-        rec_fail_hint(job,
-                      "Save it to a file; one of this computer that is called so has ./ in front of its path here.");
+        rec_fail_hint(job, "Save it to a file; for a local file of this name, put ./ before its path.");
         return job->error.status;
     }
     plugin = lr_recorder_writer(job, r, path);

@@ -93,7 +93,7 @@ static int32_t refuse(rec_job *job, const lr_families *found, const lr_variables
     if (found->count && found->fits && !*found->at[0].select) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "profile auto: several profiles fit: %s", names);
         rec_fail_hint(job, "Name one of them. %s",
-                      numbers->model_type ? "" : "The model's config.json beside it, with its model_type, would tell.");
+                      numbers->model_type ? "" : "A companion config.json with its model_type would decide.");
     } else if (found->count && found->fits) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "profile auto: no profile fits the whole file");
         rec_fail_hint(job, "Below %.200s it is %.100s: `select = %.200s` and `profile = %.64s`.", found->at[0].select,

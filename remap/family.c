@@ -178,7 +178,7 @@ static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
         }
         if (!used && !told) {
             status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "", "",
-                                     "no rule asked for the number `%.100s`, which was set", name);
+                                     "no rule uses the number `%.100s`, which was set", name);
         }
     }
     return status;

@@ -110,7 +110,7 @@ status_is "no folder for temporary files" 2
 check "is told, and what names another one" grep -qx '  Another one can be named by TMPDIR.' "$scratch/err"
 check "nothing is left of what was refused" test -z "$(find . -name 'refused.*')"
 fails "--type without a name" ls --type model.rs: tiny.mpk <<END
-record: --type model.rs:: the name of a type is needed behind the colon
+record: --type model.rs:: a type's name must follow the colon
 END
 CC=$compiler
 

@@ -361,7 +361,7 @@ record: "my-model" is no identifier of C and C++ that symbols could begin with: 
   record embed --help shows how it is used.
 END
 fails "options of a conversion without one" embed "$tiny" --output tiny.c --clamp <<END
-record: --clamp needs --to or --precision: without them the bytes are embedded as they are
+record: --clamp needs --to or --precision: without them the bytes are copied
   record embed --help shows how it is used.
 END
 fails "structs with a format" embed "$tiny" --structs --to mpk --output tiny.h <<END
@@ -372,7 +372,7 @@ fails "an option without its value" embed "$tiny" --output <<END
 record: --output needs a value: --output OUT
 END
 fails "its options elsewhere" show "$tiny" embed --structs <<END
-record: --structs is no option of \`record show\`
+record: --structs is not an option of \`record show\`
   record show --help shows how it is used.
 END
 fails "a file that is not there" embed nowhere.mpk --output tiny.c <<END

@@ -180,7 +180,7 @@ static inline long each_fails_once(rec_context *context, failing_operation opera
         found = operation(context, what);
         armed = false;
         if (!found && failed == failures) {
-            fail_msg("allocation %ld: failed although none was refused: %s", n, rec_error_message());
+            fail_msg("allocation %ld: failed although none was rejected: %s", n, rec_error_message());
         }
         if (found && strcmp(found, expected) != 0) {
             fail_msg("allocation %ld: another result:\n%s\n- expected:\n%s", n, found, expected);

@@ -201,7 +201,7 @@ static void print_people(const rec_record *record, const summary *s, const famil
     if (tool_is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
         text line = {0};
         tool_text_safe(&line, f->whole ? f->whole : path, strlen(f->whole ? f->whole : path));
-        printf("%-*srecord plan %s shows what becomes of it\n", (int)width, "as a record", line.at);
+        printf("%-*srecord plan %s shows how it would be converted\n", (int)width, "as a record", line.at);
         tool_text_free(&line);
     }
     for (size_t i = 0; i < LABELS; i++) {

@@ -19,9 +19,13 @@ static int fail_unknown(const char *name)
     }
     near = tool_nearest(name, names);
     if (near) {
-        (void)tool_fail("there is no command \"%s\"\nDid you mean record %s?", name, near);
+        (void)tool_fail("unknown command \"%s\"\n"
+                        "Did you mean record %s?",
+                        name, near);
     } else {
-        (void)tool_fail("there is no command \"%s\"\nCommands: %s.", name, all.at);
+        (void)tool_fail("unknown command \"%s\"\n"
+                        "Commands: %s.",
+                        name, all.at);
     }
     tool_text_free(&all);
     return EXIT_ERROR;

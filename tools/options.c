@@ -527,7 +527,7 @@ int tool_options_check(const options *o, const command *c)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         if ((o->given >> i & 1) && !(specs[i].commands & c->bit)) {
-            return tool_fail_usage(c->name, "--%s is no option of `record %s`", specs[i].name, c->name);
+            return tool_fail_usage(c->name, "--%s is not an option of `record %s`", specs[i].name, c->name);
         }
     }
     for (size_t i = 0; i < o->own.count; i++) {
@@ -536,7 +536,7 @@ int tool_options_check(const options *o, const command *c)
             own++;
         }
         if (!own || !own->name) {
-            return tool_fail_usage(c->name, "--%s is no option of `record %s`", o->own.at[i].name, c->name);
+            return tool_fail_usage(c->name, "--%s is not an option of `record %s`", o->own.at[i].name, c->name);
         }
     }
     return EXIT_OK;

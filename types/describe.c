@@ -158,7 +158,7 @@ static void put_list(writer *w, text *t, const lr_seen *seen, const char *field,
         assume(w, array ? "an array" : "a Vec");
     }
     if (element->kind == LR_SEEN_NOTHING) {
-        assume(w, "what its elements are, of which there are none");
+        assume(w, "the element type of the empty list");
     }
 }
 

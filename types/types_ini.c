@@ -385,7 +385,7 @@ static int32_t check_field_name(parser *p, const char *name, uint32_t line)
     uint64_t number = 0;
     if (def->kind == LR_DEF_ALIAS && strcmp(name, "type") != 0) {
         (void)MISTAKE(p, line, "[%s] has no key \"%s\"", p->title, name);
-        rec_fail_hint(p->job, "What it stands for is said by: type = TYPE.");
+        rec_fail_hint(p->job, "Set it with: type = TYPE.");
     } else if (def->field_count && numbered != lr_is_digit(*def->fields[0].name)) {
         (void)MISTAKE(p, line, "[%s]: fields have all names or all numbers", p->title);
     } else if (numbered && def->kind == LR_DEF_ENUM) {

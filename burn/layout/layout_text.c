@@ -138,7 +138,7 @@ const char *lr_layout_print(rec_job *job, const rec_layout *layout)
     print(&p, layout);
     if (!lr_job_failed(job) && p.used > LR_LAYOUT_TEXT_MOST) {
         (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
-                       "the type takes %llu bytes as text; at most %d are put behind a record",
+                       "the type takes %llu bytes as text; at most %d can be appended to a record",
                        (unsigned long long)p.used, LR_LAYOUT_TEXT_MOST);
     }
     return lr_job_failed(job) ? NULL : p.text;

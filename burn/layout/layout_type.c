@@ -71,8 +71,8 @@ static const rec_layout *field_layout(rec_job *job, const rec_type *type, const 
         break;
     }
     if (!layout && !lr_job_failed(job)) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the field `%s` of type %s has no layout of its own",
-                       field->name, type->name);
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the field `%s` of type %s has no layout", field->name,
+                       type->name);
         rec_fail_hint(job, "A format without names needs the exact type of every field.");
     }
     return layout && (field->flags & REC_FIELD_IS_OPTION) ? lr_layout_wrap(job, REC_LAYOUT_OPTION, layout) : layout;

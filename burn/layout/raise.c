@@ -85,14 +85,14 @@ static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *
     if (tensor->stored == REC_DTYPE_OPAQUE && lr_value_is(name, "QFloat")) {
         (void)rec_fail(r->job, REC_E_UNSUPPORTED, r->at, "a quantised tensor without its scheme");
         if (dtype->kind == REC_KIND_VARIANT) {
-            rec_fail_hint(
-                r->job, "Read it from MessagePack or JSON: without names the scheme cannot be told from what follows.");
+            rec_fail_hint(r->job, "Read it from MessagePack or JSON: without names the scheme cannot be distinguished "
+                                  "from the next value.");
         }
         return -1;
     }
     if (tensor->stored == REC_DTYPE_OPAQUE && name->kind == REC_KIND_STRING && !is_type_name(name)) {
         (void)rec_fail_found(r->job, REC_E_FORMAT, r->at, "the name of an element type as the tensor's `dtype`",
-                             "%u bytes that are none", name->length);
+                             "%u invalid bytes", name->length);
         return -1;
     }
     if (rec_dtype_bits(tensor->stored) == 0) {

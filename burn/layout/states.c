@@ -333,7 +333,7 @@ static int32_t raise_optimizer(const lr_raise *b, const lr_map *flat, lr_map *ro
         if (value.kind == REC_KIND_TENSOR) {
             if (value.v.tensor->id && strcmp(value.v.tensor->id, id) != 0) {
                 return rec_fail(b->job, REC_E_FORMAT, REC_UNKNOWN,
-                                "the tensor `%.100s` is said to be of another parameter, %s", key->v.text,
+                                "the tensor `%.100s` belongs to another parameter, %s", key->v.text,
                                 value.v.tensor->id);
             }
             value.v.tensor->id = NULL; /* it is the key's */

@@ -131,8 +131,7 @@ int32_t lr_builder_unwrap(lr_builder *b)
         if (entry != item && entry != metadata && !lr_value_is(&entry->key, "_b")) {
             char name[128];
             (void)lr_path_append_key(name, sizeof name, 0, true, &entry->key);
-            lr_note(b->job, REC_NOTE_DROPPED, 1, name,
-                    "beside `metadata` and `item`, where Burn has nothing: left out");
+            lr_note(b->job, REC_NOTE_DROPPED, 1, name, "not part of a Burn record (`metadata`, `item`): left out");
         }
     }
     b->record->root = item->value;

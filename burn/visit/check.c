@@ -92,8 +92,8 @@ static int32_t seek(lr_check *c, uint64_t place)
 
 static void hint(lr_check *c)
 {
-    rec_fail_hint(c->job, "What was just written does not read back as it was given: nothing was put in the file's "
-                          "place. The writer or the disk is at fault; please report it.");
+    rec_fail_hint(c->job, "The output does not read back correctly, so the file was not replaced. This is an error of "
+                          "the writer or the disk; please report it.");
 }
 
 /* @param how what is different where the words are the same. */
@@ -246,7 +246,7 @@ static int32_t compare_data(lr_check *c, lr_leaf *written, const lr_leaf *found,
     }
     *same = (written->hashed && hash == written->hash) || (written->loose && hash == written->other);
     if (!written->hashed) {
-        (void)snprintf(how, room, ", whose data the writer never asked for");
+        (void)snprintf(how, room, ", whose data the writer did not read");
     }
     return status;
 }
@@ -396,8 +396,8 @@ int32_t lr_check_read(lr_check *c, rec_source *source)
     job->burn.known = known;
     if (!lr_job_failed(job) && c->paths && written == REC_ADAPTER_NONE && job->adapter == REC_ADAPTER_PYTORCH) {
         lr_note(job, REC_NOTE_LAYOUT, 1, "",
-                "the file does not say that its modules are laid out as Burn's: it will be taken for PyTorch's, unless "
-                "`adapter = none` is said");
+                "the file does not record Burn's module layout: it will be read as PyTorch's unless `adapter = none` "
+                "is set");
     }
     job->adapter = written;
     c->reading = false;

@@ -87,7 +87,7 @@ static bool width_fits(const rec_scalar *s)
 static bool is_scalar(const lr_guard *g, uint64_t at, const char *what, const rec_scalar *s)
 {
     if (s->kind < REC_KIND_NIL || s->kind > REC_KIND_STRING) {
-        (void)lr_breach(g->order.job, at, "gave %s of the kind %d, which is none of a scalar", what, (int)s->kind);
+        (void)lr_breach(g->order.job, at, "gave %s of the kind %d, which is not a scalar's", what, (int)s->kind);
     } else if (s->kind == REC_KIND_STRING) {
         return is_text(g, at, what, s->text, s->v.length);
     } else if (s->kind == REC_KIND_BOOL && (s->v.i < 0 || s->v.i > 1)) {
@@ -291,8 +291,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     }
     memcpy(&event, tensor, tensor->size < sizeof event ? tensor->size : sizeof event);
     if (event.dtype <= REC_DTYPE_NONE || event.dtype > REC_DTYPE_OPAQUE) {
-        return lr_breach(g->order.job, at, "told a tensor of the element type %d, which there is not",
-                         (int)event.dtype);
+        return lr_breach(g->order.job, at, "sent a tensor of the invalid element type %d", (int)event.dtype);
     }
     if ((event.rank && !has(g, at, "tensor", "shape", event.shape)) ||
         (event.dtype == REC_DTYPE_OPAQUE && !has(g, at, "tensor", "dtype_name", event.dtype_name)) ||
@@ -304,8 +303,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     event.data = blob;
     if (event.numbers_dtype != REC_DTYPE_NONE) {
         if (!lr_dtype_is_float(event.numbers_dtype) && !lr_dtype_is_int(event.numbers_dtype)) {
-            return lr_breach(g->order.job, at, "told numbers of the element type %d, which are none",
-                             (int)event.numbers_dtype);
+            return lr_breach(g->order.job, at, "sent numbers of the invalid element type %d", (int)event.numbers_dtype);
         }
         if (lr_blob_lent(g->order.job, at, &event.numbers, &blob) != REC_OK) {
             return refused(g);

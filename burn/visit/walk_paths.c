@@ -89,7 +89,7 @@ static int32_t step_optimizer(lr_paths *p, const rec_scalar *name, uint64_t leve
         int length;
         if (name->v.length >= REC_ID_ROOM || !rec_id_number(name->text, &p->id)) {
             return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                            "the state is of a parameter whose id is none that Burn 0.%d has", (int)job->burn.minor);
+                            "the state is of a parameter whose id is invalid in Burn 0.%d has", (int)job->burn.minor);
         }
         (void)rec_id_text(p->id, p->id_text);
         length = snprintf(digits, sizeof digits, "%" PRIu64, p->id);
@@ -183,7 +183,7 @@ static int32_t scheduler_number(lr_paths *p, const rec_scalar *scalar)
     } else if (s->kind == REC_KIND_FLOAT && whole && scalar->v.u <= UINT64_C(1) << 53) {
         number.v.f = (double)scalar->v.u;
     } else {
-        return rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the number is none that a %s has", s->type);
+        return rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the number is invalid for a %s has", s->type);
     }
     status = append(p, s->name, strlen(s->name));
     return status == REC_OK ? tell_number(p, &number) : status;

@@ -369,7 +369,7 @@ static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a tensor of %s: its element type has words that this format has no place for",
                        rec_tensor_dtype_name(tensor));
-        rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which hold it as it is.");
+        rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which keep it.");
         return w->job->error.status;
     }
     if (tensor->dtype == REC_DTYPE_OPAQUE && !w->tensors) {
@@ -410,7 +410,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     dtype = target_dtype(w, tensor);
     if (tensor->dtype == REC_DTYPE_OPAQUE && lr_precision_changes(w->precision)) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, rec_tensor_dtype_name(tensor),
-                     "elements of this type are only carried: written as they are, whatever the precision");
+                     "elements of this type are copied unchanged at every precision");
     }
     status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;
     if (status != REC_OK) {

@@ -112,7 +112,7 @@ static int32_t fail_cut(rec_job *job, const char *name)
     job->file = name;
     job->where = NULL; /* wherever it was met; and there may be nothing left that knows */
     status = rec_fail(job, REC_E_IO, REC_UNKNOWN, "the file was cut while it was read");
-    rec_fail_hint(job, "Or its disk could not be read any more. Load it again when nobody writes to it.");
+    rec_fail_hint(job, "Or its disk failed. Load it again when no other program writes to it.");
     job->file = whole;
     job->named = true;
     return status;
@@ -233,7 +233,7 @@ int32_t lr_breach(rec_job *job, uint64_t at, const char *format, ...)
         (void)vsnprintf(what, sizeof what, format, args);
         va_end(args);
         (void)rec_fail(job, REC_E_PLUGIN, at, "the plugin %s %s", job->plugin ? job->plugin->name : "in use", what);
-        rec_fail_hint(job, "The plugin is at fault: tell whoever made it.");
+        rec_fail_hint(job, "This is an error of the plugin: report it to its author.");
     }
     return lr_breach_status(job);
 }
@@ -259,9 +259,8 @@ static bool fails_wrongly(rec_job *job, int32_t status, const char *format)
     if (!job || !format) {
         lr_breach_null(job, "rec_fail", job ? "format" : "job");
     } else if (!is_failure(status) && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN,
-                        "reported a failure with the status %d, which is none of a failure: \"%.200s\"", (int)status,
-                        format);
+        (void)lr_breach(job, REC_UNKNOWN, "reported a failure with the status %d, which is not an error: \"%.200s\"",
+                        (int)status, format);
     } else {
         return false;
     }
@@ -500,7 +499,7 @@ void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *form
         return;
     }
     if (kind < REC_NOTE_ASSUMED || kind > LR_NOTE_LAST) {
-        (void)lr_breach(job, REC_UNKNOWN, "made a note of the kind %d, which there is not", (int)kind);
+        (void)lr_breach(job, REC_UNKNOWN, "made a note of the invalid kind %d", (int)kind);
         return;
     }
     va_start(args, format);
@@ -699,7 +698,7 @@ int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t 
         (void)rec_fail(job, REC_E_FORMAT, at, "%s element%s announced, but only %s byte%s left",
                        lr_group_digits(count, a, sizeof a), count == 1 ? " is" : "s are",
                        lr_group_digits(left, b, sizeof b), left == 1 ? " is" : "s are");
-        rec_fail_hint(job, "The file is cut short or damaged.");
+        rec_fail_hint(job, "The file is truncated or damaged.");
     }
     return job->error.status;
 }

@@ -69,7 +69,7 @@ int32_t lr_io_interrupted(rec_job *job)
 int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size)
 {
     char had[32];
-    return lr_io_fail(job, file, REC_E_IO, at, "Load it again when nobody writes to it.",
+    return lr_io_fail(job, file, REC_E_IO, at, "Load it again when no other program writes to it.",
                       "the file shrank while it was read: it had %s bytes", lr_group_digits(size, had, sizeof had));
 }
 
@@ -121,8 +121,7 @@ int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const 
     }
     if (strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
-                          "it names the file \"%s\", which is not the plain name of a file beside it",
-                          lr_excerpt_text(&brief, name));
+                          "it names the file \"%s\", which is not a plain file name", lr_excerpt_text(&brief, name));
     }
     return REC_OK;
 }

@@ -139,8 +139,8 @@ int32_t lr_blob_lent(rec_job *job, uint64_t at, const rec_blob *blob, rec_blob *
     if (copy->kind == REC_BLOB_RANGE) {
         uint64_t whole = rec_source_size(copy->source);
         if (whole != REC_UNKNOWN && (copy->offset > whole || copy->size > whole - copy->offset)) {
-            return lr_io_fail(job, copy->source->name, REC_E_FORMAT, copy->offset, "The file is cut short or damaged.",
-                              "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64, copy->size, whole);
+            return lr_io_fail(job, copy->source->name, REC_E_FORMAT, copy->offset, "The file is truncated or damaged.",
+                              "%" PRIu64 " bytes are expected here, but the file has %" PRIu64, copy->size, whole);
         }
     }
     return REC_OK;

@@ -367,9 +367,7 @@ static void hint_placed(rec_sink *sink, uint64_t placed)
         used += strlen(name);
         i++;
     }
-    rec_fail_hint(sink->job,
-                  "Of the %llu files that belong together %llu are new already (%s%s), the others are as they were: "
-                  "save again.",
+    rec_fail_hint(sink->job, "Of the %llu files of the set, %llu are new (%s%s), the others unchanged: save again.",
                   (unsigned long long)beside->count + 1, (unsigned long long)placed, names, i < placed ? ", ..." : "");
 }
 
@@ -451,7 +449,7 @@ rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optiona
     if (i == count) {
         lr_excerpt brief;
         (void)lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
-                         "a file beside it is asked for that was not written: \"%s\"", lr_excerpt_text(&brief, name));
+                         "the companion file was not written:  \"%s\"", lr_excerpt_text(&brief, name));
         return NULL;
     }
     return lr_sink_reopen(sink->beside->sinks[i]);

@@ -565,7 +565,7 @@ void lr_set_unpark(lr_file_sink *first)
 {
     if (first->parked[0]) {
         if (first->mixed && !first->placed) {
-            rec_fail_hint(first->out.sink.job, "Until then %s is empty, so that nobody takes them for a model.",
+            rec_fail_hint(first->out.sink.job, "Until then %s is empty, so that they are not read as a model.",
                           first->name);
         }
         if (first->mixed) {

@@ -24,7 +24,7 @@ static int32_t check_can(rec_sink *sink)
         return sink->job->error.status;
     }
     if (sink->finished) {
-        return lr_breach(sink->job, REC_UNKNOWN, "goes on with a sink that it had closed");
+        return lr_breach(sink->job, REC_UNKNOWN, "used a sink after closing it");
     }
     return can_have_others(sink)
                ? REC_OK

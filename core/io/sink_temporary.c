@@ -335,7 +335,7 @@ static int32_t take_up(lr_file_sink *self, int *fd)
     }
     if (!lock_own(self, *fd)) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
-                          "another process goes on with what was left of an earlier save, %s", self->temporary);
+                          "another process resumes the partial output of an earlier save,  %s", self->temporary);
     }
     self->linked = true;
     self->keeps = info.st_size > 0;

@@ -305,7 +305,7 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
     if (status == REC_OK && is_ready(source) && (status = lr_source_check_whole(job, source, false)) == REC_OK) {
         if (!lr_add(offset, size, &end) || end > source->size) {
             return lr_io_fail(job, source->name, REC_E_FORMAT, offset, NULL,
-                              "%" PRIu64 " bytes are wanted here, but the file has %" PRIu64, size, source->size);
+                              "%" PRIu64 " bytes are expected here, but the file has %" PRIu64, size, source->size);
         }
         *data = source->data + offset;
     }
@@ -432,7 +432,7 @@ int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t o
 {
     char need[32], have[32], from[32];
     if (offset > whole || size > whole - offset) {
-        return lr_io_fail(job, source->name, REC_E_FORMAT, offset, "The file is cut short or damaged.",
+        return lr_io_fail(job, source->name, REC_E_FORMAT, offset, "The file is truncated or damaged.",
                           "%s bytes are needed from byte %s on, but there are only %s bytes",
                           lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
                           lr_group_digits(whole, have, sizeof have));
@@ -606,7 +606,7 @@ int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void 
     }
     if (offset > b.size || size > b.size - offset) {
         char need[32], have[32], from[32];
-        return lr_breach(job, REC_UNKNOWN, "asked for %s bytes from byte %s on, of a blob of %s bytes",
+        return lr_breach(job, REC_UNKNOWN, "requested %s bytes from byte %s on, of a blob of %s bytes",
                          lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
                          lr_group_digits(b.size, have, sizeof have));
     }

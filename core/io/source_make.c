@@ -72,12 +72,11 @@ static int32_t made_beside(rec_job *job, rec_source *source, const char *name, b
     (void)pthread_mutex_unlock(&made->calls);
     if (*out && !lr_source_take_back(*out)) {
         *out = NULL;
-        return lr_breach(job, REC_UNKNOWN, "gave a source as one beside another that is not its own, or not any more");
+        return lr_breach(job, REC_UNKNOWN, "returned an invalid or released source as a companion file");
     }
     if (status == REC_OK && !*out && !optional) {
-        status =
-            lr_breach(job, REC_UNKNOWN, "has a function that opens what is beside a source and said nothing of \"%s\"",
-                      lr_excerpt_text(&brief, name));
+        status = lr_breach(job, REC_UNKNOWN, "opened no companion file and reported no error for \"%s\"",
+                           lr_excerpt_text(&brief, name));
     }
     if (status == REC_OK && *out) {
         lr_job_sibling(job, rec_source_size(*out));

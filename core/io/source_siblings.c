@@ -229,7 +229,7 @@ static int32_t find_beside(rec_job *job, rec_source *source, const char *name, b
         lr_excerpt brief;
         return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
                           "Load it by the path of its file: what is in memory, inflated or a stream has no folder.",
-                          "the model goes on in another file, \"%s\", and there is none beside this one",
+                          "the model continues in another file, \"%s\", which is missing",
                           lr_excerpt_text(&brief, name));
     }
     status = lr_check_own_name(job, source->name, REC_E_FORMAT, name);

@@ -27,7 +27,7 @@ static const char *temporary_folder(void)
 int lr_spill_open(rec_job *job)
 {
     static const char hint[] =
-        "What is long and cannot be mapped goes to a temporary file: set TMPDIR to a folder for it.";
+        "Large data that cannot be mapped go to a temporary file: set TMPDIR to a directory with space.";
     static const char pattern[] = "/librecord-XXXXXX";
     const char *folder = temporary_folder();
     size_t length = strlen(folder);

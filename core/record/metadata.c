@@ -130,10 +130,10 @@ rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char
 static const struct {
     const char *key, *how;
 } burns[] = {
-    {"float", "open the recorder that saves at the precision that is meant"},
-    {"int", "open the recorder that saves at the precision that is meant"},
-    {"settings", "open the recorder that saves at the precision that is meant"},
-    {"format", "save with the recorder that is meant"},
+    {"float", "open the output recorder at the intended precision"},
+    {"int", "open the output recorder at the intended precision"},
+    {"settings", "open the output recorder at the intended precision"},
+    {"format", "save with the intended recorder"},
     {"version", "set the option layout of the recorder that saves"},
 };
 

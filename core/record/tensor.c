@@ -377,7 +377,7 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
             path = found;
         }
         return lr_fail_path(job, REC_E_ARGUMENT, path,
-                            "%" PRIu64 " elements from %" PRIu64 " on were asked for, but there are %" PRIu64, count,
+                            "%" PRIu64 " elements from %" PRIu64 " on were requested, but there are %" PRIu64, count,
                             first, tensor->count);
     }
     if (!bytes) {

@@ -331,7 +331,7 @@ static bool check_burn(const rec_plugin *plugin, char *reason)
     }
     if (first &&
         (first < LR_BURN_FIRST || (last && last < first) || (usual && (usual < first || (last && usual > last))))) {
-        return REFUSE("its versions of Burn, 0.%d to 0.%d, by default 0.%d, are none", (int)first, (int)last,
+        return REFUSE("its versions of Burn, 0.%d to 0.%d, by default 0.%d, are invalid", (int)first, (int)last,
                       (int)usual);
     }
     return true;

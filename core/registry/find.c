@@ -259,14 +259,14 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
     list_codecs(job, codecs, sizeof codecs);
     if (codec && !lr_job_failed(job)) {
         (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s is a codec, no recorder", codec->d.name);
-        rec_fail_hint(job, "It stands behind the name of a format, as in mpk.%s.", codec->d.extension);
+        rec_fail_hint(job, "Append it to a format, as in mpk.%s.", codec->d.extension);
     } else if (other && !lr_job_failed(job)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder is called \"%s\": %s is in a codec already",
                        lr_excerpt_text(&brief, name), other->d.name);
     } else if (!lr_job_failed(job)) {
         lr_registry_missing(job, name, format);
         if (!*format && strchr(name, '.') && *codecs) {
-            rec_fail_hint(job, "Codecs that may stand behind a format: %s.", codecs);
+            rec_fail_hint(job, "Codecs that can be appended to a format: %s.", codecs);
         }
     }
     return NULL;

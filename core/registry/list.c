@@ -403,7 +403,7 @@ int32_t lr_registry_fail_empty(rec_job *job)
     if (l.t && use_all(job, l.t, false) == REC_OK && !first_of(l.t, true, NULL)) {
         const lr_find *first = first_of(l.t, false, NULL);
         if (first) {
-            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "no recorder can be used: %s was refused: %s",
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "no recorder can be used: %s was rejected: %s",
                            first->plugin.file, first->refused);
         } else {
             (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "no recorder was found");
@@ -435,7 +435,7 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format)
     if (l.t && use_all(job, l.t, false) == REC_OK) {
         refused = first_of(l.t, false, *format ? format : name);
         if (refused) {
-            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was refused: %s",
+            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was rejected: %s",
                            lr_excerpt_text(&brief, name), refused->plugin.file, refused->refused);
         } else {
             (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN,

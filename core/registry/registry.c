@@ -167,7 +167,7 @@ int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
         return job->error.status;
     }
     if (!lr_plugin_check(plugin, &d, reason)) {
-        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the program's plugin%s%s was refused: %s", d.name ? " " : "",
+        return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the program's plugin%s%s was rejected: %s", d.name ? " " : "",
                         d.name ? d.name : "", reason);
     }
     own = lr_zalloc(allocator, sizeof *own);
@@ -185,7 +185,7 @@ int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
     (void)pthread_mutex_unlock(&registry->lock);
     if (rival) {
         (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                       "the program's plugin %s was refused: the name \"%s\" belongs to its plugin %s already", d.name,
+                       "the program's plugin %s was rejected: the name \"%s\" belongs to its plugin %s already", d.name,
                        name, rival->name);
         lr_release(allocator, own);
     }
@@ -239,8 +239,8 @@ rec_status rec_context_set_plugins(rec_context *context, int32_t which)
                 (void)pthread_mutex_unlock(&registry->lock);
             }
         } else {
-            (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_set_plugins: %d is none of REC_PLUGINS_...",
-                           (int)which);
+            (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN,
+                           "rec_context_set_plugins: %d is not one of REC_PLUGINS_...", (int)which);
         }
     }
     return lr_job_end(&job);

@@ -68,7 +68,7 @@ static void fail_unknown(rec_job *job, const char *path, size_t length)
                    path);
     rec_fail_hint(job, used ? "There are plugins for %s" : "There is no plugin for any; see `record plugins --why`.%s",
                   names);
-    rec_fail_hint(job, "A file of this computer that is called so has ./ in front of its path here.");
+    rec_fail_hint(job, "For a local file of this name, put ./ before its path.");
 }
 
 /* The plugin works for this job as if it were loading. */

@@ -77,10 +77,10 @@ static int32_t call_codec(rec_job *job, const stack *s, rec_source *stored, rec_
                           stored ? "source" : "sink");
     }
     if (!lr_job_failed(job) && (status != REC_OK || !made)) {
-        status = status != REC_OK ? rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                                             "the codec %s stopped without saying why (%d)", s->inner.name, (int)status)
-                                  : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                                             "the codec %s has put nothing in front of the bytes", s->inner.name);
+        status = status != REC_OK
+                     ? rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the codec %s stopped without saying why (%d)",
+                                s->inner.name, (int)status)
+                     : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the codec %s added no filter", s->inner.name);
     }
     if (lr_job_failed(job)) { /* whatever it says itself */
         lr_source_release(made && stored ? *decoded : NULL);

@@ -10,14 +10,14 @@
 #include <string.h>
 
 /* The option: every format that can have such bytes has it. */
-#define LR_TRAILING                                                                        \
-    {                                                                                      \
-        .size = sizeof(rec_option),                                                        \
-        .type = REC_OPTION_CHOICE,                                                         \
-        .name = "trailing",                                                                \
-        .initial = "refuse",                                                               \
-        .help = "bytes behind the record when reading: an error, or ignored as Burn does", \
-        .choices = (const char *const[]){"refuse", "ignore", NULL},                        \
+#define LR_TRAILING                                                                             \
+    {                                                                                           \
+        .size = sizeof(rec_option),                                                             \
+        .type = REC_OPTION_CHOICE,                                                              \
+        .name = "trailing",                                                                     \
+        .initial = "refuse",                                                                    \
+        .help = "trailing bytes after the record when reading: an error, or ignored like Burn", \
+        .choices = (const char *const[]){"refuse", "ignore", NULL},                             \
     }
 
 /** The record ended at `at` of `size`. @param cause the likely one. @return REC_OK, or the failure. */

@@ -238,7 +238,7 @@ static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node
     }
     rank = rank_of(t, node->piece);
     if (rank != layout->rank) {
-        return why_not(t, "%s has rank %u, %" PRIu64 " is wanted", lr_fit_here(t), (unsigned)rank, layout->rank);
+        return why_not(t, "%s has rank %u, expected %" PRIu64, lr_fit_here(t), (unsigned)rank, layout->rank);
     }
     t->count++;
     return true;

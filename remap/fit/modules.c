@@ -19,7 +19,7 @@ static const char *cause(const lr_module_clash *clash, bool transposed, const ch
 {
     const rec_tensor *weight = clash->tensor[0], *bias = clash->tensor[1];
     bool linear = strcmp(clash->module, "Linear") == 0 && weight->rank == 2 && bias->rank == 1;
-    *hint = "Is the file damaged, or the module another one? The adapter none takes all as they are.";
+    *hint = "Is the file damaged, or the module another one? The adapter none changes nothing.";
     if (linear && bias->shape[0] == weight->shape[0]) {
         *hint = transposed ? "Say so: module = PATTERN => Conv1D." : "Say so: module = PATTERN => Linear.";
         return transposed ? "a Conv1D, which is not transposed" : "a Linear of PyTorch's, which was not transposed";

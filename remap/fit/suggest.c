@@ -390,7 +390,7 @@ bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, si
     if (!below || head >= 200) {
         return false;
     }
-    (void)snprintf(hint, room, "What is wanted below %.*s is at the top of the file: `prefix = %.*s`", (int)head,
+    (void)snprintf(hint, room, "The values expected below %.*s is at the top of the file: `prefix = %.*s`", (int)head,
                    m->path, (int)head, m->path);
     return true;
 }

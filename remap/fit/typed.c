@@ -34,7 +34,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
         }
         *how = LR_FIT_OMITTED;
         return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), hint,
-                               "%.300s: a tensor is wanted, found %s", lr_fit_here(t),
+                               "%.300s: expected a tensor, found %s", lr_fit_here(t),
                                node->piece ? lr_kind_words(node->piece->value->kind) : "keys below it");
     }
     status = lr_fit_put(t->f, node->piece, transpose, layout->elements, layout->role == LR_ROLE_PARAMETER, why, out);
@@ -43,7 +43,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
         status =
             lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_SHAPE, true, lr_fit_here(t),
                             "Is the type another one than the file's model?",
-                            "%.300s: a tensor of rank %" PRIu64 " is wanted, found %s", lr_fit_here(t), layout->rank,
+                            "%.300s: a tensor of rank %" PRIu64 " is expected, found %s", lr_fit_here(t), layout->rank,
                             lr_shape_words(shape, sizeof shape, out->v.tensor->shape, out->v.tensor->rank));
     }
     return status;
@@ -187,15 +187,15 @@ static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
     }
     *how = LR_FIT_OMITTED;
     if (!name) {
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                               "Is the type another one?", "%.300s: a list is wanted, found %s", lr_fit_here(t),
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type right?",
+                               "%.300s: expected a list, found %s", lr_fit_here(t),
                                !node->piece                      ? "nothing"
                                : lr_piece_is_tensor(node->piece) ? "a tensor"
                                                                  : lr_kind_words(lr_piece_value(node->piece)->kind));
     }
     return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                           "Let rules give every element a number, or drop what is none.",
-                           "%.300s: a list is wanted, but %.*s is no index", lr_fit_here(t),
+                           "Let rules give every element a number, or drop the others.",
+                           "%.300s: expected a list, but %.*s is no index", lr_fit_here(t),
                            (int)(name->length < 100 ? name->length : 100), name->name);
 }
 
@@ -255,8 +255,8 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
                 lr_job_failed(t->f->job)
                     ? t->f->job->error.status
                     : lr_plan_problem(
-                          t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type another one?",
-                          "%.300s: %" PRIu64 " elements are wanted, found %" PRIu64 ", the last of index %" PRIu64,
+                          t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type right?",
+                          "%.300s: %" PRIu64 " elements are expected, found %" PRIu64 ", the last of index %" PRIu64,
                           lr_fit_here(t), count, (uint64_t)node->child_count, list[node->child_count - 1]->index);
         }
     }
@@ -376,10 +376,9 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
             return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
         }
         *how = LR_FIT_OMITTED;
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                               "Is the type another one?", "%.300s: a variant%s%.100s is wanted, found %s",
-                               lr_fit_here(t), layout->module ? " of " : "", layout->module ? layout->module : "",
-                               lr_kind_words(kind));
+        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type right?",
+                               "%.300s: a variant%s%.100s is expected, found %s", lr_fit_here(t),
+                               layout->module ? " of " : "", layout->module ? layout->module : "", lr_kind_words(kind));
     }
     chosen = ruled_variant(t, layout, node);
     if (chosen == REC_UNKNOWN) {
@@ -452,9 +451,9 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
         if (by_number && !number_key(key_layout, child, &key)) {
             status = lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
                                      "Drop the key, or let a rule give it a number.",
-                                     "%.300s: a map by numbers of %u bits is wanted, but %.*s is none", lr_fit_here(t),
-                                     (unsigned)key_layout->bits, (int)(child->length < 100 ? child->length : 100),
-                                     child->name);
+                                     "%.300s: a map by numbers of %u bits is expected, but %.*s is not a number",
+                                     lr_fit_here(t), (unsigned)key_layout->bits,
+                                     (int)(child->length < 100 ? child->length : 100), child->name);
             continue;
         }
         t->states += layout->role == LR_ROLE_IDS;
@@ -514,7 +513,7 @@ static int32_t build_scalar(lr_fit *t, const rec_layout *layout, lr_node *node, 
         }
         *how = LR_FIT_OMITTED;
         return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                               "Drop the key, or let a rule give it another name.", "%.300s: %s is wanted, found %s",
+                               "Drop the key, or let a rule give it another name.", "%.300s: %s is expected, found %s",
                                lr_fit_here(t), wanted,
                                value         ? lr_kind_words(value->kind)
                                : node->piece ? "a tensor"

@@ -405,7 +405,7 @@ static int32_t as_list(shaper *s, const lr_node *node, lr_node ***list)
         if ((*list)[i]->index == (*list)[i - 1]->index) {
             int32_t status = lr_plan_problem(
                 s->f->job, s->f->plan, REC_PROBLEM_KIND, true, s->f->path.text ? s->f->path.text : "",
-                "Let a rule give one of them another number, or keep the keys as they are (gaps = keep).",
+                "Let a rule give one of them another number, or keep the keys (gaps = keep).",
                 "%.300s: two spellings of the index %" PRIu64 ": %.*s and %.*s", s->f->path.text ? s->f->path.text : "",
                 (*list)[i]->index, (int)((*list)[i - 1]->length < 64 ? (*list)[i - 1]->length : 64),
                 (*list)[i - 1]->name, (int)((*list)[i]->length < 64 ? (*list)[i]->length : 64), (*list)[i]->name);
@@ -634,8 +634,7 @@ static int32_t report_unknown(shaper *s)
     return s->unknown == 0 || (!s->strict && !s->f->plan->advises)
                ? REC_OK
                : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, s->strict, "",
-                                 s->strict ? "Say what they are: module = PATTERN => Param keeps a tensor "
-                                             "as it is."
+                                 s->strict ? "Say what they are: module = PATTERN => Param keeps a tensor unchanged."
                                            : "",
                                  "%" PRIu64 " tensor%s not recognised: %s%s", s->unknown, s->unknown == 1 ? "" : "s",
                                  s->names, s->unknown > 3 ? ", …" : "");
@@ -686,8 +685,7 @@ static int32_t report_doubts(shaper *s)
         }
         (void)snprintf(
             hint, sizeof hint,
-            "Say what it is: a type, a profile, or a rule, module = PATTERN => %s. The adapter none takes all as "
-            "they are.",
+            "Say what it is: a type, a profile, or a rule, module = PATTERN => %s. The adapter none changes nothing.",
             d->hint);
         status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, true, d->path, hint, "%.300s%s: %s",
                                  d->path, others, d->text);

@@ -710,7 +710,7 @@ int32_t lr_op_read(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
     char need[32], from[32], have[32];
     if (offset > op->nbytes || size > op->nbytes - offset) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
-                        "%s bytes were asked for from byte %s on, of a tensor of %s bytes",
+                        "%s bytes were requested from byte %s on, of a tensor of %s bytes",
                         lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
                         lr_group_digits(op->nbytes, have, sizeof have));
     }

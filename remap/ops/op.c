@@ -275,10 +275,10 @@ static bool check_elements(rec_job *job, const lr_op *op, const char *doing)
 {
     if (!lr_op_width(op)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a tensor of %s cannot be %s: its elements have no size of their own", dtype_words(op), doing);
+                       "a tensor of %s cannot be %s: its elements have no fixed size", dtype_words(op), doing);
         if (op->dtype == REC_DTYPE_OPAQUE && !lr_op_numbers(op)) {
-            rec_fail_hint(job, "Elements of this type are only carried. Make plain numbers of them before (in Python: "
-                               "tensor.float(), with their scales), or leave the tensor as it is (--adapter none).");
+            rec_fail_hint(job, "Elements of this type are only copied. Convert them to numbers first (in Python: "
+                               "tensor.float(), with their scales), or keep the tensor unchanged (--adapter none).");
         }
         if (lr_op_numbers(op)) {
             rec_fail_hint(job, "Convert to a precision: full, half or double make numbers of its elements.");

@@ -174,8 +174,7 @@ static int32_t collide(rec_job *job, rec_plan *plan, const lr_piece *a, const lr
                            *b->why ? b->why : "as it is");
         }
     }
-    return lr_plan_problem(job, plan, REC_PROBLEM_COLLISION, true, b->key,
-                           "Drop one of them, or give one a key of its own.",
+    return lr_plan_problem(job, plan, REC_PROBLEM_COLLISION, true, b->key, "Drop one of them, or give one another key.",
                            "2 sources for %.300s: %.200s and %.200s%s%s", b->key, first, second, from, why);
 }
 

@@ -197,8 +197,8 @@ bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice)
         }
         if (is_open(lists[0].nodes[shared])) {
             (void)lr_re_fail(p, p->pattern + choice->begin,
-                             "the alternatives begin alike, with what can match in several ways: write this beginning "
-                             "once, before a group of the rest, `.*(?:a|b)`");
+                             "the alternatives begin with the same part, which can match in several ways: write this "
+                             "part once, before a group of the rest, `.*(?:a|b)`");
             return false;
         }
     }

@@ -88,7 +88,7 @@ static bool class_range(lr_re_parser *p, lr_re_ranges *ranges, uint32_t *perl, c
         return false;
     }
     if (first.character > last.character) {
-        (void)lr_re_fail(p, at, "the range goes backwards: its first character comes behind its last");
+        (void)lr_re_fail(p, at, "the range goes backwards: its first character comes after its last");
         return false;
     }
     lr_re_ranges_add(ranges, first.character, last.character);

@@ -309,7 +309,7 @@ static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
     }
     if (p->at == p->end || dangling) {
         (void)lr_re_fail(p, p->at,
-                         p->at == p->end ? "the group has no end: write `)`" : "expected a flag behind the `-`");
+                         p->at == p->end ? "the group has no end: write `)`" : "expected a flag after the `-`");
         return false;
     }
     return true;
@@ -325,15 +325,13 @@ static bool known_group(lr_re_parser *p, const char *start)
         {"?=",
          "look-ahead `(?=` is not part of Rust's regex syntax, which rules are written in: put what follows into a "
          "group and write it into the replacement again"},
-        {"?!",
-         "look-ahead `(?!` is not part of Rust's regex syntax, which rules are written in: write a rule before this "
-         "one for the keys that are meant to be left out, or list what may follow"},
+        {"?!", "look-ahead `(?!` is not part of Rust's regex syntax, which rules are written in: write a rule before "
+               "this one for the excluded keys, or list what may follow"},
         {"?<=",
          "look-behind `(?<=` is not part of Rust's regex syntax, which rules are written in: put what comes before "
          "into a group and write it into the replacement again"},
-        {"?<!",
-         "look-behind `(?<!` is not part of Rust's regex syntax, which rules are written in: write a rule before "
-         "this one for the keys that are meant to be left out, or list what may come before"},
+        {"?<!", "look-behind `(?<!` is not part of Rust's regex syntax, which rules are written in: write a rule "
+                "before this one for the excluded keys, or list what may come before"},
         {"?>", "the atomic group `(?>` is not part of Rust's regex syntax, which rules are written in: write `(?:`"},
         {"?|", "the group `(?|` is not part of Rust's regex syntax, which rules are written in: give each alternative "
                "groups of its own and write all of them into the replacement: those that took no part are empty"},

@@ -478,7 +478,7 @@ static void where_from(const lr_variables *numbers, char *text, size_t room)
         (void)lr_display(numbers->config_tried, tried, sizeof tried);
         (void)snprintf(text, room, "config.json (%s: not found)", tried);
     } else {
-        (void)snprintf(text, room, "a config.json (there is no file that it could stand beside)");
+        (void)snprintf(text, room, "a config.json (there is no file next to which it could be)");
     }
 }
 
@@ -574,8 +574,7 @@ static int32_t fail_missing(lookup *l, const lr_amount *amount)
     (void)rec_fail(l->job, REC_E_NOT_FOUND, REC_UNKNOWN,
                    "the number `%s` is missing: %s; neither --set %s=NUMBER nor %s gives %s", name, need, name, config,
                    *gives ? gives : name);
-    rec_fail_hint(l->job,
-                  "Put the model's config.json beside it, or name it: --config-json FILE, or give the number%s:%s.",
+    rec_fail_hint(l->job, "Put the model's config.json next to it, or use --config-json FILE, or give the number%s:%s.",
                   strstr(all.text + 1, " --set ") ? "s" : "", all.text);
     return l->job->error.status;
 }

@@ -503,7 +503,10 @@ static int32_t read_type(parser *p, span text)
         for (size_t i = 0, used = 0; lr_adapt_types[i] && used < sizeof all; i++) {
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", lr_adapt_types[i]);
         }
-        rec_fail_hint(p->job, "There are: %s.\nA module of your own whose fields stay as they are is Param.", all);
+        rec_fail_hint(p->job,
+                      "There are: %s.\n"
+                      "Use Param for a custom module whose fields stay unchanged.",
+                      all);
     }
     return p->job->error.status;
 }

@@ -62,7 +62,7 @@ static bool gates_agree(lr_torch_run *r, const lr_torch_kind *kind, const lr_nod
         return true;
     }
     shown = lr_torch_kind_of_gates(gates, kind->both);
-    (void)lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, to, "Is the type another one?",
+    (void)lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, to, "Is the type right?",
                           "%.300s: %s has %" PRIu64 " gates, found %" PRIu64 " in %.200s [%" PRIu64 ", %" PRIu64
                           "]%s%s",
                           *to ? to : "the model", kind->name, lr_torch_part_count(kind), gates, piece->key, shape[0],

@@ -167,7 +167,7 @@ int32_t lr_torch_split(lr_torch_run *r, lr_piece *piece, const lr_torch_kind *ki
     lr_op *op;
     char shape[160];
     if (!count || !rows || rows % count) {
-        return lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, piece->key, "Is the type another one?",
+        return lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, piece->key, "Is the type right?",
                                "%.300s: %s has %" PRIu64 " parts of equal rows here, found the shape %s", piece->key,
                                kind->name, count,
                                lr_shape_words(shape, sizeof shape, lr_piece_shape(piece), lr_piece_rank(piece)));

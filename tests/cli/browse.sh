@@ -244,7 +244,7 @@ if [ -n "$soname" ] && [ -z "${SANITIZERS:-}" ]; then
     mkdir "$scratch/broken"
     echo 'no library' >"$scratch/broken/$soname"
     LD_LIBRARY_PATH=$scratch/broken${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} screen 80x24 '~' -- "$record" browse 0.18.0/mnist.mpk
-    has "without ncurses it says what is missing" err "^record: $soname cannot be opened, which record browse draws with: "
+    has "without ncurses it says what is missing" err "^record: $soname cannot be opened, which record browse needs: "
     ended "and the terminal is as it was" "exit 2"
 fi
 

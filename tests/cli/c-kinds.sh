@@ -53,7 +53,7 @@ $ types --c lists.mpk
 /* The type of lists.mpk, a record of Burn 0.21.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind_at(record, "", &MODEL_type, &model, REC_BIND_ALLOW_UNEXPECTED);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * Values that were present are required; change those of an Option to OPTION_ by hand.
  * A VALUE is what no other field can be: see rec_value_item(). */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
@@ -137,7 +137,7 @@ $ types --c kinds.mpk
 /* The type of kinds.mpk, a record of Burn 0.21.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * Values that were present are required; change those of an Option to OPTION_ by hand.
  * A VALUE is what no other field can be: see rec_value_item(). */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
@@ -166,7 +166,7 @@ $ types --c bytes.mpk
 /* The type of bytes.mpk, a record of Burn 0.18.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * Values that were present are required; change those of an Option to OPTION_ by hand.
  * A VALUE is what no other field can be: see rec_value_item(). */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
@@ -184,7 +184,7 @@ $ types --c numbered.mpk
 /* The type of numbered.mpk, a record of Burn 0.18.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * Values that were present are required; change those of an Option to OPTION_ by hand.
  * A VALUE is what no other field can be: see rec_value_item(). */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
@@ -213,7 +213,7 @@ $ types --c --type t.rs:T v.bin
 /* The type of v.bin, a record of Burn 0.21.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand. */
+ * Values that were present are required; change those of an Option to OPTION_ by hand. */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
 
@@ -242,7 +242,7 @@ $ types --c v.json
 /* The type of v.json, a record of Burn 0.18.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand. */
+ * Values that were present are required; change those of an Option to OPTION_ by hand. */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
 
@@ -1081,7 +1081,7 @@ pub struct Deeper<B: Backend> {
 
 #[derive(Module, Debug)]
 pub struct Hollow<B: Backend> {
-    a: Vec<PhantomData<B>>, // assumed: a constant, or an Option that is absent; a Vec; what its elements are, of which there are none
+    a: Vec<PhantomData<B>>, // assumed: a constant, or an Option that is absent; a Vec; the element type of the empty list
 }
 
 #[derive(Record, Clone)]
@@ -1111,7 +1111,7 @@ pub struct Model<B: Backend> {
     deep: Vec<Deep<B>>, // assumed: a Vec
     deeper: Vec<Deeper<B>>, // assumed: a Vec
     hollow: Vec<Hollow<B>>, // assumed: a Vec
-    none: Vec<Option<()>>, // assumed: an Option that is absent; a Vec; what its elements are, of which there are none
+    none: Vec<Option<()>>, // assumed: an Option that is absent; a Vec; the element type of the empty list
     void: Part3<B>,
     nil: Option<()>, // assumed: an Option that is absent
     nils: [Option<()>; 2], // assumed: an Option that is absent; an array
@@ -1183,7 +1183,7 @@ $ types --c clash.mpk
 /* The type of clash.mpk, a record of Burn 0.21.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * Values that were present are required; change those of an Option to OPTION_ by hand.
  * A VALUE is what no other field can be: see rec_value_item(). */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
@@ -1235,7 +1235,7 @@ $ types --c ends.mpk
 /* The type of ends.mpk, a record of Burn 0.21.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind_at(record, "", &MODEL_type, &model, REC_BIND_ALLOW_UNEXPECTED);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand. */
+ * Values that were present are required; change those of an Option to OPTION_ by hand. */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H
 
@@ -1261,7 +1261,7 @@ $ types --c shapes.mpk
 /* The type of shapes.mpk, a record of Burn 0.21.0, as it shows it.
  *     MODEL model;
  *     rec_binding *binding = rec_bind(record, &MODEL_type, &model);
- * What was there is required; what an Option may lack is to be made OPTION_ by hand.
+ * Values that were present are required; change those of an Option to OPTION_ by hand.
  * A VALUE is what no other field can be: see rec_value_item(). */
 #ifndef MODEL_TYPE_H
 #define MODEL_TYPE_H

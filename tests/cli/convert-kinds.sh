@@ -170,7 +170,7 @@ $ convert -r --type '*.bin=none.rs:T' mixed out9 --to json
 record: none.rs: cannot open: No such file or directory
 status 2
 $ convert -r --type t.rs: mixed out10 --to json
-record: --type t.rs:: the name of a type is needed behind the colon
+record: --type t.rs:: a type's name must follow the colon
 status 2
 $ convert -r --type-of tiny.mpk mixed out11 --to json
 record: --type-of tells the type of one record: with --recursive give --type GLOB=TYPE

@@ -119,8 +119,8 @@ written=$("$record" plugins --json | grep '"can_save": true' | grep -v '"kind": 
     sed -n 's/.*"extensions": \[\([^]]\{1,\}\)\].*/\1/p' | sed 's/"\([^"]*\)"/.\1/g' | paste -sd, |
     sed 's/, */, /g')
 fails "an extension that no recorder has" convert 0.18.0/mnist.mpk out.xyz <<END
-record: out.xyz: no recorder has this extension
-  There are: $written; behind any of a format: $codecs
+record: out.xyz: unknown extension
+  There are: $written; any of them may be followed by $codecs
   Or name the recorder: --to NAME
 END
 fails "standard output without a recorder" convert 0.18.0/mnist.mpk - <<END

@@ -312,7 +312,7 @@ record: expected an operation, found "st": did you mean set?
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk split --by key rm x --dry-run
-record: split is the last operation, found rm behind it
+record: split must be the last operation, found rm after it
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk split --dry-run
@@ -377,7 +377,7 @@ record: rule 1: the pattern `(`, character 1: the group that begins here has no 
 status 2
 $ edit k.mpk mv w h --dry-run
 record: 2 sources for h: w and h (rule 1; as it is)
-  Drop one of them, or give one a key of its own.
+  Drop one of them, or give one another key.
 status 2
 $ edit k.mpk meta nope '' --dry-run
 record: meta nope: there is no such metadata to remove

@@ -265,7 +265,7 @@ run info "$scratch/g.safetensors"
 check "and its metadata" sh -c "grep -q 'who = me' '$scratch/out' && grep -q 'format = pt' '$scratch/out'"
 refuses "a foreign model is no record of Burn's" edit "$scratch/f.safetensors" rm a.n -o "$scratch/no.mpk" <<END
 record: $scratch/f.safetensors: a model of another framework, and NamedMpk holds Burn's
-  record convert makes one of it; --adapter none leaves names and layouts as they are.
+  Use record convert; --adapter none keeps names and layouts.
 END
 run edit $tiny merge --prefix x "$scratch/f.safetensors" -o "$scratch/both.mpk"
 run ls --json "$scratch/both.mpk"

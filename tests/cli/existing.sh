@@ -30,7 +30,7 @@ check "and is what it was" is_same "$out" "$scratch/kept"
 run convert --no-clobber $half "$scratch/other.mpk"
 status_is "--no-clobber: what is not there is written" 0
 prints "--skip-existing: what is there is left, which is no error" convert --skip-existing $half "$out" <<END
-$out is there already and was left as it is
+$out exists: skipped
 END
 prints "--quiet says nothing of it" convert -q --skip-existing $half "$out" </dev/null
 check "it is what it was" is_same "$out" "$scratch/kept"

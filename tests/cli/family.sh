@@ -75,7 +75,7 @@ check "two families may have the same keys" \
     grep -qx 'looks like        Llama: --profile llama or Gemma: --profile gemma; its config.json, with model_type, would tell' "$scratch/out"
 fails "then auto asks" plan --profile auto tied.safetensors <<END
 record: tied.safetensors: profile auto: several profiles fit: llama, gemma
-  Name one of them. The model's config.json beside it, with its model_type, would tell.
+  Name one of them. A companion config.json with its model_type would decide.
 END
 echo '{"model_type":"gemma","num_attention_heads":2}' >tied.config.json
 run info tied.safetensors
@@ -105,7 +105,7 @@ status_is "layers without rotary positions are a problem" 1
 check "with the rule" grep -q '^problem: the configuration says no_rope_layers: 1 without rotary positions, and rule [0-9]* (rope = .*| H) permutes their rows' "$scratch/out"
 run plan --profile llama --set no_rope_layers=0 tied.safetensors
 status_is "unless the model knows them" 0
-check "without a word of an unused number" has_not 'no rule asked' "$scratch/out"
+check "without a word of an unused number" has_not 'no rule uses' "$scratch/out"
 run plan --profile llama-norope tied.safetensors
 status_is "or nothing is permuted" 0
 for list in '[1, 1]' '[]' '[true, true]' '[[0], 1]' '{"a": [0]}'; do
@@ -181,7 +181,7 @@ status_is "one that differs is a problem" 1
 check "in one line" grep -qx 'problem: output.weight and tok_embeddings.weight differ, and the configuration says tie_word_embeddings' "$scratch/out"
 run plan --profile llama --set tie_word_embeddings=0 parted.safetensors
 status_is "kept on demand" 0
-check "without a word of an unused number" has_not 'no rule asked' "$scratch/out"
+check "without a word of an unused number" has_not 'no rule uses' "$scratch/out"
 run plan --profile llama --drop lm_head parted.safetensors
 status_is "or left out" 0
 echo '{"model_type":"granite"}' >tied.config.json
@@ -332,7 +332,7 @@ check "without a word left" grep -q '12 tensors: 12 mapped to 20, 0 dropped; 0 u
 
 model layers.0.attn.query.weight=8,8 layers.0.attn.key.weight=8,8 layers.0.attn.value.weight=8,8 layers.0.fc.weight=8,8 norm.weight=8 norm.bias=8 >body.safetensors
 run plan --type net.rs:Only body.safetensors
-check "a level that the file lacks" grep -qxFe '  What is wanted below model is at the top of the file: --prefix model' "$scratch/out"
+check "a level that the file lacks" grep -qxFe '  The values expected below model is at the top of the file: --prefix model' "$scratch/out"
 run plan --type net.rs:Only --prefix model body.safetensors
 status_is "pasted, it fits" 0
 model model.layers.0.attn.query.weight=8,8 model.layers.0.attn.key.weight=8,8 model.layers.0.attn.value.weight=8,8 model.layers.0.fc.weight=8,8 \

@@ -257,7 +257,7 @@ run convert --metadata librecord.import= --type net.rs:Net net.safetensors strai
 check "with the ids that its tensors get" cmp straight.mpk typed.mpk
 cp -r model older
 run convert net.safetensors older/model.safetensors
-check "a file written whole beside an older index is told" grep -q 'index.json is of an older set of files' "$scratch/err"
+check "a file written whole beside an older index is told" grep -q 'index.json is the index of an older set' "$scratch/err"
 for from in model model/model.safetensors.index.json; do
     "$record" ls --all "$from" | sort >"$scratch/second"
     same "which $from lists" "$scratch/raw" "$scratch/second"
@@ -439,7 +439,7 @@ run convert --profile other.ini:other --module 'layer[45] => Linear' deep.safete
 status_is "rules settle them" 0
 run convert --set heads=4 --profile family.ini:net net.safetensors set.mpk
 status_is "a number that no rule asks for" 0
-check "is told" grep -q '^record: note: no rule asked for the number `heads`, which was set$' "$scratch/err"
+check "is told" grep -q '^record: note: no rule uses the number `heads`, which was set$' "$scratch/err"
 run convert --strict --set heads=4 --profile family.ini:net net.safetensors set.mpk
 status_is "and refused where it is strict" 2
 cat >plain.ini <<END

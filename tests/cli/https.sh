@@ -96,9 +96,9 @@ run ls "$at/stop/m.safetensors"
 status_is "one that sends nothing is an error" 2
 asked "… after five tries" stop 5
 run ls "$at/long/m.safetensors"
-check "more than was asked for is an error" grep -q 'sends more bytes than were asked for' "$scratch/err"
+check "more than was asked for is an error" grep -q 'sends more bytes than requested' "$scratch/err"
 run ls "$at/shift/m.safetensors"
-check "so is another part" grep -q 'expected the bytes that were asked for, found an answer that begins at byte 1' "$scratch/err"
+check "so is another part" grep -q 'expected the requested bytes, found an answer that begins at byte 1' "$scratch/err"
 run convert -q --adapter none "$at/change/m.safetensors" change.mpk
 status_is "so is a file that changes" 2
 check "… which is told" grep -q 'the file on the server changed while it was read' "$scratch/err"

@@ -16,7 +16,7 @@ ln -s a.mpk mixed/link.mpk
 
 transcript "options" <<'END'
 $ frobnicate --bits
-record: there is no command "frobnicate"
+record: unknown command "frobnicate"
   Commands: info, ls, show, stats, diff, verify, convert, plan, edit, types, embed, report, browse, profiles, plugins, completion, help.
 status 2
 $ --bits
@@ -24,7 +24,7 @@ record: a command was expected: info, ls, show, convert or another
   record --help shows how it is used.
 status 2
 $ ls --bits tiny.mpk
-record: --bits is no option of `record ls`
+record: --bits is not an option of `record ls`
   record ls --help shows how it is used.
 status 2
 $ ls -z tiny.mpk
@@ -105,7 +105,7 @@ b.mpk     failed     byte 36: metadata.format: the data end inside a string: at 
 link.mpk  skipped    a link
 1 converted (1 checked), 2 skipped, 1 failed
 record: b.mpk: byte 36: metadata.format: the data end inside a string: at least 93 more bytes are needed
-  The file is cut short: copy it again from where it came from.
+  The file is truncated: copy it again from its source.
 status 2
 END
 run report mixed -o page.html

@@ -224,7 +224,7 @@ fc1.bias            f32 [4]     fc1.bias
 norm.{weight,bias}  f32 [4]     norm.{weight,bias}
 problem: 2 sources for fc1.weight: fc1.weight and fc2.weight (as it is; rule 1)
 problem: 2 sources for fc1.bias: fc1.bias and fc2.bias (as it is; rule 1)
-  Drop one of them, or give one a key of its own.
+  Drop one of them, or give one another key.
 6 tensors: 6 mapped to 4, 0 dropped; 0 unexpected, 0 missing      (--all lists every one)
 END
 run plan --remap 'modle => x' net.safetensors
@@ -254,7 +254,7 @@ check "needs to be said" grep -q '^problem: table: ' "$scratch/out"
 check "and the option for it is named" grep -qF -e "  As an option: --module 'PATTERN => TYPE'." "$scratch/out"
 run plan net.safetensors net.safetensors
 check "two inputs with the same keys: the option that keeps them apart is named" \
-    grep -qF -e '  As an option: --prefix PATH in front of an input.' "$scratch/out"
+    grep -qF -e '  As an option: --prefix PATH before an input.' "$scratch/out"
 run plan --module 'table => Linear' table.safetensors
 status_is "a module rule says it" 0
 
@@ -293,7 +293,7 @@ record: --rule: expected KEY = VALUE, found "stack"
 END
 fails "two profiles for one input" plan --profile llama --profile gpt2 net.safetensors <<END
 record: --profile may be given once for an input
-  A profile of one's own may include others: include = NAME.
+  Your own profile may include others: include = NAME.
 END
 fails "a profile that is nearly one" plan --profile lama net.safetensors <<END
 record: there is no profile "lama"

@@ -223,7 +223,7 @@ cp "$golden/1.13.1/zip_optimizer.pt" parts/pytorch_model-00001-of-00002.bin
 cp sound.json parts/pytorch_model.bin.index.json
 run ls parts
 status_is "a part that is no model is refused" 2
-check "by its name" grep -q 'pytorch_model-00001-of-00002.bin: it is to be a part of a model' "$scratch/err"
+check "by its name" grep -q 'pytorch_model-00001-of-00002.bin: it is not a model' "$scratch/err"
 mkdir single
 cp "$golden/1.13.1/legacy_module.pt" single/pytorch_model.bin
 does "a folder with the whole in one file" convert -q --type net.rs:Net --rename '^0\. => fc.' --rename '^1\. => norm.' \

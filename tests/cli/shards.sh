@@ -114,7 +114,7 @@ record: m/m.safetensors.index.json: it is there already
   Leave --no-clobber out to overwrite it.
 END
 prints "--skip-existing, too" convert --skip-existing --max-shard-size 16 new.safetensors m/m.safetensors <<'END'
-m/m.safetensors.index.json is there already and was left as it is
+m/m.safetensors.index.json exists: skipped
 END
 check "the set is as it was" holds m old
 # A set is written anew from itself.

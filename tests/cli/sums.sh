@@ -88,20 +88,20 @@ $ verify k.mpk --sums nonsense
 record: --sums: expected write or check, found "nonsense"
 status 2
 $ verify - --sums check
-record: standard input: there is nothing beside it: --sums-file tells where the sums are
+record: standard input: it has no companion file; use --sums-file FILE
   record verify --help shows how it is used.
 status 2
 $ verify - --sums write --in-metadata
-record: standard input: there is nothing beside it: --sums-file tells where the sums are
+record: standard input: it has no companion file; use --sums-file FILE
   record verify --help shows how it is used.
 status 2
 $ verify k.npz --sums write --in-metadata
-record: k.npz: Npz cannot hold the sums in its metadata
-  Without --in-metadata they are put beside it.
+record: k.npz: Npz cannot store the checksums in its metadata
+  Without --in-metadata they go to FILE.sums.
 status 2
 $ verify none-of-its-extension --sums write --in-metadata
-record: none-of-its-extension: sums go into the metadata of one file with the extension of its recorder
-  Without --in-metadata they are put beside it.
+record: none-of-its-extension: checksums go into the metadata of one file with the extension of its recorder
+  Without --in-metadata they go to FILE.sums.
 status 2
 $ verify k.npz --sums check --in-metadata
 record: k.npz: its metadata have no sums
@@ -116,7 +116,7 @@ cut.mpk: FAILED
 k.mpk: ok: 3 tensors, 34 bytes
 1 ok, 1 failed
 record: cut.mpk: byte 36: metadata.format: the data end inside a string: at least 43 more bytes are needed
-  The file is cut short: copy it again from where it came from.
+  The file is truncated: copy it again from its source.
 status 1
 $ verify k.mpk k.npz -q
 END

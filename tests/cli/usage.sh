@@ -49,18 +49,18 @@ record: a command was expected: info, ls, show, convert or another
   record --help shows how it is used.
 END
 fails "a command that is nearly one" lst 0.18.0/mnist.mpk <<END
-record: there is no command "lst"
+record: unknown command "lst"
   Did you mean record ls?
 END
 # In the order of the help.
 run --help
 all=$(sed -n 's/^  \([a-z][a-z]*\) .*/\1/p' "$scratch/out" | paste -s -d , | sed 's/,/, /g')
 fails "a command that is none" transmogrify <<END
-record: there is no command "transmogrify"
+record: unknown command "transmogrify"
   Commands: $all.
 END
 fails "help for a command that is none" help shwo <<END
-record: there is no command "shwo"
+record: unknown command "shwo"
   Did you mean record show?
 END
 fails "an option that is nearly one" ls --jsn 0.18.0/mnist.mpk <<END
@@ -80,7 +80,7 @@ record: unknown option -z
   record help options lists all options.
 END
 fails "an option of another command" ls --why 0.18.0/mnist.mpk <<END
-record: --why is no option of \`record ls\`
+record: --why is not an option of \`record ls\`
   record ls --help shows how it is used.
 END
 fails "an option without its value" ls 0.18.0/mnist.mpk --from <<END

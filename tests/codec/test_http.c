@@ -85,7 +85,7 @@ static const struct {
     /* which part it is */
     {{HEAD_206 "Content-Length: %N\r\n\r\n%B"},
      REC_E_IO,
-     "expected the bytes that were asked for, found an answer that does not say which they are",
+     "expected the requested bytes, found an answer that does not say which they are",
      1,
      0},
     {{HEAD_206 "Content-Range: octets 0-9/10\r\nContent-Length: %N\r\n\r\n%B"}, REC_E_IO, "does not say which", 1, 0},
@@ -103,7 +103,7 @@ static const struct {
      0},
     {{HEAD_206 "Content-Range: bytes 7-9/%T\r\nContent-Length: %N\r\n\r\n%B"},
      REC_E_IO,
-     "expected the bytes that were asked for, found an answer that begins at byte 7",
+     "expected the requested bytes, found an answer that begins at byte 7",
      1,
      0},
     /* how large the file is */
@@ -135,7 +135,7 @@ static const struct {
     {{HEAD_206 "CONTENT-RANGE:\tBytes %F-%L/%T \t\r\nContent-Length: %N\r\n\r\n%B"}, REC_OK, NULL, 2, 0},
     {{HEAD_206 "Content-Range: bytes %F-%L/%T\r\nContent-Length: %T\r\n\r\n%W"},
      REC_E_IO,
-     "the server sends more bytes than were asked for",
+     "the server sends more bytes than requested",
      1,
      0},
     /* another file */
@@ -239,7 +239,7 @@ static void hints_say_what_helps(void **state)
     rec_source *source = open_good(w);
     assert_int_equal(read_all(w, source, 0, TOTAL), REC_E_IO);
     assert_failed(w, REC_E_IO, "changed");
-    assert_string_equal(rec_error_hint(), "What was read so far belongs to the older one: begin again.");
+    assert_string_equal(rec_error_hint(), "Data read so far belong to the old file: start again.");
     rec_source_release(source);
 }
 

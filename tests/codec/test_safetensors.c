@@ -15,7 +15,7 @@ static void expect_text(char *found, const char *expected)
 
 /* ----------------------------------------------------------------------------------------------------- refused -- */
 
-#define DAMAGED "The file is damaged, or what wrote it is wrong: get it again, or write it anew."
+#define DAMAGED "The file is damaged, or its writer is wrong: get it again, or write it again."
 #define X4 "{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}"
 
 static const struct {
@@ -26,9 +26,9 @@ static const struct {
     /* The container. */
     {X4 "}", 3,
      "byte 65: expected as many bytes as the header says, found 3 bytes of data instead of 4\n"
-     "  The file is cut short: copy it again from where it came from."},
-    {X4 "}", 5, "byte 66: 1 byte behind the last tensor belongs to none\n  " DAMAGED},
-    {"{}", 1, "byte 10: 1 byte behind the last tensor belongs to none\n  " DAMAGED},
+     "  The file is truncated: copy it again from its source."},
+    {X4 "}", 5, "byte 66: 1 byte after the last tensor belongs to no tensor\n  " DAMAGED},
+    {"{}", 1, "byte 10: 1 byte after the last tensor belongs to no tensor\n  " DAMAGED},
     {"", 0, "byte 8: expected the header, a JSON object, found the end of the header\n  " DAMAGED},
     {"[]", 0, "byte 8: expected the header, a JSON object, found `[`\n  " DAMAGED},
     {"{}x", 0, "byte 10: expected nothing but white space after the header, found `x`\n  " DAMAGED},
@@ -37,7 +37,8 @@ static const struct {
     {"{\"x\":1}", 0, "byte 13: expected an entry, {\"dtype\", \"shape\", \"data_offsets\"}, found `1`\n  " DAMAGED},
     {"{\"x\xff\":1}", 0, "byte 11: expected a string in UTF-8, found 0xff\n  " DAMAGED},
     {"{\"x", 0,
-     "byte 11: the data end inside a string\n  The file is cut short: copy it again from where it came from.\n"
+     "byte 11: the data end inside a string\n"
+     "  The file is truncated: copy it again from its source.\n"
      "  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[],}}", 0,
      "byte 39: expected a field's name in quotes, found `}`\n  " DAMAGED},
@@ -50,10 +51,9 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4,
      "byte 9: the tensor `x`: its field `dtype` is there twice\n  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F128\",\"shape\":[1],\"data_offsets\":[0,16]}}", 16,
-     "byte 22: the element type `F128` is not known\n  Known are: BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 "
-     "F8_E8M0 "
-     "F8_E4M3FNUZ F8_E5M2FNUZ I16 U16 F16 BF16 I32 U32 F32 C64 F64 I64 U64. Without knowing its size nobody can tell "
-     "whether the file is sound."},
+     "byte 22: the element type `F128` is not known\n"
+     "  Known are: BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ I16 U16 F16 BF16 I32 "
+     "U32 F32 C64 F64 I64 U64. Without its size the file cannot be checked."},
     {"{\"x\":{\"dtype\":1,\"shape\":[1],\"data_offsets\":[0,4]}}", 4,
      "byte 22: expected the dtype, a string, found `1`\n  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4,
@@ -137,14 +137,17 @@ static void a_length_that_cannot_be_is_refused(void **state)
         const char *message;
     } cases[] = {
         {"", 0,
-         "REC_E_FORMAT\nf: byte 0: a file of 0 bytes; the length of the header alone has 8\n"
-         "  The file is cut short, or it is no safetensors file."},
+         "REC_E_FORMAT\n"
+         "f: byte 0: a file of 0 bytes; the length of the header alone has 8\n"
+         "  The file is truncated, or it is not a safetensors file."},
         {"\2\0\0\0\0\0\0", 7,
-         "REC_E_FORMAT\nf: byte 0: a file of 7 bytes; the length of the header alone has 8\n"
-         "  The file is cut short, or it is no safetensors file."},
+         "REC_E_FORMAT\n"
+         "f: byte 0: a file of 7 bytes; the length of the header alone has 8\n"
+         "  The file is truncated, or it is not a safetensors file."},
         {"\3\0\0\0\0\0\0\0{}", 10,
-         "REC_E_FORMAT\nf: byte 0: the header has 3 bytes, but only 2 follow\n"
-         "  The file is cut short, or it is no safetensors file."},
+         "REC_E_FORMAT\n"
+         "f: byte 0: the header has 3 bytes, but only 2 follow\n"
+         "  The file is truncated, or it is not a safetensors file."},
         {"\1\xe1\xf5\5\0\0\0\0{}", 10,
          "REC_E_FORMAT\nf: byte 0: expected the length of the header, at most 100,000,000 bytes, found 100000001\n"
          "  This is no safetensors file, or it is damaged."},
@@ -173,7 +176,7 @@ static void the_reference_cases_are_told_apart(void **state)
         {"InvalidHeaderLength", "the header has 60 bytes, but only 0 follow"},
         {"InvalidHeader_nonutf8", "found 0xff"},
         {"InvalidOffset_json_attack", "tensors may not share bytes"},
-        {"MetadataIncompleteBuffer_extra", "34 bytes behind the last tensor"},
+        {"MetadataIncompleteBuffer_extra", "34 bytes after the last tensor"},
         {"MetadataIncompleteBuffer_short", "14 bytes of data instead of 16"},
         {"TensorInvalidInfo", "need 16 bytes, its data_offsets give 4"},
         {"ValidationOverflow_bytes", "more bytes than 64 bits can count"},

@@ -254,12 +254,12 @@ static void unsound_archives_are_refused(void **state)
         refuse(w, &good, &b, whole, REC_E_##status, words); \
     } while (0)
     REFUSE(b.name = "good", FORMAT, "one name: `good`");
-    REFUSE(b.other_name = "wrong", FORMAT, "not as the directory");
-    REFUSE(b.shift = 1, FORMAT, "not as the directory");
-    REFUSE(b.shift = -1000, FORMAT, "where it cannot");
-    REFUSE(b.shift = 1000, FORMAT, "where it cannot");
+    REFUSE(b.other_name = "wrong", FORMAT, "differs from the directory");
+    REFUSE(b.shift = 1, FORMAT, "differs from the directory");
+    REFUSE(b.shift = -1000, FORMAT, "it has an invalid offset");
+    REFUSE(b.shift = 1000, FORMAT, "it has an invalid offset");
     REFUSE(b.crc++, FORMAT, "the checksum of a member");
-    REFUSE(b.size++, FORMAT, "a stored member of 5 bytes that is said to have 6");
+    REFUSE(b.size++, FORMAT, "a stored member of 5 bytes with a stated size of 6");
     REFUSE(b.flags = 1, UNSUPPORTED, "encrypted");
     REFUSE(b.method = 12, UNSUPPORTED, "method 12");
     REFUSE(b.method = 8, FORMAT, "end before its data do");
@@ -350,13 +350,13 @@ static void records_of_64_bits_must_be_sound(void **state)
         int32_t status;
         const char *words; /* NULL: it is read */
     } cases[] = {
-        {LOCATOR, 0, 4, 0, REC_E_FORMAT, "the directory of the zip archive is said to be at 4294967295"},
+        {LOCATOR, 0, 4, 0, REC_E_FORMAT, "the directory of the zip archive has the offset 4294967295"},
         {LOCATOR, 4, 4, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
         {LOCATOR, 16, 4, 2, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
         {LOCATOR, 16, 4, 0, REC_OK, NULL}, /* some writers count from 0 */
         {LOCATOR, 8, 8, UINT64_MAX, REC_E_FORMAT,
-         "record of 64 bits is said to be at 18446744073709551615, where it cannot be"},
-        {LOCATOR, 8, 8, 200, REC_E_FORMAT, "record of 64 bits is said to be at 200, where it cannot be"},
+         "64-bit record has the offset 18446744073709551615, where it cannot be"},
+        {LOCATOR, 8, 8, 200, REC_E_FORMAT, "64-bit record has the offset 200, where it cannot be"},
         {LOCATOR, 8, 8, 0, REC_E_FORMAT, "no sound record of 64 bits where the zip archive says it is"},
         {END64, 4, 8, 43, REC_E_FORMAT, "no sound record of 64 bits where the zip archive says it is"},
         {END64, 4, 8, 45, REC_E_FORMAT, "no sound record of 64 bits where the zip archive says it is"},
@@ -364,7 +364,7 @@ static void records_of_64_bits_must_be_sound(void **state)
         {END64, 20, 4, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
         {END64, 32, 8, 2, REC_E_FORMAT, "2 elements are announced"},
         {END64, 40, 8, UINT64_MAX, REC_E_FORMAT, "with 18446744073709551615 bytes, but it must end at"},
-        {END64, 48, 8, 0, REC_E_FORMAT, "is said to be at 0 with"},
+        {END64, 48, 8, 0, REC_E_FORMAT, "has the offset 0 with"},
         {END, 8, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
         {END, 10, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
         {END, 12, 4, 1, REC_E_FORMAT, "the two records at the end of the zip archive contradict each other"},
@@ -376,13 +376,13 @@ static void records_of_64_bits_must_be_sound(void **state)
         {ENTRY, 32, 2, 1, REC_E_FORMAT, "an entry of the zip archive's directory that is not whole"},
         {ENTRY, 34, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
         {ENTRY, 46, 1, 0, REC_E_FORMAT, "a member of the zip archive without a name of its own"},
-        {ENTRY, 50, 2, 2, REC_E_FORMAT, "where it cannot"},              /* an extra field of another meaning */
+        {ENTRY, 50, 2, 2, REC_E_FORMAT, "it has an invalid offset"},     /* an extra field of another meaning */
         {ENTRY, 52, 2, 25, REC_E_FORMAT, "directory that is not whole"}, /* it goes on behind the entry */
         {ENTRY, 52, 2, 20, REC_E_FORMAT, "directory that is not whole"}, /* too short for the third number */
         {ENTRY, 52, 2, 8, REC_E_FORMAT, "directory that is not whole"},
-        {ENTRY, 54, 8, 5, REC_E_FORMAT, "not as the directory of the zip archive has it"},
+        {ENTRY, 54, 8, 5, REC_E_FORMAT, "differs from the directory of the zip archive"},
         {ENTRY, 62, 8, 5, REC_E_FORMAT, "it reaches into the directory of the zip archive"},
-        {ENTRY, 70, 8, 1000, REC_E_FORMAT, "it is said to begin where it cannot"},
+        {ENTRY, 70, 8, 1000, REC_E_FORMAT, "it has an invalid offset"},
     };
     world *w = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

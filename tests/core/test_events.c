@@ -127,7 +127,9 @@ static void refused(load *l, rec_status status, const char *message)
     bool late = l->status == REC_OK;
     char whole[2048];
     (void)snprintf(whole, sizeof whole, "%s%s", message,
-                   status == REC_E_PLUGIN ? "\n  The plugin is at fault: tell whoever made it." : "");
+                   status == REC_E_PLUGIN ? "\n"
+                                            "  This is an error of the plugin: report it to its author."
+                                          : "");
     lr_builder_free(l->builder);
     assert_null(record);
     assert_int_equal(lr_job_end(&l->job), status);
@@ -217,7 +219,7 @@ static void failures_name_the_place(void **state)
     scalar(l, (rec_scalar){.kind = 77});
     refused(l, REC_E_PLUGIN,
             "it: byte 7: a\\.b.V.3: "
-            "the plugin Fake gave a scalar of the kind 77, which is none of a scalar");
+            "the plugin Fake gave a scalar of the kind 77, which is not a scalar's");
 }
 
 /* -------------------------------------------------------------------------------------------- the wrong orders -- */

@@ -180,7 +180,7 @@ static void numbers_of_one_kind_are_not_read_as_another(void **state)
     assert_int_equal(rec_tensor_read(rec_tensor_at(record, "I32"), REC_DTYPE_QFLOAT, 0, 1, &number), REC_E_MISMATCH);
     assert_int_equal(rec_tensor_read(rec_tensor_at(record, "I32"), 99, 0, 1, &number), REC_E_MISMATCH);
     assert_int_equal(rec_tensor_read(rec_tensor_at(record, "I32"), REC_DTYPE_I64, 2, 2, &number), REC_E_ARGUMENT);
-    assert_error(REC_E_ARGUMENT, "I32: 2 elements from 2 on were asked for, but there are 3");
+    assert_error(REC_E_ARGUMENT, "I32: 2 elements from 2 on were requested, but there are 3");
     assert_int_equal(rec_tensor_read(rec_tensor_at(record, "I32"), REC_DTYPE_I64, UINT64_MAX, 2, &number),
                      REC_E_ARGUMENT);
     assert_int_equal(rec_tensor_read(rec_tensor_at(record, "I32"), REC_DTYPE_I64, 3, 0, &number), REC_OK);

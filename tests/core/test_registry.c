@@ -649,10 +649,11 @@ static void a_refused_plugin_says_so_when_it_is_asked_for(void **state)
     make(s->path, "evil-one.so", "-DMORE='.abi=3'");
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
     assert_string_equal(file_of(context, "EvilOne"), "");
-    assert_true(asprintf(&expected,
-                         "the recorder \"EvilOne\" cannot be used: %s was refused: its ABI is 3, this is "
-                         "librecord " RELEASE " with ABI 1",
-                         file) > 0);
+    assert_true(
+        asprintf(&expected,
+                 "the recorder \"EvilOne\" cannot be used: %s was rejected: its ABI is 3, this is librecord " RELEASE
+                 " with ABI 1",
+                 file) > 0);
     assert_string_equal(rec_error_message(), expected);
     assert_int_equal(rec_error_status(), REC_E_PLUGIN);
     free(expected);

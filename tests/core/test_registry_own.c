@@ -77,22 +77,23 @@ static void a_plugin_of_the_program_is_checked_as_a_file_is(void **state)
     assert_int_equal(rec_context_add_plugin(context, &first), REC_OK);
     assert_int_equal(rec_context_add_plugin(context, &same), REC_E_PLUGIN);
     assert_string_equal(rec_error_message(),
-                        "the program's plugin XY was refused: the name \"XY\" belongs to its plugin First already");
+                        "the program's plugin XY was rejected: the name \"XY\" belongs to its plugin First already");
     assert_int_equal(rec_context_add_plugin(context, &first), REC_E_PLUGIN);
     assert_int_equal(rec_context_add_plugin(context, &nameless), REC_E_PLUGIN);
-    assert_string_equal(rec_error_message(), "the program's plugin was refused: it has no name");
+    assert_string_equal(rec_error_message(), "the program's plugin was rejected: it has no name");
     bad.abi = 2;
     assert_int_equal(rec_context_add_plugin(context, &bad), REC_E_PLUGIN);
     bad.abi = REC_PLUGIN_ABI;
     bad.extensions = extensions;
     assert_int_equal(rec_context_add_plugin(context, &bad), REC_E_PLUGIN);
     assert_string_equal(rec_error_message(),
-                        "the program's plugin Bad was refused: it has further extensions, but none "
+                        "the program's plugin Bad was rejected: it has further extensions, but none "
                         "that is appended when it saves");
     bad.extension = "a";
     assert_int_equal(rec_context_add_plugin(context, &bad), REC_E_PLUGIN);
-    assert_string_equal(rec_error_message(), "the program's plugin Bad was refused: further extension 2 is not 1 to 32 "
-                                             "letters and digits, with dots inside");
+    assert_string_equal(rec_error_message(),
+                        "the program's plugin Bad was rejected: further extension 2 is not 1 to 32 "
+                        "letters and digits, with dots inside");
     extensions[1] = NULL;
     assert_int_equal(rec_context_add_plugin(context, &bad), REC_OK);
     rec_context_free(context);
@@ -251,7 +252,7 @@ static void magic_bytes_and_sources_are_checked(void **state)
         const rec_magic *list[] = {&good, magics[i].magic, NULL};
         one.magic = list;
         assert_int_equal(rec_context_add_plugin(context, &one), REC_E_PLUGIN);
-        assert_string_equal(strstr(rec_error_message(), "refused: ") + 9, magics[i].reason);
+        assert_string_equal(strstr(rec_error_message(), "rejected: ") + 10, magics[i].reason);
     }
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         web = sample("Web");
@@ -261,7 +262,7 @@ static void magic_bytes_and_sources_are_checked(void **state)
         web.schemes = schemes[i].schemes;
         web.open = open_nothing;
         assert_int_equal(rec_context_add_plugin(context, &web), REC_E_PLUGIN);
-        assert_string_equal(strstr(rec_error_message(), "refused: ") + 9, schemes[i].reason);
+        assert_string_equal(strstr(rec_error_message(), "rejected: ") + 10, schemes[i].reason);
     }
     web.open = NULL;
     assert_int_equal(rec_context_add_plugin(context, &web), REC_E_PLUGIN);
@@ -282,7 +283,7 @@ static void magic_bytes_and_sources_are_checked(void **state)
 static void refused_for(rec_context *context, const rec_plugin *plugin, const char *reason)
 {
     assert_int_equal(rec_context_add_plugin(context, plugin), REC_E_PLUGIN);
-    assert_string_equal(strstr(rec_error_message(), "refused: ") + 9, reason);
+    assert_string_equal(strstr(rec_error_message(), "rejected: ") + 10, reason);
 }
 
 static void lists_without_an_end_are_refused(void **state)
@@ -314,7 +315,7 @@ static void lists_without_an_end_are_refused(void **state)
     one = sample("Two");
     one.options = all;
     assert_int_equal(rec_context_add_plugin(context, &one), REC_E_PLUGIN);
-    assert_non_null(strstr(rec_error_message(), "refused: an option's size is 3; "));
+    assert_non_null(strstr(rec_error_message(), "rejected: an option's size is 3; "));
     options[0].size = sizeof options[0];
     options[0].name = "profile";
     refused_for(context, &one, "the option \"profile\" belongs to librecord itself: it is a load argument");
@@ -389,11 +390,12 @@ static void members_of_other_kinds_are_refused(void **state)
         {{SOURCE, .traits = REC_TRAIT_TAIL}, "it is a plugin for sources, and has traits of a format (0x20)"},
         {{FORMAT, .burn_last = 22}, "it has a burn_last (22) or a burn_default (0) without a burn_first"},
         {{FORMAT, .burn_default = 22}, "it has a burn_last (0) or a burn_default (22) without a burn_first"},
-        {{FORMAT, .burn_first = 19, .burn_last = 18}, "its versions of Burn, 0.19 to 0.18, by default 0.0, are none"},
+        {{FORMAT, .burn_first = 19, .burn_last = 18},
+         "its versions of Burn, 0.19 to 0.18, by default 0.0, are invalid"},
         {{FORMAT, .burn_first = 19, .burn_last = 20, .burn_default = 21},
-         "its versions of Burn, 0.19 to 0.20, by default 0.21, are none"},
+         "its versions of Burn, 0.19 to 0.20, by default 0.21, are invalid"},
         {{FORMAT, .burn_first = 19, .burn_default = 18},
-         "its versions of Burn, 0.19 to 0.0, by default 0.18, are none"},
+         "its versions of Burn, 0.19 to 0.0, by default 0.18, are invalid"},
     };
     /* Traits of the upper half are passed over, whatever the kind. */
     static const rec_plugin good[] = {
@@ -406,7 +408,7 @@ static void members_of_other_kinds_are_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         rec_context *context = context_new();
         assert_int_equal(rec_context_add_plugin(context, &wrong[i].plugin), REC_E_PLUGIN);
-        assert_string_equal(strstr(rec_error_message(), "refused: ") + 9, wrong[i].reason);
+        assert_string_equal(strstr(rec_error_message(), "rejected: ") + 10, wrong[i].reason);
         rec_context_free(context);
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {

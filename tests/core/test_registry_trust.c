@@ -115,7 +115,7 @@ static void a_plugin_below_a_folder_that_anyone_may_write_is_refused(void **stat
     assert_int_equal(rec_error_status(), REC_E_PLUGIN);
     assert_true(
         asprintf(&expected,
-                 "the recorder \"Good\" cannot be used: %s/good.so was refused: the folder lies in %s, which is "
+                 "the recorder \"Good\" cannot be used: %s/good.so was rejected: the folder lies in %s, which is "
                  "writable by others",
                  inner, outer) > 0);
     assert_string_equal(rec_error_message(), expected);

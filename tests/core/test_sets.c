@@ -285,7 +285,7 @@ static void files_of_one_set_have_names_of_one_kind(void **state)
     rec_sink *sink = lr_sink_file(&w->job, "m", false), *part;
     assert_int_equal(rec_sink_part(&w->job, sink, "../m", "1-of-2.part", &part), REC_E_ARGUMENT);
     (void)lr_sink_commit(sink);
-    assert_failed(w, REC_E_ARGUMENT, "which is not the plain name of a file");
+    assert_failed(w, REC_E_ARGUMENT, "which is not a plain file name");
     assert_int_equal(count_files(".", ""), 0);
 }
 
@@ -307,7 +307,7 @@ static void files_that_keep_their_names_have_no_index_meanwhile(void **state)
         }
         assert_int_equal(lr_sink_commit(sink), fails ? REC_E_IO : REC_OK);
         if (fails == 2) {
-            assert_failed(w, REC_E_IO, "Until then m is empty, so that nobody takes them for a model.");
+            assert_failed(w, REC_E_IO, "Until then m is empty, so that they are not read as a model.");
         }
         (void)end_job(w);
         assert_file("m", fails == 2 ? "" : fails ? "old" : "new", fails == 2 ? 0 : 3);

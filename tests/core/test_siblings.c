@@ -89,7 +89,7 @@ static void names_that_leave_the_folder_are_refused(void **state)
         const char *name, *words;
     } bad[] = {
         {"", "m/index: the name of another file is empty"},
-        {".", "m/index: it names the file \".\", which is not the plain name of a file beside it"},
+        {".", "m/index: it names the file \".\", which is not a plain file name"},
         {"..", "it names the file \"..\", which"},
         {"../secret", "it names the file \"../secret\", which"},
         {"/etc/passwd", "it names the file \"/etc/passwd\", which"},
@@ -200,9 +200,9 @@ static void what_is_no_file_has_none_beside_it(void **state)
         rec_source_release(source);
         rec_source_release(file);
         (void)close(fd);
-        assert_failed(
-            w, REC_E_UNSUPPORTED,
-            "the model goes on in another file, \"a\", and there is none beside this one\n  Load it by the path");
+        assert_failed(w, REC_E_UNSUPPORTED,
+                      "the model continues in another file, \"a\", which is missing\n"
+                      "  Load it by the path");
     }
 }
 
@@ -594,7 +594,7 @@ static void renaming_is_for_the_first_alone_and_at_once(void **state)
     assert_int_equal(rec_sink_rename(&w->job, sink, "index"), REC_OK);
     assert_int_equal(rec_sink_rename(&w->job, sink, "../index"), REC_E_ARGUMENT);
     (void)lr_sink_commit(sink);
-    assert_failed(w, REC_E_ARGUMENT, "index: it names the file \"../index\", which is not the plain name of a file");
+    assert_failed(w, REC_E_ARGUMENT, "index: it names the file \"../index\", which is not a plain file name");
     assert_int_equal(mkdir("folder", 0755), 0);
     sink = lr_sink_file(&w->job, "index", false);
     assert_int_equal(rec_sink_rename(&w->job, sink, "folder"), REC_E_IO);
@@ -862,7 +862,7 @@ static void a_rename_that_fails_says_what_is_in_place(void **state)
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
     assert_failed(w, REC_E_IO,
                   "c: cannot rename the temporary file to the file's name: Is a directory\n"
-                  "  Of the 4 files that belong together 2 are new already (a, b), the others are as they were: save "
+                  "  Of the 4 files of the set, 2 are new (a, b), the others unchanged: save "
                   "again.");
     assert_file("index", "old", 3);
     assert_file("b", "new", 3);
@@ -1124,7 +1124,8 @@ static void a_bad_part_is_named(void **state)
         {"PARTS\nt good\nt2 bad\n", REC_E_FORMAT, "m/bad: byte 0: t2: it says that it has 9 bytes"},
         {"PARTS\nt good\nt gone\n", REC_E_NOT_FOUND,
          "m/gone: cannot open the file: No such file or directory\n  It belongs to m/x.parts."},
-        {"PARTS\nt ../good\n", REC_E_FORMAT, "m/x.parts: it names the file \"../good\", which is not the plain name"},
+        {"PARTS\nt ../good\n", REC_E_FORMAT,
+         "m/x.parts: it names the file \"../good\", which is not a plain file name"},
         {"PARTS\nt good\nt good\n", REC_E_FORMAT, "m/"},
         {"PARTS\ngood\n", REC_E_FORMAT, "m/x.parts: byte 6: a line is not \"KEY FILE\""},
     };
@@ -1215,7 +1216,7 @@ static void parts_need_a_folder(void **state)
     assert_null(data);
     assert_null(rec_load_bytes(recorder, "PARTS\nt a\n", 10));
     assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
-    assert_contains(rec_error_message(), "(memory): the model goes on in another file, \"a\"");
+    assert_contains(rec_error_message(), "(memory): the model continues in another file, \"a\"");
     rec_record_free(record);
     rec_close_recorder(recorder);
     rec_context_free(context);

@@ -199,7 +199,7 @@ static void reading_beyond_the_end_says_how_much_there_is(void **state)
     assert_int_equal(rec_source_read_at(&w->job, source, 8, room, 3), REC_E_FORMAT);
     assert_failed(w, REC_E_FORMAT,
                   "short.bin: byte 8: 3 bytes are needed from byte 8 on, but there are only 10 bytes\n"
-                  "  The file is cut short or damaged.");
+                  "  The file is truncated or damaged.");
     assert_int_equal(rec_source_read_at(&w->job, source, UINT64_MAX, room, 2), REC_E_FORMAT);
     (void)end_job(w);
     assert_int_equal(rec_source_read_at(&w->job, source, 2, room, UINT64_MAX - 1), REC_E_FORMAT);
@@ -712,7 +712,7 @@ static void blobs_of_every_kind_are_read(void **state)
         assert_memory_equal(room, data + 100, 800);
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 800, room, 0), REC_OK);
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 799, room, 2), REC_E_PLUGIN);
-        assert_failed(w, REC_E_PLUGIN, "asked for 2 bytes from byte 799 on, of a blob of 800 bytes");
+        assert_failed(w, REC_E_PLUGIN, "requested 2 bytes from byte 799 on, of a blob of 800 bytes");
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 801, room, 0), REC_E_PLUGIN);
         (void)end_job(w);
     }

@@ -630,9 +630,9 @@ static void what_is_beside_is_asked_of_who_made_it(void **state)
     assert_null(out);
     assert_failed(w, REC_E_NOT_FOUND, "far/model: nobody knows else");
     assert_int_equal(rec_source_beside(&w->job, source, "silent", &out), REC_E_PLUGIN);
-    assert_failed(w, REC_E_PLUGIN, "said nothing of \"silent\"");
+    assert_failed(w, REC_E_PLUGIN, "reported no error for \"silent\"");
     assert_int_equal(rec_source_beside(&w->job, source, "../beside", &out), REC_E_FORMAT);
-    assert_failed(w, REC_E_FORMAT, "not the plain name");
+    assert_failed(w, REC_E_FORMAT, "not a plain file name");
     rec_source_release(source);
     free(data);
 }
@@ -654,7 +654,7 @@ static void a_file_beside_may_be_absent(void **state)
     assert_null(out);
     assert_failed(w, REC_E_FORMAT, "this is a folder, not a file");
     assert_int_equal(rec_source_beside_maybe(&w->job, source, "a/b", &out), REC_E_FORMAT);
-    assert_failed(w, REC_E_FORMAT, "not the plain name");
+    assert_failed(w, REC_E_FORMAT, "not a plain file name");
     lr_siblings_drop(&w->job);
     rec_source_release(source);
     source = lr_source_memory(&w->job, "i", 1, "memory");

@@ -85,7 +85,7 @@ resumed() {
     fi
 }
 some='of that [1-9][0-9.]* [KM]iB were there of an earlier conversion'
-other="what an earlier conversion left was another's: all was made anew"
+other="the partial output of another conversion was discarded"
 
 rm -f out.mpk
 resumed "nothing is left of an earlier one" 3 full.mpk '3 ranks: layout' --adapter none in.safetensors
@@ -189,7 +189,7 @@ holder=$!
 wait_for test -e locked
 ranks 2 convert -y --resume --adapter none in.safetensors out.mpk
 status_is "two at once" 2
-check "say so" grep -q "rank 0 (.*): out.mpk: another process goes on with what was left of an earlier save, .out.mpk.librecord-resume" "$scratch/err"
+check "say so" grep -q "rank 0 (.*): out.mpk: another process resumes the partial output of an earlier save,  .out.mpk.librecord-resume" "$scratch/err"
 ranks 2 convert -y --adapter none in.safetensors out.mpk
 check "and who needs none leaves it alone" [ -e .out.mpk.librecord-resume ]
 kill "$holder"

@@ -251,7 +251,7 @@ static unsigned warnings(void)
     unsigned found = 0;
 
     for (uint64_t i = 0; i < rec_report_count(); i++) {
-        found += strstr(rec_report_note(i)->text, "it will be taken for PyTorch's") != NULL;
+        found += strstr(rec_report_note(i)->text, "it will be read as PyTorch's") != NULL;
     }
     return found;
 }

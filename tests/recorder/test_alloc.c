@@ -188,7 +188,7 @@ static void each_in_turn(const scene *s, bool own_allocator, bool configured)
         }
         armed = false;
         if (!well && failed == failures) {
-            fail_msg("allocation %ld: failed although none was refused: %s", n, rec_error_message());
+            fail_msg("allocation %ld: failed although none was rejected: %s", n, rec_error_message());
         }
         if (!well) {
             assert_int_not_equal(rec_error_status(), REC_OK);
@@ -254,7 +254,7 @@ static void each_of_bytes(const char *format, const char *layout, const void *fi
                rec_save_bytes(recorder, record, &bytes, &size) == REC_OK;
         armed = false;
         if (!well && failed == failures) {
-            fail_msg("%s, allocation %ld: failed although none was refused: %s", format, n, rec_error_message());
+            fail_msg("%s, allocation %ld: failed although none was rejected: %s", format, n, rec_error_message());
         }
         if (!well) {
             assert_int_not_equal(rec_error_status(), REC_OK);

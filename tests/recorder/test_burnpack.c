@@ -449,7 +449,7 @@ static void who_has_no_such_file_is_told(void **state)
     assert_null(save(model, "NamedMpk", "layout", "burn-0.22").data);
     assert_non_null(strstr(rec_error_message(), "Burn 0.22 has no recorders"));
     assert_null(save(stranger, "Burnpack", NULL, NULL).data);
-    assert_non_null(strstr(rec_error_message(), "whose id is none"));
+    assert_non_null(strstr(rec_error_message(), "whose id is invalid"));
     rec_record_free(stranger);
     rec_record_free(optimizer);
     rec_record_free(model);

@@ -253,7 +253,7 @@ static void a_mistake_is_found_and_the_old_file_stays(void **state)
         rec_recorder *recorder = open_as(s, "Faulty", "yes", faults[i].fault);
         assert_int_equal(rec_save(recorder, s->record, path), REC_E_FORMAT);
         if (strcmp(rec_error_path(), faults[i].path) != 0 || strcmp(rec_error_expected(), faults[i].expected) != 0 ||
-            !strstr(rec_error_found(), faults[i].found) || !strstr(rec_error_message(), "nothing was put in")) {
+            !strstr(rec_error_found(), faults[i].found) || !strstr(rec_error_message(), "the file was not replaced")) {
             fail_msg("%s: %s", faults[i].fault, rec_error_message());
         }
         assert_old(path);
@@ -274,7 +274,7 @@ static void what_cannot_be_read_back_is_no_record(void **state)
     rec_recorder *recorder = open_as(s, "Faulty", "yes", "unread");
     assert_int_equal(rec_save(recorder, s->record, path), REC_E_FORMAT);
     assert_non_null(strstr(rec_error_message(), "half an event"));
-    assert_non_null(strstr(rec_error_message(), "nothing was put in"));
+    assert_non_null(strstr(rec_error_message(), "the file was not replaced"));
     assert_old(path);
     rec_close_recorder(recorder);
     recorder = open_as(s, "Faulty", "yes", "none");

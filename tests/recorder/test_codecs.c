@@ -508,12 +508,12 @@ static void broken_codecs_are_named(void **state)
         int32_t (*encode)(rec_job *job, rec_sink *target, rec_sink **out);
         const char *words;
     } broken[] = {
-        {decode_nothing, NULL, "the codec Broken has put nothing in front of the bytes"},
-        {decode_itself, NULL, "the codec Broken has put nothing in front of the bytes"},
+        {decode_nothing, NULL, "the codec Broken added no filter"},
+        {decode_itself, NULL, "the codec Broken added no filter"},
         {decode_silent, NULL, "the codec Broken stopped without saying why"},
         {decode_and_fail, NULL, "it was not to be"},
-        {NULL, encode_nothing, "the codec Broken has put nothing in front of the bytes"},
-        {NULL, encode_itself, "the codec Broken has put nothing in front of the bytes"},
+        {NULL, encode_nothing, "the codec Broken added no filter"},
+        {NULL, encode_itself, "the codec Broken added no filter"},
     };
     rec_record *record = make_record(*state);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {

@@ -407,7 +407,7 @@ static void test_refused(void **state)
     put_header(&b, 3, 1, 0);
     put_tensor(&b, "t", 1, six, 0, 0);
     pad(&b, 23);
-    refused(&b, "t of 24 bytes, which goes on behind the end of the file");
+    refused(&b, "t of 24 bytes, which extends beyond the end of the file");
     put_header(&b, 3, 2, 0);
     put_tensor(&b, "t", 1, two, 0, 0);
     put_tensor(&b, "t", 1, two, 0, 32);

@@ -353,7 +353,7 @@ static const struct {
      "byte 55: expected a number of the metadata, found 0 bytes before the end of the file"},
     {B(HEADER("\1", "\0")), "byte 8: 1 element is announced, but only 0 bytes are left"},
     {B(HEADER("\1", "\0") N8("\1") "t" N4("\0") N4("\0") N8("\0") "\0\0\0\0\0\0\0\0\0\0\0"),
-     "byte 24: expected a file that holds its tensors, found t of 4 bytes, which goes on behind the end of the file"},
+     "byte 24: expected a file that holds its tensors, found t of 4 bytes, which extends beyond the end of the file"},
     {B(HEADER("\1", "\0") N8("\1") "t" N4("\1") N8("\1")),
      "byte 8: 1 element is announced, but only 21 bytes are left"},
     {B(HEADER("\1", "\0") N8("\1") "\xff" N4("\1") N8("\1") N4("\0") N8("\0")),
@@ -361,7 +361,7 @@ static const struct {
     {B(HEADER("\1", "\0") N8("\1") "t" N4("\1") N8("\1") N4("\x63") N8("\0")),
      "byte 45: expected an element type of ggml's that is known, found 99"},
     {B(HEADER("\1", "\0") N8("\1") "t" N4("\1") N8("\0") N4("\0") N8("\0")),
-     "byte 24: expected a file that holds its tensors, found t of 0 bytes, which goes on behind the end of the file"},
+     "byte 24: expected a file that holds its tensors, found t of 0 bytes, which extends beyond the end of the file"},
 };
 
 static void each_mistake_has_its_place_and_words(void **state)

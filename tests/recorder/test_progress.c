@@ -320,7 +320,7 @@ static void notes_are_told_as_they_are_made_and_kept(void **state)
     assert_int_equal(l.kinds[0], REC_NOTE_TRAILING);
     assert_string_equal(l.texts[0], "4 bytes after the record were ignored");
     assert_int_equal(l.kinds[1], REC_NOTE_DROPPED);
-    assert_string_equal(l.texts[1], "beside `metadata` and `item`, where Burn has nothing: left out");
+    assert_string_equal(l.texts[1], "not part of a Burn record (`metadata`, `item`): left out");
     assert_int_equal(l.kinds[2], REC_NOTE_ASSUMED);
     assert_string_equal(
         l.texts[2], "the file does not say whether 1 of its tensors holds floats or integers: it was taken for floats");

@@ -312,13 +312,13 @@ static const struct {
      "byte 27: the pickle's operation 0x62 finds too little on the stack"},
     {P("\x80\x02K\1K\2"
        "b."),
-     "byte 31: an integer that is given a state of its own (an integer)"},
+     "byte 31: an integer with a custom state (an integer)"},
     {P("\x80\x02]}"
        "b."),
-     "byte 29: a list that is given a state of its own (a dictionary)"},
+     "byte 29: a list with a custom state (a dictionary)"},
     {P("\x80\x02}]"
        "b."),
-     "byte 29: a dictionary that is given a state of its own (a list)"},
+     "byte 29: a dictionary with a custom state (a list)"},
     {P("\x80\x02q\0."), "byte 27: the pickle's operation 0x71 finds too little on the stack"},
     {P("\x80\x02\x94."), "byte 27: the pickle's operation 0x94 finds too little on the stack"},
     {P("\x80\x02h\1."), "byte 27: the pickle asks for number 1 of its memo, which is not there"},
@@ -342,16 +342,16 @@ static const struct {
     {P("\x80\x04\x8c\5torch\x93."), "byte 34: the pickle's operation 0x93 finds too little on the stack"},
     {P("\x80\x02"
        "cnumpy.random\nRandomState\n."),
-     "byte 27: the pickle asks for `numpy.random.RandomState`, which is none of the names that torch.save() "
-     "needs for tensors: refused, and nothing of it is run"},
+     "byte 27: the pickle asks for `numpy.random.RandomState`, which is not a name that torch.save() writes for "
+     "tensors: rejected, and not run"},
     {P("\x80\x02"
        "cargparse\nNamespace\n."),
-     "byte 27: the pickle asks for `argparse.Namespace`, which is none of the names that torch.save() needs for "
-     "tensors: refused, and nothing of it is run"},
+     "byte 27: the pickle asks for `argparse.Namespace`, which is not a name that torch.save() writes for tensors: "
+     "rejected, and not run"},
     {P("\x80\x02"
        "c__main__\nNet\n."),
-     "byte 27: the pickle asks for `__main__.Net`, which is none of the names that torch.save() needs for tensors: "
-     "refused, and nothing of it is run"},
+     "byte 27: the pickle asks for `__main__.Net`, which is not a name that torch.save() writes for tensors: rejected, "
+     "and not run"},
     {P("\x80\x02"
        "ctorch\nQInt8Storage\n."),
      "byte 27: a quantised tensor (`torch.QInt8Storage`): no record has that"},
@@ -419,7 +419,7 @@ static const struct {
      "byte 120: _rebuild_tensor_v2 is called with None where a number from 0 on is expected"},
     {P("\x80\x02" UTILS("_rebuild_tensor_v2") "(" STORAGE("\1") "K\0))\x89}}"
                                                                 "X\4\0\0\0conj\x88stR."),
-     "byte 131: a tensor that is the conjugate or negative of what is stored"},
+     "byte 131: a tensor that is the conjugate or negative of its storage"},
     {P("\x80\x02" UTILS("_rebuild_tensor_v2") "(" STORAGE("\1") "K\0))\x89}}NtR."),
      "byte 121: _rebuild_tensor_v2 is called with too little or too much where what makes a tensor is expected"},
     {P("\x80\x02" UTILS("_rebuild_tensor_v3") "(" STORAGE("\1") "K\0))\x89}tR."),
@@ -475,7 +475,7 @@ static const struct {
      "byte 88: a storage is called with too little or too much where a part that the storage has is expected"},
     {P("\x80\x02" ID(FLOATS, S1("0"), "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "") "Q."),
      "byte 85: the storage `0` has more elements than can be counted"},
-    {P("\x80\x02(" STORAGE("\1") STORAGE("\2") "t."), "byte 129: the storage `0` is said to have two sizes"},
+    {P("\x80\x02(" STORAGE("\1") STORAGE("\2") "t."), "byte 129: the storage `0` has two different sizes"},
     /* arrays of NumPy's */
     {P("\x80\x02" ARRAY "."), "an array of NumPy, which no record has"},
     {P("\x80\x02" ARRAY "Nb."), "byte 91: an array of NumPy is made of None where a tuple of five is expected"},

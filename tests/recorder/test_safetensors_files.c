@@ -781,14 +781,13 @@ static void an_index_that_means_no_good_is_refused(void **state)
         const char *index, *message;
     } cases[] = {
         {"{\"weight_map\":{\"x\":\"../a.safetensors\"}}",
-         "REC_E_FORMAT\n" INDEX
-         ": it names the file \"../a.safetensors\", which is not the plain name of a file beside it\n"
+         "REC_E_FORMAT\n" INDEX ": it names the file \"../a.safetensors\", which is not a plain file name\n"
          "  The files of a model lie in one folder; a name that leads out of it is not followed."},
         {"{\"weight_map\":{\"x\":\"/etc/passwd\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"/etc/passwd\", which is not the plain name of a file beside it\n"
+         "REC_E_FORMAT\n" INDEX ": it names the file \"/etc/passwd\", which is not a plain file name\n"
          "  The files of a model lie in one folder; a name that leads out of it is not followed."},
         {"{\"weight_map\":{\"x\":\"..\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"..\", which is not the plain name of a file beside it\n"
+         "REC_E_FORMAT\n" INDEX ": it names the file \"..\", which is not a plain file name\n"
          "  The files of a model lie in one folder; a name that leads out of it is not followed."},
         {"{\"weight_map\":{\"x\":\"\"}}", "REC_E_FORMAT\n" INDEX ": the name of another file is empty"},
         {"{\"weight_map\":{\"x\":\"a.safetensors\\u0000\"}}",
@@ -803,26 +802,27 @@ static void an_index_that_means_no_good_is_refused(void **state)
         {"{\"weight_map\":{\"x\":\"a.safetensors\",\"y\":\"twin.safetensors\"}}",
          "REC_E_FORMAT\n" INDEX ": byte 15: the tensor `x` is, against the index, also in twin.safetensors" HINT},
         {"{\"weight_map\":{\"x\":\"bad.safetensors\"}}",
-         "REC_E_FORMAT\nbad.safetensors: byte 0: the header has 9 bytes, but only 2 follow\n"
-         "  The file is cut short, or it is no safetensors file."},
+         "REC_E_FORMAT\n"
+         "bad.safetensors: byte 0: the header has 9 bytes, but only 2 follow\n"
+         "  The file is truncated, or it is not a safetensors file."},
         {"{\"weight_map\":[]}",
-         "REC_E_FORMAT\n" INDEX ": byte 14: expected `weight_map`, a map from tensors to files, found `[`\n  "
-         "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
+         "REC_E_FORMAT\n" INDEX ": byte 14: expected `weight_map`, a map from tensors to files, found `[`\n"
+         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
         {"{\"weight_map\":{\"x\":1}}",
-         "REC_E_FORMAT\n" INDEX ": byte 19: expected the name of a file in quotes, found `1`\n  "
-         "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
+         "REC_E_FORMAT\n" INDEX ": byte 19: expected the name of a file in quotes, found `1`\n"
+         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
         {"{\"metadata\":{},\"other\":1}",
          "REC_E_FORMAT\n" INDEX ": this JSON has no `weight_map`: it is no index of safetensors files\n"
          "  Load the .safetensors file itself, or open this one with another recorder."},
         {"{\"weight_map\":{},\"weight_map\":{}}",
-         "REC_E_FORMAT\n" INDEX ": byte 17: `weight_map` is there twice\n  "
-         "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
+         "REC_E_FORMAT\n" INDEX ": byte 17: `weight_map` is there twice\n"
+         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
         {"{\"metadata\":{},\"metadata\":{},\"weight_map\":{}}",
-         "REC_E_FORMAT\n" INDEX ": byte 15: `metadata` is there twice\n  "
-         "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
+         "REC_E_FORMAT\n" INDEX ": byte 15: `metadata` is there twice\n"
+         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
         {"{\"weight_map\":{\"x\":\"a.safetensors\"}",
-         "REC_E_FORMAT\n" INDEX ": byte 35: expected `,` or `}`, found the end of the index\n  "
-         "The file is damaged, or what wrote it is wrong: get it again, or write it anew."},
+         "REC_E_FORMAT\n" INDEX ": byte 35: expected `,` or `}`, found the end of the index\n"
+         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
     };
     scratch *s = scratch_new();
     (void)state;
@@ -899,9 +899,10 @@ static void a_folder_is_what_is_in_it(void **state)
                  "the whole");
     write_part(s, "m-00002-of-00003.safetensors", "x", NULL, NULL);
     text = tell(s, "");
-    assert_string_equal(text, "REC_E_FORMAT\nm-00002-of-00003.safetensors: byte 9: the tensor `x` is in "
-                              "m-00001-of-00003.safetensors, too\n"
-                              "  The file is damaged, or what wrote it is wrong: get it again, or write it anew.");
+    assert_string_equal(text,
+                        "REC_E_FORMAT\n"
+                        "m-00002-of-00003.safetensors: byte 9: the tensor `x` is in m-00001-of-00003.safetensors, too\n"
+                        "  The file is damaged, or its writer is wrong: get it again, or write it again.");
     free(text);
     write_part(s, "n-00001-of-00001.safetensors", "x", NULL, NULL);
     text = tell(s, "");

@@ -438,7 +438,7 @@ static void unknown_schemes_are_told_from_files(void **state)
     (void)state;
     refused("other://m.mpk", REC_E_NOT_FOUND, "no plugin opens paths that begin with \"other://\"");
     assert_non_null(strstr(rec_error_message(), "There are plugins for shelf://, s3+x.y-z://"));
-    assert_non_null(strstr(rec_error_message(), "has ./ in front of its path here"));
+    assert_non_null(strstr(rec_error_message(), "put ./ before its path"));
     refused("shelf://row/none.mpk", REC_E_NOT_FOUND, "there is no none.mpk on the shelf");
     refused("shelf:/m.mpk", REC_E_NOT_FOUND, "cannot open the file");
     refused("9p://m.mpk", REC_E_NOT_FOUND, "cannot open the file");

@@ -515,7 +515,7 @@ static void files_that_are_gone_on_with(void **state)
     p = (part_way){.before = "abc", .text = "defghi, and more", .keep = 1};
     assert_int_equal(rec_save_filled(other, path, &all, fill_part, &p), REC_E_IO);
     assert_error(REC_E_IO,
-                 "another process goes on with what was left of an earlier save, .model.mpk.librecord-resume");
+                 "another process resumes the partial output of an earlier save,  .model.mpk.librecord-resume");
     assert_string_equal(p.seen, "");
     (void)close(fd);
     assert_int_equal(rec_save_filled(other, path, &all, fill_part, &p), REC_OK);

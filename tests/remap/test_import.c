@@ -111,28 +111,27 @@ static const refusal refusals[] = {
      "input.safetensors: fc.weight: the weight of a Linear has two axes, found the shape [3]\n"
      "  Is it a Linear?"},
     {"lin-rank1-noadapter", "full", REC_E_MISMATCH,
-     "input.safetensors: fc.weight: a tensor of rank 2 is wanted, found [3]\n"
+     "input.safetensors: fc.weight: a tensor of rank 2 is expected, found [3]\n"
      "  Is the type another one than the file's model?"},
     {"lin-truncated", "full", REC_E_FORMAT,
-     "input.safetensors: byte 169: expected as many bytes as the header says, found 33 bytes of data instead "
-     "of 36\n"
-     "  The file is cut short: copy it again from where it came from."},
+     "input.safetensors: byte 169: expected as many bytes as the header says, found 33 bytes of data instead of 36\n"
+     "  The file is truncated: copy it again from its source."},
     {"lin-zero-bytes", "full", REC_E_FORMAT,
      "input.safetensors: byte 0: a file of 0 bytes; the length of the header alone has 8\n"
-     "  The file is cut short, or it is no safetensors file."},
+     "  The file is truncated, or it is not a safetensors file."},
     {"lin-wrong-dims", "full", REC_E_MISMATCH,
      "input.safetensors: fc: weight [3, 2] with bias [5]: neither a Linear nor a Conv1D has these\n"
-     "  Is the file damaged, or the module another one? The adapter none takes all as they are."},
+     "  Is the file damaged, or the module another one? The adapter none changes nothing."},
     {"list-as-tensor", "full", REC_E_MISMATCH,
-     "input.safetensors: layers: a list is wanted, found a tensor\n"
-     "  Is the type another one?"},
+     "input.safetensors: layers: expected a list, found a tensor\n"
+     "  Is the type right?"},
     {"list-minus", "full", REC_E_MISMATCH,
-     "input.safetensors: layers: a list is wanted, but -1 is no index\n"
-     "  Let rules give every element a number, or drop what is none."},
+     "input.safetensors: layers: expected a list, but -1 is no index\n"
+     "  Let rules give every element a number, or drop the others."},
     {"list-missing", "full", REC_E_MISMATCH, NONE_MAPPED("1")},
     {"list-of-letters", "full", REC_E_MISMATCH,
-     "input.safetensors: layers: a list is wanted, but a is no index\n"
-     "  Let rules give every element a number, or drop what is none."},
+     "input.safetensors: layers: expected a list, but a is no index\n"
+     "  Let rules give every element a number, or drop the others."},
     {"list-only-unknown-below", "full", REC_E_MISMATCH,
      "input.safetensors: layers.1.weight is missing: a tensor of floats of rank 2\n"
      "  Nearest: layers.1.x"},
@@ -146,10 +145,10 @@ static const refusal refusals[] = {
      "input.safetensors: x is missing: a tensor of floats of rank 1\n"
      "  Is it the right type? A partial load (partial) leaves out what is missing."},
     {"rank-0-for-1", "full", REC_E_MISMATCH,
-     "input.safetensors: x: a tensor of rank 1 is wanted, found []\n"
+     "input.safetensors: x: a tensor of rank 1 is expected, found []\n"
      "  Is the type another one than the file's model?"},
     {"rank-2-for-1", "full", REC_E_MISMATCH,
-     "input.safetensors: x: a tensor of rank 1 is wanted, found [2, 2]\n"
+     "input.safetensors: x: a tensor of rank 1 is expected, found [2, 2]\n"
      "  Is the type another one than the file's model?"},
     {"remap-backreference", "full", REC_E_ARGUMENT,
      "rule 1: the pattern `(f)\\1`, character 4: the back-reference `\\1` is not part of Rust's regex syntax, "

@@ -341,9 +341,9 @@ static void a_part_outside_is_refused(void **state)
     lr_op *op = NUMBERS(w, &n, REC_DTYPE_F32, 2, 2);
     char room[32];
     assert_int_equal(lr_op_read(&w->job, op, 10, room, 7), REC_E_ARGUMENT);
-    assert_failed(w, REC_E_ARGUMENT, "7 bytes were asked for from byte 10 on, of a tensor of 16 bytes");
+    assert_failed(w, REC_E_ARGUMENT, "7 bytes were requested from byte 10 on, of a tensor of 16 bytes");
     assert_int_equal(lr_op_read(&w->job, op, UINT64_MAX, room, 2), REC_E_ARGUMENT);
-    assert_failed(w, REC_E_ARGUMENT, "2 bytes were asked for");
+    assert_failed(w, REC_E_ARGUMENT, "2 bytes were requested");
     lr_op_release(op);
     free(n.data);
 }

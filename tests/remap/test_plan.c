@@ -250,8 +250,8 @@ static void a_variant_is_chosen_by_names_and_ranks(void **state)
     plan = plan_of(r, in);
     expect_problem(
         plan, REC_PROBLEM_KIND, 1,
-        "head: no variant of HEAD fits: Wide (head.weight has rank 1, 3 is wanted), Flat (head.weight has rank 1, "
-        "2 is wanted)",
+        "head: no variant of HEAD fits: Wide (head.weight has rank 1, expected 3), Flat (head.weight has rank 1, "
+        "expected 2)",
         "");
     rec_plan_free(plan);
     rec_close_recorder(r);
@@ -353,8 +353,7 @@ static void modules_are_known_by_their_shapes(void **state)
         plan, REC_PROBLEM_AMBIGUOUS, 1,
         "layers.0.w and 1 like it: a weight of rank 2 without a bias may be a Linear (transposed) or an Embedding "
         "(not transposed)",
-        "Say what it is: a type, a profile, or a rule, module = PATTERN => Linear. The adapter none takes all as "
-        "they are.");
+        "Say what it is: a type, a profile, or a rule, module = PATTERN => Linear. The adapter none changes nothing.");
     rec_plan_free(plan);
     ok(rec_recorder_set(r, "module", "\\.w$|fc => Linear"));
     plan = plan_of(r, in);
@@ -669,7 +668,7 @@ static void two_sources_for_one_key_are_refused(void **state)
     ok(rec_recorder_set(r, "rename", "^(encoder|decoder)\\. => layers."));
     plan = plan_of(r, in);
     expect_problem(plan, REC_PROBLEM_COLLISION, 1, "2 sources for layers.w: encoder.w and decoder.w (both by rule 2)",
-                   "Drop one of them, or give one a key of its own.");
+                   "Drop one of them, or give one another key.");
     expect_problem(plan, REC_PROBLEM_DEAD_RULE, 0, "rule 1 (`^nothing`) matched nothing",
                    "Rules act in order, each on the result of the one before.");
     rec_plan_free(plan);
@@ -830,7 +829,7 @@ static void gaps_are_closed_or_kept_as_asked(void **state)
     ok(rec_recorder_set(r, "gaps", "close"));
     plan = plan_of(r, in);
     expect_problem(plan, REC_PROBLEM_KIND, 1, "seq: two spellings of the index 3: 3 and 03",
-                   "Let a rule give one of them another number, or keep the keys as they are (gaps = keep).");
+                   "Let a rule give one of them another number, or keep the keys (gaps = keep).");
     rec_plan_free(plan);
     rec_close_recorder(r);
     rec_record_free(in);

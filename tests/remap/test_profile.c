@@ -520,11 +520,10 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, &rule->amounts[0], &rule->place, &value),
                      REC_E_NOT_FOUND);
     assert_string_equal(
-        outcome(f), "the number `heads` is missing: rule 1 (rope = wq$ | H) needs H; neither --set heads=NUMBER nor "
-                    "a config.json (there is no file that it could stand beside) gives num_attention_heads, n_head "
-                    "or num_heads\n"
-                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the number: "
-                    "--set heads=NUMBER.");
+        outcome(f),
+        "the number `heads` is missing: rule 1 (rope = wq$ | H) needs H; neither --set heads=NUMBER nor a config.json "
+        "(there is no file next to which it could be) gives num_attention_heads, n_head or num_heads\n"
+        "  Put the model's config.json next to it, or use --config-json FILE, or give the number: --set heads=NUMBER.");
     rule = add(f, rules, "split", "a | rows q*groups k => %");
     assert_int_equal(lr_variables_read(&f->job, &numbers, "/no/such/folder/model.safetensors", NULL), REC_OK);
     assert_int_equal(lr_amount_value(&f->job, rules, &numbers, rule->parts[0].amount, &rule->place, &value),
@@ -532,8 +531,8 @@ static void a_missing_number_is_named_with_all_that_would_give_it(void **state)
     assert_string_equal(
         outcome(f), "the number `groups` is missing: rule 2 (split = a | rows q*groups k => %) needs groups; neither "
                     "--set groups=NUMBER nor config.json (/no/such/folder/config.json: not found) gives groups\n"
-                    "  Put the model's config.json beside it, or name it: --config-json FILE, or give the numbers: "
-                    "--set groups=NUMBER --set heads=NUMBER.");
+                    "  Put the model's config.json next to it, or use --config-json FILE, or give the numbers: --set "
+                    "groups=NUMBER --set heads=NUMBER.");
     lr_variables_free(&numbers);
     lr_rules_free(rules);
 }

@@ -248,14 +248,14 @@ static const struct {
      "look-ahead `(?=` is not part of Rust's regex syntax, which rules are written in: put what follows "
      "into a group and write it into the replacement again"},
     {"a(?!b)", 2,
-     "look-ahead `(?!` is not part of Rust's regex syntax, which rules are written in: write a rule "
-     "before this one for the keys that are meant to be left out, or list what may follow"},
+     "look-ahead `(?!` is not part of Rust's regex syntax, which rules are written in: write a rule before this one "
+     "for the excluded keys, or list what may follow"},
     {"(?<=a)b", 1,
      "look-behind `(?<=` is not part of Rust's regex syntax, which rules are written in: put what comes "
      "before into a group and write it into the replacement again"},
     {"(?<!a)b", 1,
-     "look-behind `(?<!` is not part of Rust's regex syntax, which rules are written in: write a rule "
-     "before this one for the keys that are meant to be left out, or list what may come before"},
+     "look-behind `(?<!` is not part of Rust's regex syntax, which rules are written in: write a rule before this one "
+     "for the excluded keys, or list what may come before"},
     {"(?>a)", 1, "the atomic group `(?>` is not part of Rust's regex syntax, which rules are written in: write `(?:`"},
     {"(?|a)", 1,
      "the group `(?|` is not part of Rust's regex syntax, which rules are written in: give each "
@@ -294,8 +294,8 @@ static const struct {
      "`\\K` is not part of Rust's regex syntax, which rules are written in: put what it keeps into a "
      "group, `(…)`, and write the group into the replacement"},
     {"\\Qa.b\\E", 1,
-     "`\\Q` is not part of Rust's regex syntax, which rules are written in: write a `\\` in front of each "
-     "sign that means something"},
+     "`\\Q` is not part of Rust's regex syntax, which rules are written in: write a `\\` before each special "
+     "character"},
     {"\\R", 1, "`\\R` is not part of Rust's regex syntax, which rules are written in: write `(?:\\r\\n|\\n|\\r)`"},
     {"\\h", 1, "`\\h` is not part of Rust's regex syntax, which rules are written in: write `[ \\t]`"},
     {"\\N", 1, "`\\N` is not part of Rust's regex syntax, which rules are written in: write `.`"},
@@ -326,7 +326,7 @@ static const struct {
     {"(?i", 4, "the group has no end: write `)`"},
     {"(?y)", 3, "`y` is no flag of a group: the flags are i, m and s"},
     {"(?ii)", 4, "the flag `i` stands there twice"},
-    {"(?i-)", 5, "expected a flag behind the `-`"},
+    {"(?i-)", 5, "expected a flag after the `-`"},
     {"(?--i)", 4, "the flag `-` stands there twice"},
     {"(?)", 1, "the group `(?)` has neither flags nor contents"},
     {"(?<>a)", 4, "expected the name of a group and `>`"},
@@ -336,7 +336,7 @@ static const struct {
     {"(?<n>a)(?<n>b)", 11, "another group is called `n`"},
     {"[a", 1, "the class that begins here has no end: write `]`, or `\\[` for the character itself"},
     {"[", 1, "the class that begins here has no end: write `]`, or `\\[` for the character itself"},
-    {"[z-a]", 2, "the range goes backwards: its first character comes behind its last"},
+    {"[z-a]", 2, "the range goes backwards: its first character comes after its last"},
     {"[a-\\d]", 4, "a range goes from one character to another, `a-z`: write `\\-` for the character `-`"},
     {"[\\b]", 2, "`\\b` is no character: it cannot stand in a class"},
     {"\\x4", 1, "the escape that begins here has no end: write `\\x41` or `\\x{41}`"},
@@ -346,52 +346,52 @@ static const struct {
     {"\\xZZ", 3, "expected a hexadecimal digit of `\\x`"},
     {"(a{1000}){1000}", 1, "its repetitions make it too large, as they do for Rust's engine: write fewer"},
     {"(?:a{60000}){2}b{70000}", 1, "its repetitions make it too large, as they do for Rust's engine: write fewer"},
-    {"é[z-a]", 3, "the range goes backwards: its first character comes behind its last"},
+    {"é[z-a]", 3, "the range goes backwards: its first character comes after its last"},
     {".*a|.*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {".*ax|.*ay", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"[a-x]*a|[a-x]*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"[^0-9]*a|[^0-9]*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {".*?a|.*?b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {".{0,3}a|.{0,3}b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(?:..)*a|(?:..)*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(?:x|a)*a|(?:x|a)*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"\\b.*a|\\b.*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"x*[0-9]+y*a|x*[0-9]+y*b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {".*1+.a|.*1+.b|.*1+.c", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(?:.*1a|.*1b)|.*1c", 4,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(?:.*1){1}a|.*1b", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(?:a)b.*x|ab.*y", 1,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(?i)(?:.*a|.*b)", 8,
-     "the alternatives begin alike, with what can match in several ways: write this beginning once, before a group of "
-     "the rest, `.*(?:a|b)`"},
+     "the alternatives begin with the same part, which can match in several ways: write this part once, before a group "
+     "of the rest, `.*(?:a|b)`"},
     {"(a*)*", 1,
      "what is repeated without a limit may match the empty text, and has groups or tries that first: repeat what is "
      "never empty"},

@@ -181,8 +181,8 @@ static const struct {
     {"[type Block]\nfc = Linear\n0 = Linear\n", ": line 3: [type Block]: fields have all names or all numbers"},
     {"[type Block]\n0 = Linear\nfc = Linear\n", ": line 3: [type Block]: fields have all names or all numbers"},
     {"[enum Choice]\n0 = Linear\n", ": line 2: [enum Choice]: the variant \"0\" begins with a digit"},
-    {"[alias Step]\nstep = f64\n",
-     ": line 2: [alias Step] has no key \"step\"\n  What it stands for is said by: type = TYPE."},
+    {"[alias Step]\nstep = f64\n", ": line 2: [alias Step] has no key \"step\"\n"
+                                   "  Set it with: type = TYPE."},
     {"[stateless]\nname = Relu\n", ": line 2: [stateless] has no key \"name\"\n  It has: names = NAME, NAME."},
     {"[stateless]\nnames = Relu; Gelu\n",
      ": line 2: expected a name, found \"Relu; Gelu\"\n  Names are separated by commas."},

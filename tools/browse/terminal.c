@@ -66,8 +66,8 @@ static int open_library(void)
     void *handle = dlopen(LR_NCURSES_SONAME, RTLD_NOW | RTLD_LOCAL);
 
     if (!handle) {
-        return tool_fail("%s cannot be opened, which record browse draws with: %s\n"
-                         "It is a library of its own; install it. record ls and record show need none.",
+        return tool_fail("%s cannot be opened, which record browse needs: %s\n"
+                         "Install this library, or use record ls and record show.",
                          LR_NCURSES_SONAME, dlerror());
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {

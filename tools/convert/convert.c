@@ -61,9 +61,12 @@ static const char *recorder_of(const session *s, const char *out)
             add_extensions(codec ? &codecs : &known, codec ? p->extension : p->extensions);
         }
     }
-    (void)tool_fail("%s: no recorder has this extension\nThere are: %s%s%s\nOr name the recorder: --to NAME", out,
-                    known.at ? known.at : "none at all; record plugins --why says why",
-                    known.at && codecs.at ? "; behind any of a format: " : "", known.at && codecs.at ? codecs.at : "");
+    (void)tool_fail("%s: unknown extension\n"
+                    "There are: %s%s%s\n"
+                    "Or name the recorder: --to NAME",
+                    out, known.at ? known.at : "none at all; record plugins --why says why",
+                    known.at && codecs.at ? "; any of them may be followed by " : "",
+                    known.at && codecs.at ? codecs.at : "");
     tool_text_free(&codecs);
     tool_text_free(&known);
     return NULL;
@@ -242,7 +245,7 @@ static int may_write(const session *s, const conversion *c, int *status)
         } else if (!s->o->quiet) {
             text name = {0};
             tool_text_safe(&name, there, strlen(there));
-            printf("%s is there already and was left as it is\n", name.at);
+            printf("%s exists: skipped\n", name.at);
             tool_text_free(&name);
         }
     }

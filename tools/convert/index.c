@@ -41,7 +41,7 @@ void tool_note_old_index(const char *path, notes *n)
     if (index) {
         tool_notes_add(
             n, REC_NOTE_LAYOUT, "",
-            xasprintf("%s is of an older set of files, and who reads the folder goes by it: remove it", index));
+            xasprintf("%s is the index of an older set, which a load of the directory would use: remove it", index));
     }
     free(index);
 }

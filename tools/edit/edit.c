@@ -94,7 +94,7 @@ static int parse_operations(session *s, request *r, const char *const *operands,
             return fail_operation(operands[at]);
         }
         if (r->split) {
-            return tool_fail_usage("edit", "split is the last operation, found %s behind it", operands[at]);
+            return tool_fail_usage("edit", "split must be the last operation, found %s after it", operands[at]);
         }
         if (count - at - 1 < what->operands) {
             return tool_fail_usage("edit", "%s needs %zu operand%s, found %zu", what->name, what->operands,
@@ -320,7 +320,7 @@ static int choose(session *s, const request *r, size_t index, job *j)
             return EXIT_ERROR;
         }
         if (stat(in, &st) != 0 || !S_ISREG(st.st_mode) || strstr(base, ".index.json")) {
-            return tool_fail("%s: --in-place writes one file, and this is none: say --output OUT", in);
+            return tool_fail("%s: --in-place needs a single file: use --output OUT", in);
         }
         j->to.path = xstrdup(in);
     } else {
@@ -344,8 +344,8 @@ static int choose(session *s, const request *r, size_t index, job *j)
         return EXIT_ERROR;
     }
     if (tool_is_of_others(j->w.record) && !tool_is_foreign(s, rec_recorder_name(j->to.to)) && !is_given(s, "adapter")) {
-        return tool_fail("%s: a model of another framework, and %s holds Burn's\nrecord convert makes one of it; "
-                         "--adapter none leaves names and layouts as they are.",
+        return tool_fail("%s: a model of another framework, and %s holds Burn's\n"
+                         "Use record convert; --adapter none keeps names and layouts.",
                          in, rec_recorder_name(j->to.to));
     }
     if (strcmp(j->to.path, "-") == 0) {

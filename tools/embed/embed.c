@@ -90,8 +90,7 @@ static int check_options(const options *o, const plan *p)
             return tool_fail_usage("embed", "--%s does not go with --structs: they have no format", rules[i].name);
         }
         if (rules[i].given && p->form != FORM_STRUCTS && !p->converts) {
-            return tool_fail_usage("embed",
-                                   "--%s needs --to or --precision: without them the bytes are embedded as they are",
+            return tool_fail_usage("embed", "--%s needs --to or --precision: without them the bytes are copied",
                                    rules[i].name);
         }
     }

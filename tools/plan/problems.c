@@ -26,7 +26,7 @@ static const struct {
     {"drop = ", "--drop PATTERN", false},
     {"export = ", "--rule 'export = PATTERN'", false},
     {"(partial)", "--partial", false},
-    {"one a key of its own", "--prefix PATH in front of an input", true},
+    {"one another key", "--prefix PATH before an input", true},
 };
 enum { WRITTEN = sizeof written / sizeof *written };
 

@@ -142,7 +142,7 @@ int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kin
 
     if (kind == READING_LOAD && has_two_profiles(s, index)) {
         return tool_fail("--profile may be given once for an input\n"
-                         "A profile of one's own may include others: include = NAME.");
+                         "Your own profile may include others: include = NAME.");
     }
 
     for (int pass = 0; pass < 3; pass++) {

@@ -51,7 +51,7 @@ const char *tool_session_add_type(session *s, const char *type)
         return type;
     }
     if (!colon[1]) {
-        (void)tool_fail("--type %s: the name of a type is needed behind the colon", type);
+        (void)tool_fail("--type %s: a type's name must follow the colon", type);
         return NULL;
     }
     file = xasprintf("%.*s", (int)(colon - type), type);

@@ -595,7 +595,7 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
                      ", as it shows it.\n"
                      " *     %s model;\n"
                      " *     rec_binding *binding = rec_bind%s(record, %s&%s_type, &model%s);\n"
-                     " * What was there is required; what an Option may lack is to be made OPTION_ by hand.",
+                     " * Values that were present are required; change those of an Option to OPTION_ by hand.",
                      name, w.hidden ? "_at" : "", w.hidden ? "\"\", " : "", name,
                      w.hidden ? ", REC_BIND_ALLOW_UNEXPECTED" : "");
     if (w.loose) {

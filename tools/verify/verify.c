@@ -310,11 +310,12 @@ static int write_metadata(run *r, checked *c)
 
     if (path &&
         (strcmp(path, c->path) != 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || strstr(path, ".index.json"))) {
-        status = tool_fail("%s: sums go into the metadata of one file with the extension of its recorder\nWithout "
-                           "--in-metadata they are put beside it.",
+        status = tool_fail("%s: checksums go into the metadata of one file with the extension of its recorder\n"
+                           "Without --in-metadata they go to FILE.sums.",
                            c->path);
     } else if (!failed && !keeps_metadata(recorder, c->record, &failed) && !failed) {
-        status = tool_fail("%s: %s cannot hold the sums in its metadata\nWithout --in-metadata they are put beside it.",
+        status = tool_fail("%s: %s cannot store the checksums in its metadata\n"
+                           "Without --in-metadata they go to FILE.sums.",
                            c->path, rec_recorder_name(recorder));
     } else if (failed) {
         status = tool_fail_library();
@@ -617,7 +618,7 @@ static int check_inputs(const run *r)
     for (size_t i = 0; i < r->in.count; i++) {
         bool stream = strcmp(r->in.files[i], "-") == 0 || strstr(r->in.files[i], "://");
         if (stream && r->sums && !r->sums_file && !(r->in_metadata && r->sums == SUMS_CHECK)) {
-            return tool_fail_usage("verify", "%s: there is nothing beside it: --sums-file tells where the sums are",
+            return tool_fail_usage("verify", "%s: it has no companion file; use --sums-file FILE",
                                    tool_input_name(r->in.files[i]));
         }
     }

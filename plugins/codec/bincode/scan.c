@@ -210,8 +210,7 @@ int32_t lr_bincode_scan(lr_bincode_reader *r, bool none)
                       "Give its type: an optimizer's, a scheduler's or a module's without parameters by its name.");
     } else if (status == REC_OK && !found) {
         rec_job_note(r->job, REC_NOTE_ASSUMED, "",
-                     "without its type nothing can be said of the %" PRIu64
-                     " bytes behind its metadata: no parameters can be found in them",
+                     "no parameters found in the %" PRIu64 " bytes after its metadata; it needs a type",
                      r->size - begin);
     } else if (status == REC_OK) {
         rec_job_note(r->job, REC_NOTE_ASSUMED, "",

@@ -295,7 +295,7 @@ const rec_option lr_bincode_self_describing = {
     .type = REC_OPTION_BOOL,
     .name = "self-describing",
     .initial = "no",
-    .help = "write the record's type behind it, so that librecord needs none to read it (Burn ignores it)",
+    .help = "append the record's type, so that librecord reads it without one (Burn ignores it)",
 };
 const rec_option lr_bincode_positional = {
     .size = sizeof(rec_option),

@@ -340,7 +340,7 @@ static int32_t check_entry(const lr_bpk_header *h, const lr_bpk_entry *e, uint64
         (void)rec_fail_found(h->job, REC_E_FORMAT, e->at, "a file that holds all tensors",
                              "the data of `%s` to go on %" PRIu64 " bytes past the end of the file", name,
                              e->end > UINT64_MAX - h->data ? UINT64_MAX : h->data + e->end - size);
-        rec_fail_hint(h->job, "The file is cut short or damaged.");
+        rec_fail_hint(h->job, "The file is truncated or damaged.");
         return REC_E_FORMAT;
     }
     return REC_OK;

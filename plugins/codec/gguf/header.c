@@ -200,13 +200,13 @@ static int32_t place(reader *r)
         const lr_gguf_tensor *t = &h->tensors[i];
         int shown = t->length < 200 ? (int)t->length : 200;
         if (t->offset != expected) {
-            return rec_fail_found(r->job, REC_E_FORMAT, t->at, "tensors one behind the other",
+            return rec_fail_found(r->job, REC_E_FORMAT, t->at, "contiguous tensors",
                                   "%.*s at %" PRIu64 " of the data, where %" PRIu64 " comes next", shown,
                                   h->names + t->name, t->offset, expected);
         }
         if (h->data > r->c.size || expected > r->c.size - h->data || t->size > r->c.size - h->data - expected) {
             return rec_fail_found(r->job, REC_E_FORMAT, t->at, "a file that holds its tensors",
-                                  "%.*s of %" PRIu64 " bytes, which goes on behind the end of the file", shown,
+                                  "%.*s of %" PRIu64 " bytes, which extends beyond the end of the file", shown,
                                   h->names + t->name, t->size);
         }
         expected += t->size;

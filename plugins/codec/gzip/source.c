@@ -75,7 +75,7 @@ static int32_t fail_memory(rec_job *job)
 static int32_t fail_cut(rec_job *job, const inflater *self)
 {
     int32_t status = rec_fail(job, REC_E_FORMAT, self->given, "the compressed file ends before its data do");
-    rec_fail_hint(job, "The file is cut short: copy it again from where it came from.");
+    rec_fail_hint(job, "The file is truncated: copy it again from its source.");
     return status;
 }
 

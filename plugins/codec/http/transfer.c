@@ -317,7 +317,7 @@ static int on_progress(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 static int32_t fail_changed(request *r)
 {
     int32_t status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the file on the server changed while it was read");
-    rec_fail_hint(r->job, "What was read so far belongs to the older one: begin again.");
+    rec_fail_hint(r->job, "Data read so far belong to the old file: start again.");
     return status;
 }
 
@@ -369,7 +369,7 @@ static int32_t judge(request *r)
     }
     whole = r->code == 206 ? r->total : r->length;
     if (r->code == 206 && r->from != at) {
-        return rec_fail_found(r->job, REC_E_IO, REC_UNKNOWN, "the bytes that were asked for",
+        return rec_fail_found(r->job, REC_E_IO, REC_UNKNOWN, "the requested bytes",
                               r->from == REC_UNKNOWN ? "an answer that does not say which they are"
                                                      : "an answer that begins at byte %" PRIu64,
                               r->from);
@@ -406,7 +406,7 @@ static size_t on_body(char *data, size_t one, size_t count, void *user)
     }
     left = r->code == 200 ? REC_UNKNOWN : r->size - r->got;
     if (size > left) {
-        r->status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server sends more bytes than were asked for");
+        r->status = rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server sends more bytes than requested");
         return CURL_WRITEFUNC_ERROR;
     }
     r->status = r->take(r->user, r->job, data, size);

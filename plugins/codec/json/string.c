@@ -11,7 +11,7 @@ int32_t lr_json_cut_short(const lr_json_input *in, const char *what)
 {
     uint64_t end = in->offset + (uint64_t)(in->end - in->start);
     int32_t status = rec_fail(in->job, REC_E_FORMAT, end, "the data end inside a %s", what);
-    rec_fail_hint(in->job, "The file is cut short: copy it again from where it came from.");
+    rec_fail_hint(in->job, "The file is truncated: copy it again from its source.");
     return status;
 }
 
@@ -119,7 +119,7 @@ static int32_t unicode_escape(lr_json_input *in, lr_json_text *memory)
         bool pair = point <= 0xdbff && in->end - in->at >= 12 && in->at[6] == '\\' && in->at[7] == 'u';
         int32_t low = pair ? hex4(in->at + 8) : -1;
         if (low < 0xdc00 || low > 0xdfff) {
-            return bad_escape(in, "a high surrogate and a low one behind it");
+            return bad_escape(in, "a high surrogate and a low one after it");
         }
         point = 0x10000 + ((point - 0xd800) << 10) + ((uint32_t)low - 0xdc00);
         length = 12;

@@ -169,7 +169,7 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
                           "%" PRIu64 " values are announced by this %s and what is around it, but only %" PRIu64
                           " bytes are left",
                           count * each + owed, in == IN_MAP ? "map" : "list", left);
-        rec_fail_hint(r->job, "The file is cut short or damaged.");
+        rec_fail_hint(r->job, "The file is truncated or damaged.");
         return stop(r, status);
     }
     status = flush(r);
@@ -526,7 +526,7 @@ static int32_t cut_short(reader *r)
     char digits[32];
     int32_t status = rec_fail(r->job, REC_E_FORMAT, r->at, "the data end inside a %s: at least %s more byte%s needed",
                               what, lr_group_digits(owed, digits, sizeof digits), owed == 1 ? " is" : "s are");
-    rec_fail_hint(r->job, "The file is cut short: copy it again from where it came from.");
+    rec_fail_hint(r->job, "The file is truncated: copy it again from its source.");
     return status;
 }
 

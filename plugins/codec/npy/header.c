@@ -309,7 +309,7 @@ int32_t lr_npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint
         status = rec_fail(job, REC_E_FORMAT, at, "%s%s%" PRIu64 " bytes of elements, but the shape asks for %" PRIu64,
                           name ? name : "", name ? ": " : "", size - array->header, array->size);
         rec_fail_hint(job, size - array->header < array->size
-                               ? "The file is cut short: copy it again from where it came from."
+                               ? "The file is truncated: copy it again from its source."
                                : "Only one array can be in a file: save several as .npz.");
     }
     rec_job_free(job, text == (char *)first ? NULL : text);

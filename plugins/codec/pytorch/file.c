@@ -91,7 +91,7 @@ static int32_t gather(lr_pt_file *f)
         } else if (i && compare(keys[i - 1].text, keys[i - 1].length, keys[i].text, keys[i].length) == 0) {
             r->storage = (uint32_t)f->storage_count - 1;
             if (f->storages[r->storage].size != r->count * width) {
-                status = fail_storage(f, lr_pickle_place(p, r->at), r->key, "is said to have two sizes");
+                status = fail_storage(f, lr_pickle_place(p, r->at), r->key, "has two different sizes");
             }
         } else {
             r->storage = (uint32_t)f->storage_count;

@@ -134,8 +134,8 @@ static int32_t refuse(lr_pickle *p, const char *module, uint64_t module_length, 
         subclass ? rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, at),
                             "a tensor of the class `%s.%s`, of which only that class knows what it means", in, is)
                  : rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, at),
-                            "the pickle asks for `%s.%s`, which is none of the names that torch.save() needs for "
-                            "tensors: refused, and nothing of it is run",
+                            "the pickle asks for `%s.%s`, which is not a name that torch.save() writes for tensors: "
+                            "rejected, and not run",
                             in, is);
     if (subclass) {
         rec_fail_hint(p->job, "In Python, if you trust the file: make a plain tensor of it before it is saved.");
@@ -275,7 +275,7 @@ static int32_t check_seen(const call *c, uint64_t i)
         const lr_pt_node *node = lr_pickle_node(c->p, lr_pickle_cell(c->p, at)->node);
         if (value && node->kind == LR_PT_BOOL && node->v.i) {
             int32_t status = rec_fail(c->p->job, REC_E_UNSUPPORTED, lr_pickle_place(c->p, c->p->op),
-                                      "a tensor that is the conjugate or negative of what is stored");
+                                      "a tensor that is the conjugate or negative of its storage");
             rec_fail_hint(c->p->job, "In Python: resolve_conj() and resolve_neg() before it is saved.");
             return status;
         }
@@ -648,6 +648,6 @@ int32_t lr_pickle_build(lr_pickle *p, uint32_t object, uint32_t state)
     if (o->kind == LR_PT_OBJECT) {
         return lr_pickle_append(p, object, state);
     }
-    return rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op), "%s that is given a state of its own (%s)",
+    return rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, p->op), "%s with a custom state (%s)",
                     lr_pickle_words(o), lr_pickle_words(s));
 }

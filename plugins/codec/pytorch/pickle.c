@@ -72,7 +72,7 @@ static int32_t fail_cut(lr_pickle *p)
 {
     int32_t status =
         rec_fail_found(p->job, REC_E_FORMAT, lr_pickle_place(p, p->size), "more of a pickle", "the end of the file");
-    rec_fail_hint(p->job, "The file is cut short or damaged: copy it again from where it came from.");
+    rec_fail_hint(p->job, "The file is truncated or damaged: copy it again from its source.");
     return status;
 }
 

@@ -47,7 +47,7 @@ static int32_t count(teller *t)
 {
     if (!t->left) {
         return rec_fail(t->job, REC_E_LIMIT, REC_UNKNOWN,
-                        "the pickle means the same things so often that they are too many to be told");
+                        "the pickle repeats objects so often that their number exceeds the limit");
     }
     t->left--;
     return REC_OK;
@@ -463,12 +463,11 @@ static int32_t tell_file(teller *t, rec_source *source, const char *name)
             status = choice.paths ? tell_model(t, &choice) : tell_value(t, choice.node, 0);
         } else if (choice.paths) {
             if (choice.beside) {
-                rec_job_note(t->job, REC_NOTE_DROPPED, "", "what stands beside the model's part in %s: left out", name);
+                rec_job_note(t->job, REC_NOTE_DROPPED, "", "values next to the model's part in %s: left out", name);
             }
             status = tell_tensors(t, &choice);
         } else {
-            status = rec_fail(t->job, REC_E_FORMAT, REC_UNKNOWN,
-                              "it is to be a part of a model, a dictionary of tensors, and is none");
+            status = rec_fail(t->job, REC_E_FORMAT, REC_UNKNOWN, "it is not a model, which is a dictionary of tensors");
         }
     }
     lr_pt_file_close(&file);

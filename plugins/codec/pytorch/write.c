@@ -48,7 +48,7 @@ typedef struct writer {
 
 static int32_t fail_memory(const writer *w)
 {
-    return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for what is written");
+    return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the output");
 }
 
 /* Room for one element more. @return where it goes, NULL with the failure reported. */

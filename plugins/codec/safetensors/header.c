@@ -120,8 +120,7 @@ static int32_t unknown_type(parser *p, const lr_st_text *name, uint64_t at)
     }
     status = rec_fail(p->h->job, REC_E_UNSUPPORTED, at, "the element type `%s` is not known",
                       lr_st_shown(&brief, lr_st_text_at(p->h, name), name->length));
-    rec_fail_hint(p->h->job, "Known are: %s. Without knowing its size nobody can tell whether the file is sound.",
-                  names);
+    rec_fail_hint(p->h->job, "Known are: %s. Without its size the file cannot be checked.", names);
     return status;
 }
 
@@ -495,11 +494,11 @@ static int32_t check_places(parser *p)
     if (status == REC_OK && end > data) {
         status = rec_fail_found(h->job, REC_E_FORMAT, h->size, "as many bytes as the header says",
                                 "%" PRIu64 " bytes of data instead of %" PRIu64, data, end);
-        rec_fail_hint(h->job, "The file is cut short: copy it again from where it came from.");
+        rec_fail_hint(h->job, "The file is truncated: copy it again from its source.");
     } else if (status == REC_OK && end < data && h->size != REC_UNKNOWN) {
         status =
             lr_st_json_damaged(h->job, rec_fail(h->job, REC_E_FORMAT, 8 + h->length + end,
-                                                "%" PRIu64 " byte%s behind the last tensor belong%s to none",
+                                                "%" PRIu64 " byte%s after the last tensor belong%s to no tensor",
                                                 data - end, data - end == 1 ? "" : "s", data - end == 1 ? "s" : ""));
     }
     return status;
@@ -521,7 +520,7 @@ static int32_t check_length(lr_st_header *h, const uint8_t *first)
     } else if (h->length > left) {
         status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
                           h->length, left);
-        rec_fail_hint(h->job, "The file is cut short, or it is no safetensors file.");
+        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
     }
     return status;
 }
@@ -544,7 +543,7 @@ static int32_t begin_text(lr_st_header *h, const uint8_t **text)
     if (status == REC_OK && got < h->length) {
         status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
                           h->length, got);
-        rec_fail_hint(h->job, "The file is cut short, or it is no safetensors file.");
+        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
     }
     *text = h->text;
     return status;
@@ -569,7 +568,7 @@ static int32_t open_text(lr_st_header *h, const uint8_t **text)
     if (h->size < 8) {
         status = rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8",
                           h->size);
-        rec_fail_hint(h->job, "The file is cut short, or it is no safetensors file.");
+        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
         return status;
     }
     status = rec_source_read_at(h->job, h->source, 0, first, sizeof first);

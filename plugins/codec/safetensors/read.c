@@ -230,7 +230,7 @@ int32_t lr_st_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
         } else {
             if (there) {
                 rec_job_note(job, REC_NOTE_DROPPED, "",
-                             "what the file says of the record beside its tensors: left out, as asked (record = no)");
+                             "the structure of the record: left out because of the option record = no");
             }
             status = tell_metadata(&model, visitor, self);
             status = status == REC_OK ? tell_tensors(&model, visitor, self) : status;

@@ -196,7 +196,7 @@ static int32_t open_parts(lr_st_model *m, const char *const *names, uint64_t cou
         }
         if (stem != first_stem || memcmp(names[i], first, (size_t)stem) != 0 || parts != first_parts) {
             return fail_folder(m, names, count, EXTENSION, "the folder holds the parts of several models, and no index",
-                               "Move all but one model elsewhere, or load the index of one.");
+                               "Move the other models elsewhere, or load the index of one.");
         }
         if (part != expected++) {
             break;

@@ -12,8 +12,8 @@ const rec_option lr_st_burn_store = {
     .type = REC_OPTION_BOOL,
     .name = "burn-store",
     .initial = "no",
-    .help = "save for Burn's own store: a field `type` is `r#type`, and what that store refuses is told; yes where the "
-            "layout is Burn 0.19's or later",
+    .help = "save for Burn's store: a field `type` is `r#type`, and notes report what it rejects; yes for layouts of "
+            "Burn 0.19 or later",
 };
 
 bool lr_st_has_word(const char *path, uint64_t length)

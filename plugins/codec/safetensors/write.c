@@ -22,7 +22,7 @@ const rec_option lr_st_keep_names = {
     .type = REC_OPTION_BOOL,
     .name = "keep-names",
     .initial = "no",
-    .help = "several files get the names of older ones: who is killed between two of them leaves what does not load",
+    .help = "shards reuse the names of older ones: an interrupted save leaves a model that does not load",
 };
 
 /* Tensors whose bytes are made while they are read have to be met on a walk. Those that are larger than the window go

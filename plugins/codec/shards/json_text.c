@@ -30,7 +30,7 @@ void lr_st_json_close(lr_st_json *json)
 
 int32_t lr_st_json_damaged(rec_job *job, int32_t status)
 {
-    rec_fail_hint(job, "The file is damaged, or what wrote it is wrong: get it again, or write it anew.");
+    rec_fail_hint(job, "The file is damaged, or its writer is wrong: get it again, or write it again.");
     return status;
 }
 

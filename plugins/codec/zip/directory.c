@@ -28,7 +28,7 @@ typedef struct place {
 static int32_t fail_cut(rec_job *job, uint64_t at, const char *what)
 {
     int32_t status = rec_fail(job, REC_E_FORMAT, at, "%s", what);
-    rec_fail_hint(job, "The file is cut short or damaged: copy it again from where it came from.");
+    rec_fail_hint(job, "The file is truncated or damaged: copy it again from its source.");
     return status;
 }
 
@@ -113,7 +113,7 @@ static int32_t find_end64(const lr_zip *zip, uint64_t end, place *p)
     }
     if (at > end - LOCATOR_SIZE || end - LOCATOR_SIZE - at < END64_SIZE) {
         return rec_fail(zip->job, REC_E_FORMAT, end - LOCATOR_SIZE,
-                        "the zip archive's record of 64 bits is said to be at %" PRIu64 ", where it cannot be", at);
+                        "the zip archive's 64-bit record has the offset %" PRIu64 ", where it cannot be", at);
     }
     status = rec_source_read_at(zip->job, zip->source, at, record, sizeof record);
     if (status != REC_OK) {
@@ -164,7 +164,7 @@ static int32_t find_directory(const lr_zip *zip, uint64_t size, place *p)
     }
     if (p->size > p->end || p->offset != p->end - p->size) {
         return rec_fail(zip->job, REC_E_FORMAT, end,
-                        "the directory of the zip archive is said to be at %" PRIu64 " with %" PRIu64
+                        "the directory of the zip archive has the offset %" PRIu64 " with %" PRIu64
                         " bytes, but it must end at %" PRIu64,
                         p->offset, p->size, p->end);
     }
@@ -211,7 +211,7 @@ static int32_t fail_member(const lr_zip *zip, const lr_zip_member *m, const char
     lr_codec_excerpt shown;
     int32_t status =
         rec_fail(zip->job, REC_E_FORMAT, m->at, "%s: %s", lr_codec_shown(&shown, m->name, m->name_length), what);
-    rec_fail_hint(zip->job, "The file is cut short or damaged: copy it again from where it came from.");
+    rec_fail_hint(zip->job, "The file is truncated or damaged: copy it again from its source.");
     return status;
 }
 
@@ -242,14 +242,14 @@ static int32_t check_header(const lr_zip *zip, const place *p, lr_zip_member *m,
     bool same;
     int32_t status;
     if (m->at > p->offset || p->offset - m->at < HEADER_SIZE + (uint64_t)m->name_length) {
-        return fail_member(zip, m, "it is said to begin where it cannot");
+        return fail_member(zip, m, "it has an invalid offset");
     }
     status = rec_source_read_at(zip->job, zip->source, m->at, header, sizeof header);
     if (status != REC_OK) {
         return status;
     }
     if (lr_zip_u32(header) != LR_ZIP_HEADER || lr_zip_u16(header + 26) != m->name_length) {
-        return fail_member(zip, m, "its header is not as the directory of the zip archive has it");
+        return fail_member(zip, m, "its header differs from the directory of the zip archive");
     }
     length = (uint64_t)m->name_length + lr_zip_u16(header + 28);
     m->offset = m->at + HEADER_SIZE + length;
@@ -264,18 +264,19 @@ static int32_t check_header(const lr_zip *zip, const place *p, lr_zip_member *m,
     same = status == REC_OK && same_header(m, flags, header, rest);
     rec_job_free(zip->job, rest);
     if (status == REC_OK && !same) {
-        status = fail_member(zip, m, "its header is not as the directory of the zip archive has it");
+        status = fail_member(zip, m, "its header differs from the directory of the zip archive");
     }
     if (status != REC_OK) {
         return status;
     }
     if (m->method == LR_ZIP_STORED && m->stored != m->size) {
         return rec_fail(zip->job, REC_E_FORMAT, m->at,
-                        "a stored member of %" PRIu64 " bytes that is said to have %" PRIu64, m->stored, m->size);
+                        "a stored member of %" PRIu64 " bytes with a stated size of %" PRIu64, m->stored, m->size);
     }
     if (m->method == LR_ZIP_DEFLATED && m->size / BEST_RATIO > m->stored) {
         return rec_fail(zip->job, REC_E_FORMAT, m->at,
-                        "a member of %" PRIu64 " bytes that is said to inflate to %" PRIu64 ", which deflate cannot do",
+                        "a member of %" PRIu64 " bytes with a stated decompressed size of %" PRIu64
+                        ", which deflate cannot do",
                         m->stored, m->size);
     }
     return REC_OK;

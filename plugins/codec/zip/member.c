@@ -137,7 +137,7 @@ static int32_t read_some(void *self, rec_job *job, void *target, uint64_t room, 
     status = r->member.method == LR_ZIP_STORED ? copy_some(job, r, target, room, got)
                                                : inflate_some(job, r, target, room, got);
     if (status == REC_OK && *got > r->member.size - r->given) {
-        status = fail_damaged(job, r, "a member of the zip archive inflates to more bytes than it is said to have");
+        status = fail_damaged(job, r, "a member of the zip archive decompresses to more bytes than stated");
     }
     if (status == REC_OK) {
         r->crc = lr_crc32(r->crc, target, (size_t)*got);

@@ -150,7 +150,7 @@ static uint64_t file_at(const lr_mpi_files *f, uint64_t at)
 static bool can_open(const lr_mpi_files *f, uint64_t i, char *why, size_t room)
 {
     char name[PATH_MAX];
-    int fd = open(f->at[i].temporary, O_WRONLY | O_CLOEXEC), error = errno;
+    int fd = open(f->at[i].temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), error = errno;
     if (fd < 0) {
         (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s, which rank 0 made: %s",
                        path_of(f, i, name), f->at[i].temporary, strerror(error));
@@ -236,7 +236,7 @@ static bool open_read(lr_mpi_files *f, uint64_t i, char *why, size_t room)
     if (f->read >= 0) {
         (void)close(f->read);
     }
-    f->read = open(f->at[i].temporary, O_RDONLY | O_CLOEXEC);
+    f->read = open(f->at[i].temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     f->read_now = i;
     if (f->read < 0) {
         (void)snprintf(why, room, "%.1500s: cannot open the temporary file %.1500s: %s", path_of(f, i, name),

@@ -86,7 +86,7 @@ rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const re
     memcpy(h.magic, magic, sizeof magic);
     r->path = f->path;
     r->temporary = f->at[0].temporary;
-    r->fd = open(r->temporary, O_RDWR | O_CLOEXEC);
+    r->fd = open(r->temporary, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (h.total >= TOTAL_MOST) {
         (void)snprintf(why, room, "%.1500s: a file of %" PRIu64 " bytes is too large to be resumed", f->path, h.total);
     } else if (r->fd < 0) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/config.h"
 #include "types/types.h"
 
 #ifndef LR_DATA_DIR
@@ -45,7 +46,8 @@ static const char *join(rec_job *job, lr_arena *arena, const char *folder, const
 
 static int32_t add_path(rec_job *job, lr_arena *arena, paths *all, const char *path)
 {
-    if (path && lr_job_arena_grow(job, arena, (void *)&all->list, all->count + 1, &all->room, sizeof path)) {
+    if (path && lr_config_judge_data(job, path) == REC_OK &&
+        lr_job_arena_grow(job, arena, (void *)&all->list, all->count + 1, &all->room, sizeof path)) {
         all->list[all->count++] = path;
     }
     return job->error.status;

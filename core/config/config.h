@@ -63,8 +63,14 @@ int32_t lr_config_read(rec_job *job, lr_config *config, const char *path);
 /** Finds the file to read by LIBRECORD_CONFIG, then $XDG_CONFIG_HOME/librecord/librecord.ini (~/.config), then the
  *  system's (SYSCONFDIR/librecord/librecord.ini).
  *  @param path (out) to be freed with lr_release, NULL if there is none. An unset or unsafe environment (setuid) is
- *  skipped; a file named by LIBRECORD_CONFIG that does not exist is a failure. */
+ *  skipped; a file named by LIBRECORD_CONFIG that does not exist is a failure, and so is one that lr_config_judge()
+ *  rejects. */
 int32_t lr_config_find(rec_job *job, char **path);
+/** Judges a file that the environment leads to. If this process has the rights of another user than the one who
+ *  started it (sudo, doas, pkexec, set-user-ID), fails unless root and its own user alone can change the file. */
+int32_t lr_config_judge(rec_job *job, const char *path);
+/** The same for a file of librecord's data: those that were installed with librecord are not judged. */
+int32_t lr_config_judge_data(rec_job *job, const char *path);
 
 const char *lr_config_file(const lr_config *config);        /**< "" if none was read */
 const char *lr_config_recorder(const lr_config *config);    /**< default recorder's name, NULL if not set */

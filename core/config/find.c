@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
+
+#include "common/trust.h"
 
 #ifndef LR_SYSCONF_DIR
 #error "LR_SYSCONF_DIR must be the system's configuration folder, such as \"/etc\""
@@ -23,6 +26,45 @@ static char *join(rec_job *job, const char *folder, const char *rest)
     memcpy(path, folder, head);
     memcpy(path + head, rest, tail);
     return path;
+}
+
+/* The variable of a program that gave this process the rights of another user than the one who started it; NULL: none
+ * did. */
+static const char *lender(void)
+{
+    static const char *const variables[] = {"SUDO_UID", "DOAS_USER", "PKEXEC_UID"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        if (getenv(variables[i])) {
+            return variables[i];
+        }
+    }
+    return getauxval(AT_SECURE) ? "AT_SECURE" : NULL;
+}
+
+/* LIBRECORD_CONFIG=/dev/null turns the configuration off. */
+static bool is_null(const char *path)
+{
+    struct stat state, null;
+    return stat(path, &state) == 0 && S_ISCHR(state.st_mode) && stat("/dev/null", &null) == 0 &&
+           state.st_rdev == null.st_rdev;
+}
+
+int32_t lr_config_judge(rec_job *job, const char *path)
+{
+    const char *by = lender();
+    char reason[LR_REASON];
+    if (by && !is_null(path) && *lr_trust_path(path, reason)) {
+        (void)lr_fail_line(job, REC_E_CONFIG, path, 0, "not read with the rights of another user (%s is set): %s", by,
+                           reason);
+        rec_fail_hint(job, "Name the file itself (record: --config FILE), or give it to the user who runs this.");
+    }
+    return job->error.status;
+}
+
+int32_t lr_config_judge_data(rec_job *job, const char *path)
+{
+    const char *data = secure_getenv("LIBRECORD_DATA");
+    return data && *data ? lr_config_judge(job, path) : job->error.status;
 }
 
 /* @param path (out) NULL if there is no such file. A home that this user may not search counts as one without: it is no
@@ -58,7 +100,7 @@ int32_t lr_config_find(rec_job *job, char **path)
             return job->error.status;
         }
         *path = join(job, named, "");
-        return job->error.status;
+        return *path ? lr_config_judge(job, *path) : job->error.status;
     }
     /* A relative path in XDG_CONFIG_HOME is to be ignored (XDG Base Directory Specification). */
     if (user && *user == '/') {
@@ -66,7 +108,9 @@ int32_t lr_config_find(rec_job *job, char **path)
     } else if (home && *home == '/') {
         status = find_in(job, home, "/.config/librecord/librecord.ini", path);
     }
-    if (status == REC_OK && !*path) {
+    if (status == REC_OK && *path) {
+        status = lr_config_judge(job, *path);
+    } else if (status == REC_OK) {
         status = find_in(job, LR_SYSCONF_DIR, tail, path);
     }
     return status;

@@ -317,11 +317,33 @@ static bool lock_own(const lr_file_sink *self, int fd)
 
 static const char hint[] = "A save replaces the file as a whole, and has to write to its folder for that.";
 
+/* Rejects a file that another user made, or that has another name too: its owner could change the model later, and
+ * whoever chose the other name has the save write over that file. */
+static int32_t judge_kept(lr_file_sink *self, const struct stat *info)
+{
+    static const char remove_it[] = "Remove it if you do not know it, and try again.";
+    if (!S_ISREG(info->st_mode)) {
+        return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
+                          "what would be left of an earlier save, %s, is no regular file", self->temporary);
+    }
+    if (info->st_uid != geteuid()) {
+        return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, remove_it,
+                          "cannot resume with %s: it belongs to another user (%lu)", self->temporary,
+                          (unsigned long)info->st_uid);
+    }
+    if (info->st_nlink != 1) {
+        return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, remove_it,
+                          "cannot resume with %s: it is a hard link to another file", self->temporary);
+    }
+    return REC_OK;
+}
+
 /* The one that a save before this one left, or a new one. */
 static int32_t take_up(lr_file_sink *self, int *fd)
 {
     enum { MODE = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
     struct stat info;
+    int32_t status;
     name_of_kept(self, self->temporary);
     do {
         *fd = openat(self->folder, self->temporary, MODE, self->replaces ? 0600 : 0666);
@@ -329,9 +351,12 @@ static int32_t take_up(lr_file_sink *self, int *fd)
     if (*fd < 0) {
         return lr_file_failed(self, "open what was left of an earlier save", hint);
     }
-    if (fstat(*fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
-                          "what would be left of an earlier save, %s, is no regular file", self->temporary);
+    if (fstat(*fd, &info) != 0) {
+        return lr_file_failed(self, "look at what was left of an earlier save", NULL);
+    }
+    status = judge_kept(self, &info);
+    if (status != REC_OK) {
+        return status;
     }
     if (!lock_own(self, *fd)) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,

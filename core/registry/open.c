@@ -29,6 +29,11 @@ typedef struct place {
     char refused[LR_REASON]; /**< why its files are not opened, or "" */
 } place;
 
+bool lr_reason_is_memory(const char *reason)
+{
+    return strcasestr(reason, "cannot allocate memory") || strcasestr(reason, "not enough memory");
+}
+
 static int32_t refuse(rec_job *job, lr_opener *opener, const char *path, const char *reason)
 {
     const lr_listed listed = {.path = path, .refused = reason};

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Plugin files: which folders and files are safe to open, opening them, and checking what they bring. */
+ * Plugin files: finding them, opening them, and checking what they bring. */
 #ifndef LR_REGISTRY_OPEN_PRIVATE_H
 #define LR_REGISTRY_OPEN_PRIVATE_H
 
 #include <sys/stat.h>
 #include <sys/types.h>
 
+#include "common/trust.h"
 #include "core/base/base.h"
-
-/** Room for the reason of a refusal. */
-enum { LR_REASON = 512 };
 
 /** A file of a folder, or a folder that is not opened. */
 typedef struct lr_listed {
@@ -41,19 +39,10 @@ typedef struct lr_opener {
  * was installed with, which need not be there, and is trusted as librecord is. */
 int32_t lr_list_folder(rec_job *job, lr_opener *opener, const char *folder, bool installed);
 
-/* -------------------------------------------------------------------------------------------- safety (trust.c) -- */
-
-/** @param real its path without links. @return "" or the reason. */
-const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason);
-/** @param state (out) of the file. @return "" or the reason. */
-const char *lr_trust_file(const char *path, bool installed, struct stat *state, char *reason);
-/** "cannot DOING: words of an errno". @return reason. */
-const char *lr_reason_errno(int error, char *reason, const char *doing);
-/** @return whether it is for want of memory: no refusal that may last. */
-bool lr_reason_is_memory(const char *reason);
-
 /* ------------------------------------------------------------------------------------------ libltdl (module.c) -- */
 
+/** @return whether it is for want of memory: no refusal that may last. */
+bool lr_reason_is_memory(const char *reason);
 /** Opens a plugin's file, or finds that this process has done so. @param state as it is now. @return what it exports,
  *  which stays for good; NULL with the reason. */
 const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason);

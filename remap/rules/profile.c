@@ -154,7 +154,10 @@ static int32_t list_folder(lr_library *library)
             (void)lr_fail_line(job, REC_E_LIMIT, folder, 0, "more than %d files with profiles", FILES_MOST);
             break;
         }
-        library->paths[library->path_count++] = join(library, folder, strlen(folder), entry->d_name, "");
+        library->paths[library->path_count] = join(library, folder, strlen(folder), entry->d_name, "");
+        if (library->paths[library->path_count]) {
+            (void)lr_config_judge_data(job, library->paths[library->path_count++]);
+        }
     }
     (void)closedir(entries);
     if (!lr_job_failed(job)) {

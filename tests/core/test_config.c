@@ -608,6 +608,60 @@ static void the_first_of_variable_user_and_system_counts(void **state)
     free(below_home);
 }
 
+/* With the rights of another user, a file that others can change decides nothing. */
+static void test_borrowed_rights_need_trusted_files(void **state)
+{
+    enum { STRANGER = 12345 };
+    static const char *const lenders[] = {"SUDO_UID", "DOAS_USER", "PKEXEC_UID"};
+    scratch *s = *state;
+    char *home = scratch_path(s, "lent"), *below = scratch_folder(s, "lent/.config/librecord");
+    char *in_home = scratch_text(s, "lent/.config/librecord/librecord.ini", ""),
+         *named = scratch_text(s, "lent.ini", "");
+    char *found;
+    (void)unsetenv("LIBRECORD_CONFIG");
+    (void)unsetenv("XDG_CONFIG_HOME");
+    for (size_t i = 0; i < 3; i++) {
+        (void)setenv("HOME", home, 1);
+        assert_int_equal(chmod(in_home, 0666) | chmod(named, 0664), 0);
+        found = find(REC_OK);
+        assert_string_equal(found, in_home);
+        free(found);
+        (void)setenv(lenders[i], "1000", 1);
+        free(find(REC_E_CONFIG));
+        assert_non_null(strstr(rec_error_message(), lenders[i]));
+        assert_non_null(strstr(rec_error_message(), "the file is writable by others"));
+        (void)setenv("LIBRECORD_CONFIG", named, 1);
+        free(find(REC_E_CONFIG));
+        assert_non_null(strstr(rec_error_message(), "the file is writable by its group"));
+        (void)setenv("LIBRECORD_CONFIG", "/dev/null", 1);
+        found = find(REC_OK);
+        assert_string_equal(found, "/dev/null");
+        free(found);
+        (void)unsetenv("LIBRECORD_CONFIG");
+        assert_int_equal(chmod(in_home, 0644), 0);
+        found = find(REC_OK);
+        assert_string_equal(found, in_home);
+        free(found);
+        assert_int_equal(chmod(below, 0777), 0); /* whoever may rename the file may replace it */
+        free(find(REC_E_CONFIG));
+        assert_non_null(strstr(rec_error_message(), "the folder is writable by others"));
+        assert_int_equal(chmod(below, 0755), 0);
+        if (geteuid() == 0) {
+            assert_int_equal(chown(in_home, STRANGER, 0), 0);
+            free(find(REC_E_CONFIG));
+            assert_non_null(strstr(rec_error_message(), "the file belongs to user 12345"));
+            assert_int_equal(chown(in_home, 0, 0), 0);
+        } else {
+            print_message("# needs root to give files away: owners are not tested\n");
+        }
+        (void)unsetenv(lenders[i]);
+    }
+    free(named);
+    free(in_home);
+    free(below);
+    free(home);
+}
+
 static void a_context_takes_what_concerns_it(void **state)
 {
     char *path = scratch_text(*state, "app.ini", "[librecord]\nthreads = 3\nplugins = none\ndepth = 50\n");
@@ -779,6 +833,7 @@ int main(void)
         TEST(the_example_is_right_without_its_comment_marks),
         TEST(a_changed_inih_loses_nothing_silently),
         TEST(the_first_of_variable_user_and_system_counts),
+        TEST(test_borrowed_rights_need_trusted_files),
         TEST(a_context_takes_what_concerns_it),
         TEST(each_allocation_that_fails_is_an_error_and_leaks_nothing),
         TEST(no_prefix_and_no_changed_byte_of_a_file_does_harm),

@@ -551,6 +551,42 @@ static void files_that_are_gone_on_with(void **state)
     scratch_free(s);
 }
 
+/* A file that somebody else put there is not written: its owner would own the model, or another file would be lost. */
+static void test_planted_files_are_not_resumed(void **state)
+{
+    enum { STRANGER = 12345 };
+    scratch *s = scratch_new();
+    char *path = scratch_path(s, "model.mpk"), *left = scratch_path(s, ".model.mpk.librecord-resume");
+    char *precious = scratch_text(s, "precious", "precious");
+    rec_recorder *recorder = recorder_of("NamedMpk");
+    const rec_file one = {.size = 9};
+    const rec_filling all = {.size = sizeof all, .files = &one, .count = 1, .resume = 1};
+    part_way p = {.before = "precious", .text = "defghi"};
+    (void)state;
+    assert_int_equal(link(precious, left), 0);
+    assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
+    assert_error(REC_E_IO, "cannot resume with .model.mpk.librecord-resume: it is a hard link to another file");
+    assert_holds(precious, "precious");
+    assert_int_equal(unlink(left), 0);
+    if (geteuid() == 0) {
+        free(scratch_text(s, ".model.mpk.librecord-resume", "planted"));
+        assert_int_equal(chown(left, STRANGER, STRANGER), 0);
+        assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
+        assert_error(REC_E_IO, "cannot resume with .model.mpk.librecord-resume: it belongs to another user (12345)");
+        assert_holds(left, "planted");
+        assert_int_equal(unlink(left), 0);
+    } else {
+        print_message("# needs root to give files away: owners are not tested\n");
+    }
+    assert_string_equal(p.seen, "");
+    assert_int_equal(access(path, F_OK), -1);
+    rec_close_recorder(recorder);
+    free(precious);
+    free(path);
+    free(left);
+    scratch_free(s);
+}
+
 static void files_that_others_fill(void **state)
 {
     scratch *s = scratch_new();
@@ -803,6 +839,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_cannot_be, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_others_fill, enter, leave),
         cmocka_unit_test_setup_teardown(files_that_are_gone_on_with, enter, leave),
+        cmocka_unit_test_setup_teardown(test_planted_files_are_not_resumed, enter, leave),
         cmocka_unit_test_setup_teardown(windows_of_several_files, enter, leave),
         cmocka_unit_test_setup_teardown(sets_that_others_fill, enter, leave),
     };

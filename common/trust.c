@@ -5,6 +5,8 @@
  * anyone may write to is in order above it if it is sticky, as /tmp is, and what lies in it on the way is of those who
  * are trusted: others cannot put theirs in its place then. The folder that this librecord was installed with is trusted
  * as the library's own file is: its owner and its group have changed the library already if they wish to. */
+#include "common/trust.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,19 +14,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/base.h"
-#include "core/registry/open_private.h"
+static const char *words_of(int error, char *text, size_t room)
+{
+#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
+    const char *words = strerrordesc_np(error);
+    if (words) {
+        return words;
+    }
+#endif
+    (void)snprintf(text, room, "system error %d", error);
+    return text;
+}
 
 const char *lr_reason_errno(int error, char *reason, const char *doing)
 {
-    char text[256];
-    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    char text[64];
+    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, words_of(error, text, sizeof text));
     return reason;
-}
-
-bool lr_reason_is_memory(const char *reason)
-{
-    return strcasestr(reason, "cannot allocate memory") || strcasestr(reason, "not enough memory");
 }
 
 static bool is_stranger(uid_t user)
@@ -129,4 +135,21 @@ const char *lr_trust_file(const char *path, bool installed, struct stat *state, 
         return reason;
     }
     return check_state(state, installed, reason, "the file");
+}
+
+const char *lr_trust_path(const char *path, char *reason)
+{
+    char real[PATH_MAX], folder[PATH_MAX];
+    struct stat state;
+    size_t length;
+    if (!realpath(path, real)) {
+        return lr_reason_errno(errno, reason, "look at the file");
+    }
+    length = (size_t)(strrchr(real, '/') - real);
+    memcpy(folder, real, length ? length : 1);
+    folder[length ? length : 1] = '\0';
+    if (stat(folder, &state) != 0) {
+        return lr_reason_errno(errno, reason, "look at its folder");
+    }
+    return *lr_trust_folder(folder, &state, false, reason) ? reason : lr_trust_file(real, false, &state, reason);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Which directories and files nobody but root and the user of this process can change. */
+#ifndef LR_COMMON_TRUST_H
+#define LR_COMMON_TRUST_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/** Room for the reason of a refusal. */
+enum { LR_REASON = 512 };
+
+/** Checks a directory and those above it. @param real its path without links. @param installed the directory that
+ *  librecord was installed with. @return "" or the reason. */
+const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason);
+/** Checks a regular file, and the directory that a link leads to. @param state (out) of the file. @return "" or the
+ *  reason. */
+const char *lr_trust_file(const char *path, bool installed, struct stat *state, char *reason);
+/** Checks a regular file and all directories above it, after links. @return "" or the reason. */
+const char *lr_trust_path(const char *path, char *reason);
+/** "cannot DOING: words of an errno". @return reason. */
+const char *lr_reason_errno(int error, char *reason, const char *doing);
+
+#endif

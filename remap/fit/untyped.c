@@ -97,6 +97,9 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
     uint64_t bias;
     *by = "by its shape";
     *doubtful = NULL;
+    if (!w && field(node, "running_mean") && field(node, "running_var")) {
+        return "BatchNorm"; /* without weights, which Burn's always has */
+    }
     if (!w || !is_float(w) || (b && !is_float(b))) {
         return NULL;
     }

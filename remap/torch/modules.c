@@ -291,6 +291,48 @@ static const lr_torch_kind *shown_at(const lr_torch_run *r, const lr_node *node,
     return is_attention(r, node) ? lr_torch_kind_find("MultiHeadAttention") : NULL;
 }
 
+/* Whether a list of layers that Burn has as modules stands in a node's `layers`. */
+static bool holds_layers(const lr_torch_run *r, const lr_node *node)
+{
+    static const char *const layers[] = {"TransformerEncoderLayer", "TransformerDecoderLayer"};
+    const lr_node *list = child_of(node, "layers"), *first = list ? list->first : NULL;
+    bool found = false;
+    for (size_t i = 0; first && first->index != REC_UNKNOWN && i < sizeof layers / sizeof *layers; i++) {
+        found = found || is_layer(r, lr_torch_kind_find(layers[i]), first);
+    }
+    return found;
+}
+
+/* A norm after the last layer is a field of the model's own: Burn's TransformerEncoder and TransformerDecoder have
+ * none, and no key shows which of these the destination is. A module rule for it says so. */
+static int32_t doubt_norm(lr_torch_run *r, const lr_node *node)
+{
+    const lr_node *norm = holds_layers(r, node) ? child_of(node, "norm") : NULL;
+    const lr_piece *piece = norm && lr_torch_adapts(r, norm) ? lr_node_piece(norm) : NULL;
+    lr_plan_source *source = piece ? &r->plan->sources[piece->source] : NULL;
+    const char *path = piece ? lr_torch_path(r, norm) : NULL;
+    lr_matcher *matcher;
+    const lr_rule *rule;
+    const char *type, *ruled;
+    uint64_t length = path ? strlen(path) : 0;
+    bool failed;
+    if (!path || source->partial || r->plan->base || r->plan->foreign || r->plan->type.layout) {
+        return r->job->error.status;
+    }
+    ruled = lr_place_without_prefix(source, path, &length);
+    matcher = lr_matcher_new(r->job);
+    type = matcher ? lr_module_rule(r->job, source, matcher, ruled, length, &rule, &failed) : NULL;
+    lr_matcher_free(matcher);
+    return type || lr_job_failed(r->job)
+               ? r->job->error.status
+               : lr_plan_problem(r->job, r->plan, REC_PROBLEM_AMBIGUOUS, true, path,
+                                 "If the destination has a norm of its own there: module = PATTERN => LayerNorm. "
+                                 "Burn's own modules cannot compute this model.",
+                                 "%.300s: a norm after the last layer, which Burn's TransformerEncoder and "
+                                 "TransformerDecoder do not have",
+                                 path);
+}
+
 static int32_t walk_untyped(lr_torch_run *r, const lr_node *node, unsigned depth)
 {
     bool list;
@@ -300,6 +342,7 @@ static int32_t walk_untyped(lr_torch_run *r, const lr_node *node, unsigned depth
     if (path) {
         return apply(r, kind, node, path, list);
     }
+    status = doubt_norm(r, node);
     for (const lr_node *c = node->first; c && depth < LEVELS_MOST && status == REC_OK; c = c->next) {
         status = c->first ? walk_untyped(r, c, depth + 1) : REC_OK;
     }

@@ -122,6 +122,14 @@ done
         there_and_back "a decoder, norm_first $first" 'd: TransformerDecoder' --set norm_first=$first
     done
 
+    # Without a type nothing shows that the destination has a norm after the last layer, which Burn's encoder has not.
+    model model $(for i in 0 1; do attention t.layers.$i.self_attn; layer t.layers.$i; done) t.norm.weight=4 t.norm.bias=4
+    run convert -y --set norm_first=0 model.safetensors none.bpk
+    status_is "a norm after the last layer" 2
+    check "is named" grep -q '^record: t.norm: a norm after the last layer' "$scratch/err"
+    run convert -y --set norm_first=0 --module '^t\.norm$ => LayerNorm' model.safetensors there.bpk
+    status_is "unless a rule says what it is" 0
+
     # Rules win, on both ways.
     model model $(recurrent old.rnn 4 2 3 0)
     there_and_back "a rename moves the module" 'encoder: Lstm' --remap '^old\.rnn\. => encoder.'

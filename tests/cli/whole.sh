@@ -133,6 +133,12 @@ instance running_mean running_var
 statistics "without weights, by its type" --type net.rs:Net
 statistics "without weights, by a rule" --module '^m$ => InstanceNorm'
 
+# A BatchNorm without weights (affine=False), whatever it is called: Burn's always has them.
+instance running_mean running_var
+run convert model.safetensors none.bpk
+status_is "BatchNorm without weights" 2
+check "BatchNorm without weights: the message says so" grep -q "^record: m: no BatchNorm of Burn's: its \`weight\` is missing" "$scratch/err"
+
 # Modules of several tensors.
 printf 'use burn::nn::*;\n#[derive(Module, Debug)]\npub struct Net { m: MultiHeadAttention }\n' >net.rs
 st_begin

@@ -112,7 +112,7 @@ CASES = {
     "Halved": Case(source="networks", type="Rounded"),
     "Brain": Case(source="networks", type="Rounded"),
     # What Burn cannot compute.
-    "FinalNorm": Case(facts={"norm_first": 0}, plain="", type="Classifier", never=True),
+    "FinalNorm": Case(facts={"norm_first": 0}, plain="refused", type="Classifier", never=True),
     "BiasKv": Case(plain="", type="Pooler", never=True),
     "Tracked": Case(source="layers", plain="", type="Painter", never=True),
     "Projected": Case(source="networks", plain="", never=True),

@@ -521,8 +521,10 @@ REC_API const rec_value *rec_iterator_next(rec_iterator *iterator, const char **
 REC_API const rec_tensor *rec_iterator_next_tensor(rec_iterator *iterator, const char **path);
 REC_API void rec_iterator_free(rec_iterator *iterator);
 
-/* Editing. Missing levels of a path are created: a list if the next part is "0", else a map. Index n of a list of n
- * items appends. */
+/* Editing. Missing levels of a path are created. Index n of a list of n items appends. A level created from indices is
+ * a list as soon as 0 to N are complete, in any order; until then, and if other names join them, it is a map. A setter
+ * replaces a value or an empty list or map. If anything is below the path it fails with REC_E_ARGUMENT: call
+ * rec_clear() or rec_remove() first. */
 
 /** Sets a scalar. @return REC_E_ARGUMENT if the path leads through a value that is not a list or map. */
 REC_API rec_status rec_set_scalar(rec_record *record, const char *path, rec_scalar scalar);
@@ -536,6 +538,8 @@ REC_API rec_status rec_set_nil(rec_record *record, const char *path);
 REC_API rec_status rec_set_empty(rec_record *record, const char *path, int32_t kind);
 /** Sets a deep copy of a value of this or another record; tensors share their bytes. */
 REC_API rec_status rec_set_value(rec_record *record, const char *path, const rec_value *value);
+/** Removes everything below a value and sets it to nil, for a setter after it. REC_E_NOT_FOUND if it is missing. */
+REC_API rec_status rec_clear(rec_record *record, const char *path);
 /** Removes a value; later list items move up. REC_E_NOT_FOUND if it is missing. */
 REC_API rec_status rec_remove(rec_record *record, const char *path);
 
@@ -556,7 +560,8 @@ typedef struct rec_tensor_spec {
     const uint64_t *shape; /**< `rank` dimensions, outermost first */
     const void *data;      /**< little-endian elements, row-major; NULL with REC_PRODUCE */
     uint64_t data_size;    /**< bytes at `data`: shape × element size */
-    const char *id;        /**< parameter id; "" creates one (13 characters, like Burn); NULL: no id */
+    const char *id; /**< parameter id; "" creates one (13 characters, like Burn); NULL: no id, and a bare tensor unless
+                         it replaces a parameter of a file without ids */
     /** Except with REC_TAKE: called once, on any thread, when `data` and `user` are not needed any more, also if the
      * call fails. May be NULL. */
     void (*release)(void *user, const void *data);
@@ -594,6 +599,9 @@ REC_API uint64_t rec_tensor_count(const rec_tensor *tensor);
 REC_API uint64_t rec_tensor_nbytes(const rec_tensor *tensor);
 /** @return the parameter id, or NULL; borrowed. */
 REC_API const char *rec_tensor_id(const rec_tensor *tensor);
+/** @return 1 if the tensor is a parameter of a module: it has an id, or its file has no ids and a writer of ids creates
+ * one. 0 for a bare tensor, such as those of an optimizer's state. */
+REC_API int32_t rec_tensor_is_parameter(const rec_tensor *tensor);
 /** @return 1 if the element type is not in the file and was assumed (V1 at half precision). */
 REC_API int32_t rec_tensor_assumed(const rec_tensor *tensor);
 /** @return the offset of the tensor's bytes in the (decompressed) file, `REC_UNKNOWN` if they are not stored as such.

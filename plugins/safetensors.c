@@ -19,7 +19,8 @@ static const rec_plugin safetensors = {
     .aliases = (const char *const[]){"safetensors", "SafetensorsFileRecorder", NULL},
     .extension = "safetensors",
     .description = "safetensors, one file or several with an index",
-    .traits = REC_TRAIT_TENSORS | REC_TRAIT_EXACT_SIZE | REC_TRAIT_PLAIN | REC_TRAIT_FOLDER,
+    .traits = REC_TRAIT_TENSORS | REC_TRAIT_EXACT_SIZE | REC_TRAIT_PLAIN | REC_TRAIT_FOLDER | REC_TRAIT_BARE |
+              REC_TRAIT_VALUES,
     .options = options,
     .probe = lr_st_probe,
     .magic = (const rec_magic *const[]){&magic[0], &magic[1], &magic[2], NULL},

@@ -181,6 +181,9 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             rec_record_free(record);
             record = NULL;
         }
+        if (record) {
+            lr_states_mark(record);
+        }
         /* A foreign file has the type of what becomes of it; and of what flat names do not say (lists, options), the
          * plan that follows knows most. */
         if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS && !record->states && !record->dotted) {

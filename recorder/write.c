@@ -73,6 +73,11 @@ static void note_unchecked(rec_job *job, const char *why)
     lr_note(job, REC_NOTE_CHECK, 1, "", "not checked: %s", why);
 }
 
+static int32_t as_loaded(rec_job *job, rec_record *record)
+{
+    return record->flat && record->adapter == REC_ADAPTER_NONE ? lr_unflatten(job, record) : REC_OK;
+}
+
 /* Reads what was written. Its names are still those that it had before: a failure leaves them. */
 static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, rec_sink *sink)
 {
@@ -87,7 +92,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
         job->operation = "check";
         job->progress.done = 0;
         job->progress.total = rec_source_size(source);
-        if (lr_check_read(check, source) == REC_OK) {
+        if (lr_check_read(check, source, as_loaded) == REC_OK) {
             (void)rec_job_progress(job, job->progress.total, job->progress.total);
         }
         lr_source_release(source);

@@ -494,30 +494,41 @@ static int32_t as_map(splitter *s, uint32_t number, uint32_t offset, rec_value *
     return status;
 }
 
-/* @return whether the children are the elements of a list, each once. */
-static bool are_elements(const splitter *s, const node *parent)
+/* The length of the list that the children are elements of. In a record of Burn an index is a place: one that is not
+ * there holds nothing. Burn writes elements in their order, so that names in another order are no places. @return 0:
+ * they are no elements. */
+static uint64_t elements_of(const splitter *s, const node *parent)
 {
-    uint64_t sum = 0;
+    enum { HOLES_EACH = 16, HOLES_LEAST = 1024 }; /* what a list may take beyond its elements */
+    uint64_t most = parent->count, length = 0;
+    bool ordered = true;
+    if (s->strict) {
+        most += (uint64_t)parent->count * HOLES_EACH + HOLES_LEAST;
+    }
     for (uint32_t c = parent->first; c; c = node_at(s, c)->next) {
         uint32_t index = name_at(s, node_at(s, c)->name)->index;
-        if (index >= parent->count || is_both(node_at(s, c))) {
-            return false;
+        if (index >= most || is_both(node_at(s, c))) {
+            return 0;
         }
-        sum += index;
+        ordered = ordered && index >= length;
+        length = index >= length ? (uint64_t)index + 1 : length;
     }
-    return sum == (uint64_t)parent->count * (parent->count - 1) / 2; /* plain spellings differ, so do the indices */
+    return ordered || length == parent->count ? length : 0; /* plain spellings differ, so do the indices */
 }
 
-static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, rec_value *out)
+static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, uint64_t length, rec_value *out)
 {
     const node *parent = node_at(s, number);
-    lr_list *list = lr_list_new(s->arena, parent->count);
-    int32_t status = list ? REC_OK : lr_fail_memory(s->job, parent->count);
+    lr_list *list = lr_list_new(s->arena, length);
+    int32_t status = list ? REC_OK : lr_fail_memory(s->job, length);
+    for (uint64_t i = 0; list && i < length; i++) {
+        list->items[i] = lr_nil(REC_FORM_UNKNOWN);
+    }
     for (uint32_t c = parent->first; c && status == REC_OK; c = node_at(s, c)->next) {
         status = value_of(s, c, offset, &list->items[name_at(s, node_at(s, c)->name)->index]);
     }
     if (status == REC_OK) {
-        list->count = parent->count;
+        list->count = length;
     }
     *out = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_UNKNOWN, .v.list = list};
     return status;
@@ -528,11 +539,13 @@ static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value
 {
     const node *one = node_at(s, number);
     uint32_t inside = number ? offset + name_at(s, one->name)->length + 1 : 0;
+    uint64_t length;
     if (!one->first) {
         *out = s->flat->entries[one->leaf - 1].value;
         return REC_OK;
     }
-    return number && are_elements(s, one) ? as_list(s, number, inside, out) : as_map(s, number, inside, out);
+    length = number ? elements_of(s, one) : 0;
+    return length ? as_list(s, number, inside, length, out) : as_map(s, number, inside, out);
 }
 
 int32_t lr_unflatten(rec_job *job, rec_record *record)
@@ -547,7 +560,6 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
     };
     rec_value root = {0};
     int32_t status;
-    record->parameters = true;
     record->flat = false;
     record->dotted = !foreign;
     if (s.flat->count == 0) {

@@ -380,7 +380,7 @@ static lr_seen *see_map(const seer *s, const rec_value *value)
 
 static lr_seen *see_tensor(const seer *s, const rec_tensor *tensor)
 {
-    lr_seen *seen = make(s, tensor->id || tensor->record->parameters ? LR_SEEN_PARAMETER : LR_SEEN_TENSOR, 0);
+    lr_seen *seen = make(s, lr_tensor_is_parameter(tensor) ? LR_SEEN_PARAMETER : LR_SEEN_TENSOR, 0);
     if (seen) {
         seen->rank = tensor->rank;
         seen->assumed = tensor->assumed;

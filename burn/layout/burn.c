@@ -150,31 +150,11 @@ lr_burn lr_burn_of(const lr_map *metadata)
 
 /* --------------------------------------------------------------------------------------------------------- ids -- */
 
-/* The bytes of a UUID in its usual form. */
-static bool uuid_bytes(const char *id, uint8_t bytes[16])
-{
-    size_t at = 0;
-    for (size_t i = 0; i < 36; i++) {
-        static const char hex[] = "0123456789abcdef";
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        const char *digit = memchr(hex, id[i] >= 'A' && id[i] <= 'F' ? id[i] + 32 : id[i], 16);
-        if (dash ? id[i] != '-' : !digit) {
-            return false;
-        }
-        if (!dash) {
-            bytes[at / 2] = (uint8_t)((at % 2 ? bytes[at / 2] << 4 : 0) | (digit - hex));
-            at++;
-        }
-    }
-    return id[36] == '\0';
-}
-
 const char *lr_burn_id(const char *id, int32_t minor, char *buffer)
 {
-    uint8_t bytes[16] = {0};
-    size_t length = strlen(id);
-    if (minor >= 15 && ((length == 36 && uuid_bytes(id, bytes)) || (length == 10 && lr_id_from_base32(id, bytes)))) {
-        lr_id_base32(bytes, 8, buffer);
+    uint8_t bytes[8];
+    if (minor >= 15 && strlen(id) != LR_ID_CURRENT && lr_id_bytes(id, bytes)) {
+        lr_id_base32(bytes, sizeof bytes, buffer);
         return buffer;
     }
     return id;

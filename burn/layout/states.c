@@ -62,6 +62,27 @@ bool lr_optimizer_is(const rec_value *root)
     return map && map->count > 0;
 }
 
+/* Says of all tensors below a value that they are no parameters. */
+static void mark_bare(rec_value *value)
+{
+    uint64_t count = value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT
+                         ? rec_value_count(value)
+                         : 0;
+    if (value->kind == REC_KIND_TENSOR) {
+        value->v.tensor->anonymous = false;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        mark_bare((rec_value *)(uintptr_t)rec_value_item(value, i)); /* sheds the const: the caller's own record */
+    }
+}
+
+void lr_states_mark(rec_record *record)
+{
+    if (record->states || lr_optimizer_is(&record->root)) {
+        mark_bare(&record->root);
+    }
+}
+
 static int32_t fail_lower(rec_job *job, const char *what)
 {
     (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a state of Burn 0.22 or later that no earlier Burn has: %s",
@@ -337,6 +358,7 @@ static int32_t raise_optimizer(const lr_raise *b, const lr_map *flat, lr_map *ro
                                 value.v.tensor->id);
             }
             value.v.tensor->id = NULL; /* it is the key's */
+            value.v.tensor->anonymous = false;
         }
         entry = &entry->value.v.map->entries[0];
         status =

@@ -96,7 +96,7 @@ static lr_data *skip_blob(lr_builder *b, const rec_blob *blob)
 static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_from)
 {
     lr_data *data = NULL;
-    if (b->job->skip && blob->size >= skipped_from) {
+    if (b->blind || (b->job->skip && blob->size >= skipped_from)) {
         return skip_blob(b, blob);
     }
     if (blob->kind == REC_BLOB_STREAM || (blob->kind == REC_BLOB_TEMPORARY && blob->size > SMALL_BLOB)) {
@@ -136,7 +136,7 @@ static lr_data *take_value(lr_builder *b, const rec_blob *blob)
         return skip_blob(b, blob);
     }
     data = take_blob(b, blob, REC_UNKNOWN);
-    return data && !data->data && data->size ? lr_builder_read(b, blob) : data;
+    return data && !data->data && data->size && !b->blind ? lr_builder_read(b, blob) : data;
 }
 
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
@@ -338,6 +338,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.size) {
         return lr_fail_data(b->job, at, event->dtype, event->shape, event->rank, event->data.size);
     }
+    tensor->anonymous = !event->id && !(event->flags & REC_EVENT_BARE);
     if (event->id) {
         tensor->id = lr_arena_text(&record->arena, event->id, strlen(event->id));
         if (!tensor->id) {
@@ -417,6 +418,11 @@ lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, 
     job->where = lr_builder_where;
     job->where_user = b;
     return b;
+}
+
+void lr_builder_blind(lr_builder *b)
+{
+    b->blind = true;
 }
 
 const lr_burn *lr_builder_burn(const lr_builder *b)

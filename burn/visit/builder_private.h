@@ -33,6 +33,7 @@ struct lr_builder {
     bool again;  /* item came before metadata */
     bool second; /* metadata is known from a first pass */
     bool owed;   /* an option was said to be present, and its value is due */
+    bool blind;  /* no bytes are taken */
     bool entry;  /* the value that is due or being read is that of a metadata entry */
     rec_value entry_key;
     lr_frame *frames;

@@ -453,6 +453,66 @@ const rec_visitor lr_check_visitor = {
     .metadata_value = on_metadata_value,
 };
 
+/* Passes what was compared when its event came. */
+static int32_t pass(lr_check *c)
+{
+    (void)enter(c);
+    leave(c);
+    return REC_OK;
+}
+
+static int32_t compare_children(lr_check *c, const rec_value *value)
+{
+    uint64_t count = rec_value_count(value);
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        rec_scalar key = rec_value_key(value, i);
+        status = value->kind == REC_KIND_MAP ? on_key(c, REC_UNKNOWN, &key) : REC_OK;
+        status = status == REC_OK ? lr_check_values(c, rec_value_item(value, i)) : status;
+    }
+    return status == REC_OK ? on_end(c, REC_UNKNOWN) : status;
+}
+
+static int32_t compare_numbers(lr_check *c, const rec_value *value)
+{
+    int32_t status = on_list_begin(c, REC_UNKNOWN, value->form, value->v.run->count);
+    for (uint64_t i = 0; i < value->v.run->count && status == REC_OK; i++) {
+        rec_scalar number = lr_packed_number(value->v.run, i);
+        status = on_scalar(c, REC_UNKNOWN, &number);
+    }
+    return status == REC_OK ? on_end(c, REC_UNKNOWN) : status;
+}
+
+int32_t lr_check_values(lr_check *c, const rec_value *value)
+{
+    rec_scalar scalar;
+    int32_t status;
+    switch (value->kind) {
+    case REC_KIND_TENSOR:
+    case REC_KIND_BYTES:
+        return pass(c);
+    case REC_KIND_LIST:
+        status = on_list_begin(c, REC_UNKNOWN, value->form, value->v.list->count);
+        return status == REC_OK ? compare_children(c, value) : status;
+    case REC_KIND_MAP:
+        status = on_map_begin(c, REC_UNKNOWN, value->form == REC_FORM_PATHS ? REC_FORM_PATHS : REC_FORM_MAP,
+                              value->v.map->count);
+        return status == REC_OK ? compare_children(c, value) : status;
+    case REC_KIND_NUMBERS:
+        return compare_numbers(c, value);
+    case REC_KIND_VARIANT:
+        scalar = lr_to_scalar(&value->v.variant->name);
+        status = on_variant_begin(c, REC_UNKNOWN, value->v.variant->index, &scalar, value->v.variant->has_payload);
+        if (status == REC_OK && value->v.variant->has_payload) {
+            status = lr_check_values(c, &value->v.variant->payload);
+        }
+        return status == REC_OK ? on_end(c, REC_UNKNOWN) : status;
+    default:
+        scalar = lr_to_scalar(value);
+        return on_scalar(c, REC_UNKNOWN, &scalar);
+    }
+}
+
 void lr_check_rewind(lr_check *c)
 {
     c->depth = 0;

@@ -91,6 +91,7 @@ struct lr_check {
     bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
     bool tensors;
     bool flat;           /**< it has all under paths */
+    bool late;           /**< values are compared that a reader reported under paths */
     uint64_t entry;      /**< the place of the metadata entry whose value is told, 0: it is the record's */
     bool entry_due;      /**< and that value has not begun */
     bool with_id;        /**< some tensor was read back with the id that it was written with… */
@@ -112,11 +113,17 @@ struct lr_check {
     uint8_t *tile;
     uint64_t last;            /**< the place of the last leaf */
     uint64_t compared, total; /**< bytes, for progress */
+    lr_job_burn burn;         /**< as it was written */
     /* A walk that looks for what belongs to a place: */
     uint64_t sought; /**< 0: none */
     char sought_path[512];
     char sought_words[256];
 };
+
+/** Fails if something that was written was not read back. All was read. */
+int32_t lr_check_whole(lr_check *check);
+/** Adds to a failure what it means. */
+void lr_check_hint(lr_check *check);
 
 /* check_table.c */
 
@@ -134,6 +141,8 @@ lr_leaf *lr_check_take(lr_check *check, uint64_t place, const lr_leaf *leaf);
 
 extern const rec_visitor lr_check_visitor;
 
+/** Compares the values of a tree that are neither tensors nor bytes: a reader reported them under paths. */
+int32_t lr_check_values(lr_check *check, const rec_value *root);
 /** Begins with the first event. */
 void lr_check_rewind(lr_check *check);
 

@@ -293,6 +293,10 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     if (event.dtype <= REC_DTYPE_NONE || event.dtype > REC_DTYPE_OPAQUE) {
         return lr_breach(g->order.job, at, "sent a tensor of the invalid element type %d", (int)event.dtype);
     }
+    if ((event.flags & ~(uint32_t)REC_EVENT_BARE) || (event.flags && event.id)) {
+        return lr_breach(g->order.job, at, "told a tensor with the flags %u%s, which no reader may set",
+                         (unsigned)event.flags, event.id ? " and an id" : "");
+    }
     if ((event.rank && !has(g, at, "tensor", "shape", event.shape)) ||
         (event.dtype == REC_DTYPE_OPAQUE && !has(g, at, "tensor", "dtype_name", event.dtype_name)) ||
         (event.id && !is_id(g, at, event.id)) ||

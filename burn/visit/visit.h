@@ -26,6 +26,8 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink);
  * NULL: the job has failed.
  */
 lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn);
+/** Takes no bytes: what it builds has the structure alone. */
+void lr_builder_blind(lr_builder *builder);
 /** What the metadata said so far. */
 const lr_burn *lr_builder_burn(const lr_builder *builder);
 /** True if metadata came too late to read the tensors before it: rewind and build again with lr_builder_burn(). */
@@ -52,8 +54,11 @@ typedef struct lr_check lr_check;
 
 /** For the walks of a job that follow. To be freed before the walk. NULL: the job has failed. */
 lr_check *lr_check_new(rec_job *job);
-/** Reads what was written. Anything that is not as it was given: the job fails with its path. */
-int32_t lr_check_read(lr_check *check, rec_source *source);
+/** Makes of a record as its reader reported it what a load returns. */
+typedef int32_t (*lr_check_finish)(rec_job *job, rec_record *record);
+/** Reads what was written, once, as a load does, within the limits of one. Anything that is not as it was given, or
+ *  that a load rejects: the job fails with its path. */
+int32_t lr_check_read(lr_check *check, rec_source *source, lr_check_finish finish);
 void lr_check_free(lr_check *check);
 
 #endif

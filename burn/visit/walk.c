@@ -289,6 +289,19 @@ int32_t lr_plugin_returned(rec_job *job, int32_t status)
     return job->error.status;
 }
 
+/* Prepares to say what lists and maps lose, where the format keeps no more than tensors. States have none. */
+static int32_t watch_lists(lr_walk *w)
+{
+    const rec_plugin *plugin = w->job->plugin;
+    uint64_t size = ((uint64_t)w->job->limits.depth + 1) * sizeof *w->held;
+    if (!plugin || (plugin->traits & (REC_TRAIT_TENSORS | REC_TRAIT_VALUES)) != REC_TRAIT_TENSORS || w->paths ||
+        w->optimizer || w->record->states) {
+        return REC_OK;
+    }
+    w->held = lr_zalloc(w->job->allocator, size);
+    return w->held ? REC_OK : lr_fail_memory(w->job, size);
+}
+
 int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision precision, bool clamp, int32_t target)
 {
     lr_walk *w = lr_zalloc(job->allocator, sizeof *w);
@@ -304,6 +317,7 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
         target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST && lr_burn_can(job->plugin, record->burn_minor);
     job->walk = w;
     w->ids = target > 0;
+    w->optimizer = lr_optimizer_is(&record->root);
     w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
     job->adapter = !lr_record_is_foreign(record) || lr_job_typed(job) ? REC_ADAPTER_NONE
                    : record->adapter == REC_ADAPTER_EITHER            ? REC_ADAPTER_EITHER
@@ -317,11 +331,14 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
         job->burn.precision = REC_PRECISION_FULL;
     }
     job->burn.known = true;
-    return REC_OK;
+    return watch_lists(w);
 }
 
 void lr_walk_free(rec_job *job)
 {
+    if (job->walk) {
+        lr_release(job->allocator, job->walk->held);
+    }
     if (job->walk && job->walk->path != job->walk->near) {
         lr_release(job->allocator, job->walk->path);
     }

@@ -2,10 +2,15 @@
  * The walk's events, or what a writer that lacks one gets instead; and the path where the walk is. */
 #include "burn/visit/walk_private.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 int32_t lr_walk_scalar(lr_walk *w, const rec_scalar *scalar)
 {
+    if (scalar->kind != REC_KIND_NIL) {
+        lr_walk_hold(w);
+    }
     return w->visitor.scalar(w->self, REC_UNKNOWN, scalar);
 }
 
@@ -21,30 +26,61 @@ int32_t lr_walk_key(lr_walk *w, const char *name)
     return w->visitor.key(w->self, REC_UNKNOWN, &key);
 }
 
-static int32_t deeper(lr_walk *w)
+/* ---------------------------------------------------------------------------------- what lists and maps lose -- */
+
+void lr_walk_hold(lr_walk *w)
+{
+    for (unsigned i = 0; w->held && i < w->depth; i++) {
+        w->held[i].next = w->held[i].index + 1;
+    }
+}
+
+/* Says what the list or map that ends loses. What a type says of it is not lost. */
+static void tell_lost(lr_walk *w)
+{
+    const lr_held *held = &w->held[w->depth - 1];
+    char words[64];
+    if (held->count == 0 && w->depth > 1 && !lr_job_typed(w->job)) {
+        lr_walk_tell(w, REC_NOTE_DROPPED, 1, held->list ? "a list" : "a map",
+                     "what is empty is left out, as %s holds tensors alone", w->job->plugin->name);
+    } else if (held->list && held->next < held->count) {
+        (void)snprintf(words, sizeof words, "%" PRIu64 " of %" PRIu64, held->count - held->next, held->count);
+        lr_walk_tell(w, REC_NOTE_DROPPED, held->count - held->next, words,
+                     "elements at the end of a list that hold no tensors are left out, as %s holds tensors alone",
+                     w->job->plugin->name);
+    }
+}
+
+static int32_t deeper(lr_walk *w, bool list, uint64_t count)
 {
     if (w->depth >= w->job->limits.depth) {
         return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "lists and maps are nested deeper than %u levels",
                         (unsigned)w->job->limits.depth);
     }
     w->depth++;
+    if (w->held) {
+        w->held[w->depth - 1] = (lr_held){.list = list, .count = count};
+    }
     return REC_OK;
 }
 
 int32_t lr_walk_list(lr_walk *w, int32_t form, uint64_t count)
 {
-    int32_t status = deeper(w);
+    int32_t status = deeper(w, form != REC_FORM_ARRAY && form != REC_FORM_TUPLE, count);
     return status == REC_OK ? w->visitor.list_begin(w->self, REC_UNKNOWN, form, count) : status;
 }
 
 int32_t lr_walk_map(lr_walk *w, int32_t form, uint64_t count)
 {
-    int32_t status = deeper(w);
+    int32_t status = deeper(w, false, count);
     return status == REC_OK ? w->visitor.map_begin(w->self, REC_UNKNOWN, form, count) : status;
 }
 
 int32_t lr_walk_end(lr_walk *w)
 {
+    if (w->held && !w->aside) {
+        tell_lost(w);
+    }
     w->depth--;
     return w->visitor.end(w->self, REC_UNKNOWN);
 }
@@ -62,7 +98,7 @@ int32_t lr_walk_variant(lr_walk *w, uint64_t index, const char *name, uint64_t l
     rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = length}, .text = name};
     int32_t status;
     if (w->visitor.variant_begin) {
-        status = deeper(w);
+        status = deeper(w, false, 1);
         return status == REC_OK ? w->visitor.variant_begin(w->self, REC_UNKNOWN, index, &text, payload) : status;
     }
     if (!payload) {
@@ -83,6 +119,10 @@ int32_t lr_walk_numbers(lr_walk *w, rec_dtype dtype, const void *data, uint64_t 
     const uint8_t *from = data;
     uint32_t width = rec_dtype_bits(dtype) / 8;
     int32_t status = REC_OK;
+    if (w->held && w->depth && count) {
+        lr_walk_hold(w);
+        w->held[w->depth - 1].next = w->held[w->depth - 1].count;
+    }
     if (w->visitor.numbers) {
         return count ? w->visitor.numbers(w->self, REC_UNKNOWN, dtype, data, count) : REC_OK;
     }
@@ -103,6 +143,7 @@ int32_t lr_walk_bytes(lr_walk *w, const rec_blob *blob)
 {
     uint8_t *tile;
     int32_t status;
+    lr_walk_hold(w);
     if (w->visitor.bytes) {
         return w->visitor.bytes(w->self, REC_UNKNOWN, blob);
     }
@@ -162,6 +203,9 @@ size_t lr_walk_enter_index(lr_walk *w, uint64_t index)
 {
     size_t before = mark(w);
     make_room(w, 24);
+    if (w->held && w->depth) {
+        w->held[w->depth - 1].index = index;
+    }
     w->used = lr_path_append_index(w->path, (size_t)w->path_room, w->used, !w->named, index);
     w->named = true;
     return before;

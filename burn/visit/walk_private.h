@@ -19,6 +19,12 @@ typedef struct lr_told {
 
 enum { LR_TOLD_MOST = 16 };
 
+/** A list or map that is open, for a writer that keeps only what holds something. */
+typedef struct lr_held {
+    bool list;
+    uint64_t count, next, index; /**< elements; one after the last that holds something; the one that is being walked */
+} lr_held;
+
 struct lr_walk {
     rec_job *job;
     const rec_record *record;
@@ -28,8 +34,9 @@ struct lr_walk {
     bool ids;  /**< ids become those of that version */
     /** Any value as its layout says: lr_walk_typed(), for modules within a record without a type. */
     int32_t (*typed)(lr_walk *walk, const rec_value *value, const rec_layout *layout);
-    bool flat;  /**< the writer has all under paths (REC_TRAIT_PATHS) */
-    bool paths; /**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
+    bool optimizer; /**< the record is an optimizer's state */
+    bool flat;      /**< the writer has all under paths (REC_TRAIT_PATHS) */
+    bool paths;     /**< the record is a foreign model in its own layout, nothing but tensors under dotted paths */
     uint64_t tensor_count; /**< of such a record */
     /** Puts somebody between the walk and a writer; NULL: there is nobody. */
     void (*overhear)(void *listener, rec_visitor *visitor, void **self);
@@ -43,9 +50,10 @@ struct lr_walk {
     bool tensors;
     bool aside; /**< a value of the metadata is told: nothing in it is of Burn */
     unsigned depth;
-    size_t used; /**< of the path */
-    bool named;  /**< it has a name, which may be empty */
-    char *path;  /**< `near`, or longer memory */
+    lr_held *held; /**< for each level, NULL: the writer keeps all */
+    size_t used;   /**< of the path */
+    bool named;    /**< it has a name, which may be empty */
+    char *path;    /**< `near`, or longer memory */
     uint64_t path_room;
     char near[1024];
     size_t told_count;
@@ -71,6 +79,8 @@ int32_t lr_walk_variant(lr_walk *walk, uint64_t index, const char *name, uint64_
 int32_t lr_walk_variant_end(lr_walk *walk);
 int32_t lr_walk_bytes(lr_walk *walk, const rec_blob *blob);
 int32_t lr_walk_numbers(lr_walk *walk, rec_dtype dtype, const void *data, uint64_t count);
+/** A value or tensor is walked: every list that is open holds something. */
+void lr_walk_hold(lr_walk *walk);
 /** Appends a part to the path; @return what to give to lr_walk_leave. */
 size_t lr_walk_enter_index(lr_walk *walk, uint64_t index);
 size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);
@@ -88,6 +98,17 @@ int32_t lr_walk_paths_begin(lr_walk *walk, lr_paths **paths);
 int32_t lr_walk_paths_end(lr_walk *walk, lr_paths *paths);
 /** Frees what lr_walk_paths_begin() made. NULL is ignored. */
 void lr_walk_paths_free(lr_walk *walk, lr_paths *paths);
+
+/* walk_names.c: names of a foreign model that a format of Burn's cannot hold together */
+
+typedef struct lr_names lr_names;
+/** @return NULL: the job has failed. */
+lr_names *lr_names_new(rec_job *job);
+/** Adds a path; it is copied. */
+int32_t lr_names_add(lr_names *names, const char *path, uint64_t length);
+/** Fails if one path is below another, as `a.b` is below `a`. */
+int32_t lr_names_check(lr_names *names);
+void lr_names_free(lr_names *names);
 
 /* walk_told.c: what is lost or made on the way. */
 
@@ -107,9 +128,6 @@ const char *lr_walk_value_words(const rec_value *value, char *text, size_t room)
 int32_t lr_walk_value(lr_walk *walk, const rec_value *value);
 /** A tensor in the layout that is written. */
 int32_t lr_walk_tensor(lr_walk *walk, const rec_tensor *tensor);
-/** Whether a tensor is written as a parameter: it has an id, or it came from a foreign file, where all are parameters;
- *  those get an id of their path. */
-bool lr_walk_parameter(const lr_walk *walk, const rec_tensor *tensor);
 
 /** An id as the version that is written has it; tells if it lost something. @param buffer LR_ID_ROOM bytes. @return id
  *  or buffer. */

@@ -201,6 +201,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
         }
         lr_id_base32(bytes, sizeof bytes, id);
         zeros.id = id;
+        zeros.id_made = true;
     }
     return lr_walk_typed(w, &(rec_value){.kind = REC_KIND_TENSOR, .v = {.tensor = &zeros}}, layout);
 }
@@ -481,7 +482,12 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
                         "Burn 0.%d has no parameters of integers or bools: 0.%d is the first", (int)w->job->burn.minor,
                         INTS_SINCE);
     }
-    if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != lr_walk_parameter(w, tensor)) {
+    if (layout->role == LR_ROLE_TENSOR && !tensor->id && tensor->anonymous) {
+        rec_tensor bare = *tensor; /* its file has no ids, so the type says what it is */
+        bare.anonymous = false;
+        return lr_walk_tensor(w, &bare);
+    }
+    if (!w->tensors && (layout->role == LR_ROLE_PARAMETER) != lr_tensor_is_parameter(tensor)) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN,
                         tensor->id ? "a parameter where the type has a tensor without id"
                                    : "a tensor without id where the type has a parameter");

@@ -340,18 +340,37 @@ static int32_t walk_v1(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
+/* What a tensor is, for a writer. @param id that it is written with. */
+static uint32_t flags_of(const lr_walk *w, const rec_tensor *tensor, const char *id)
+{
+    if (!lr_tensor_is_parameter(tensor)) {
+        return w->optimizer ? 0 : REC_EVENT_BARE;
+    }
+    return id && (!tensor->id || tensor->id_made) ? REC_EVENT_ID_MADE : 0;
+}
+
 static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, const char *id)
 {
     struct stream stream;
     char words[LR_DTYPE_TEXT_ROOM];
-    rec_tensor_event event = {
-        .size = sizeof event, .dtype = dtype, .rank = tensor->rank, .shape = tensor->shape, .id = id};
+    rec_tensor_event event = {.size = sizeof event,
+                              .dtype = dtype,
+                              .rank = tensor->rank,
+                              .flags = flags_of(w, tensor, id),
+                              .shape = tensor->shape,
+                              .id = id};
     if (tensor->dtype_value) {
         event.dtype_name = lr_burn_dtype_text(w->job, tensor->dtype_value, words);
         if (!event.dtype_name) {
             return w->job->error.status;
         }
     }
+    if (event.flags & REC_EVENT_BARE && !(w->job->plugin->traits & REC_TRAIT_BARE)) {
+        lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL,
+                     "%s does not say that a tensor is no parameter: without a type it is read back as one",
+                     w->job->plugin->name);
+    }
+    lr_walk_hold(w);
     make_blob(w, tensor, dtype, &stream, &event.data);
     return w->visitor.tensor(w->self, REC_UNKNOWN, &event);
 }
@@ -392,11 +411,6 @@ static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
     return REC_OK;
 }
 
-bool lr_walk_parameter(const lr_walk *w, const rec_tensor *tensor)
-{
-    return tensor->id || w->record->parameters;
-}
-
 int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 {
     bool v1 = w->job->burn.minor < LR_BURN_V2;
@@ -416,7 +430,7 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     if (status != REC_OK) {
         return status;
     }
-    if (!id && lr_walk_parameter(w, tensor) && !(w->tensors && (w->paths || (w->flat && w->record->dotted)))) {
+    if (!id && lr_tensor_is_parameter(tensor) && !(w->tensors && (w->paths || (w->flat && w->record->dotted)))) {
         uint8_t bytes[8];
         lr_id_of_path(w->path, w->used < w->path_room ? w->used : (size_t)w->path_room - 1, bytes);
         lr_id_base32(bytes, sizeof bytes, made);
@@ -481,6 +495,7 @@ typedef struct dotted {
     char *text;
     size_t used;
     uint64_t room;
+    lr_names *names; /* of all keys, NULL: the format holds any */
 } dotted;
 
 static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
@@ -516,7 +531,8 @@ static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool 
     int32_t status = REC_OK;
     if (value->kind == REC_KIND_TENSOR) {
         rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = key->used}, .text = key->text};
-        status = w->visitor.key(w->self, REC_UNKNOWN, &text);
+        status = key->names ? lr_names_add(key->names, key->text, key->used) : REC_OK;
+        status = status == REC_OK ? w->visitor.key(w->self, REC_UNKNOWN, &text) : status;
         return status == REC_OK ? lr_walk_tensor(w, value->v.tensor) : status;
     }
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
@@ -537,7 +553,13 @@ static int32_t walk_flat(lr_walk *w, const rec_value *value)
 {
     dotted key = {0};
     int32_t status = lr_walk_map(w, REC_FORM_PATHS, w->tensor_count);
+    if (w->flat && w->job->plugin->adapter == REC_ADAPTER_NONE) {
+        key.names = lr_names_new(w->job);
+        status = key.names ? status : w->job->error.status;
+    }
     status = status == REC_OK ? walk_paths(w, value, &key, true) : status;
+    status = status == REC_OK && key.names ? lr_names_check(key.names) : status;
+    lr_names_free(key.names);
     rec_job_free(w->job, key.text);
     return status == REC_OK ? lr_walk_end(w) : status;
 }

@@ -25,7 +25,8 @@ void lr_id_base32(const uint8_t *bytes, size_t count, char *text)
     *text = '\0';
 }
 
-bool lr_id_from_base32(const char *id, uint8_t bytes[6])
+/* The bytes of an id of Burn 0.14. */
+static bool short_bytes(const char *id, uint8_t bytes[6])
 {
     uint64_t held = 0;
     for (size_t i = 0; i < 10; i++) {
@@ -58,27 +59,63 @@ const char *rec_id_text(uint64_t number, char *text)
     return text;
 }
 
-int32_t rec_id_number(const char *id, uint64_t *number)
+/* The bytes of an id of Burn 0.15 or later: 65 bits for 64. */
+static bool current_bytes(const char *id, uint8_t bytes[8])
 {
-    enum { DIGITS = 13 }; /* 65 bits for 64 */
     uint64_t held = 0, last = 0;
-    if (LR_LACKS(NULL, id) || LR_LACKS(NULL, number)) {
-        return 0;
-    }
-    for (size_t i = 0; i < DIGITS; i++) {
-        const char *digit = id[i] ? memchr(base32, id[i], 32) : NULL;
+    for (size_t i = 0; i < LR_ID_CURRENT; i++) {
+        const char *digit = memchr(base32, id[i], 32);
         if (!digit) {
-            return 0;
+            return false;
         }
         last = (uint64_t)(digit - base32);
-        held = i + 1 < DIGITS ? held << 5 | last : held << 4 | last >> 1;
+        held = i + 1 < LR_ID_CURRENT ? held << 5 | last : held << 4 | last >> 1;
     }
-    if (id[DIGITS] || (last & 1)) {
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(held >> (56 - 8 * i));
+    }
+    return !(last & 1);
+}
+
+/* The first 8 bytes of a UUID. */
+static bool uuid_bytes(const char *id, uint8_t bytes[8])
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned count = 0;
+    for (size_t i = 0; i < 36; i++) {
+        const char *digit = memchr(digits, id[i] >= 'A' && id[i] <= 'F' ? id[i] - 'A' + 'a' : id[i], 16);
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        if (dash ? id[i] != '-' : !digit) {
+            return false;
+        }
+        if (!dash && count < 16) {
+            uint8_t low = (uint8_t)(digit - digits);
+            bytes[count / 2] = count % 2 ? (uint8_t)(bytes[count / 2] << 4 | low) : low;
+            count++;
+        }
+    }
+    return true;
+}
+
+bool lr_id_bytes(const char *id, uint8_t bytes[8])
+{
+    size_t length = strlen(id);
+    memset(bytes, 0, 8);
+    return length == LR_ID_CURRENT ? current_bytes(id, bytes)
+           : length == 10          ? short_bytes(id, bytes)
+           : length == 36          ? uuid_bytes(id, bytes)
+                                   : false;
+}
+
+int32_t rec_id_number(const char *id, uint64_t *number)
+{
+    uint8_t bytes[8];
+    if (LR_LACKS(NULL, id) || LR_LACKS(NULL, number) || !lr_id_bytes(id, bytes)) {
         return 0;
     }
     *number = 0;
     for (unsigned i = 0; i < 8; i++) {
-        *number |= (held >> (8 * i) & 0xff) << (56 - 8 * i);
+        *number |= (uint64_t)bytes[i] << (8 * i);
     }
     return 1;
 }

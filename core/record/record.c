@@ -142,7 +142,6 @@ rec_record *rec_record_copy(const rec_record *record)
         copy->dotted = record->dotted;
         copy->states = record->states;
         copy->hollow = record->hollow;
-        copy->parameters = record->parameters;
         copy->origin.mapped = record->origin.mapped;
         copy->origin.layout = record->origin.layout;
         if (lr_value_copy(copy, &record->root, &root)) {

@@ -18,6 +18,7 @@
 typedef struct lr_list {
     uint64_t count, room;
     struct rec_value *items;
+    bool named; /**< setters made it of indices in paths, and may make a map of it again */
 } lr_list;
 
 /** What is in `entries` may have holes from lr_map_remove() until lr_map_settle(), or lr_record_settle() for all maps
@@ -26,6 +27,8 @@ typedef struct lr_map {
     uint64_t count, room;
     struct lr_entry *entries;
     struct lr_index *index; /**< of large maps, else NULL: map.c */
+    uint64_t end; /**< setters made it of indices in paths, and it becomes a list once all are there: one after the
+                     largest; 0: another map */
 } lr_map;
 
 typedef struct lr_variant lr_variant;
@@ -111,7 +114,15 @@ struct rec_tensor {
     uint8_t stored; /**< element type in the file */
     uint8_t dtype;  /**< element type at the record's precision */
     bool assumed;
+    bool anonymous; /**< a parameter whose id is unknown, as its file has no ids; written, it gets one of its path */
+    bool id_made;   /**< librecord made the id: no file has it */
 };
+
+/** Whether a tensor is a parameter of a module: Burn stores {id, param} of it, and else the tensor itself. */
+static inline bool lr_tensor_is_parameter(const rec_tensor *tensor)
+{
+    return tensor->id || tensor->anonymous;
+}
 
 typedef struct lr_metadata_text lr_metadata_text;
 
@@ -133,13 +144,11 @@ struct rec_record {
     bool typed;              /**< it came from data without names, and was read by its type */
     lr_map **edited;         /**< maps that may have holes: lr_record_settle() */
     uint64_t edited_count, edited_room;
-    int32_t adapter; /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
-    bool flat;       /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
-    bool states;     /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
-    bool dotted;     /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
-    bool hollow;     /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
-    bool parameters; /**< it came from a foreign file: tensors without an id are parameters, which get one of their path
-                      */
+    int32_t adapter;      /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
+    bool flat;            /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
+    bool states;          /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
+    bool dotted;          /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
+    bool hollow;          /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
     pthread_mutex_t lock; /**< of typed access */
 };
 
@@ -400,15 +409,17 @@ void lr_runner_free(rec_job *job, lr_runner *runner);
 
 /* --------------------------------------------------------------------------------------------------------- ids -- */
 
-enum { LR_ID_ROOM = 16 };
+enum { LR_ID_ROOM = 16, LR_ID_CURRENT = 13 /**< characters of an id since 0.15 */ };
 /** The longest id that is believed to be one, in bytes. */
 enum { LR_ID_MOST = 256 };
 /** @return what keeps a text from being an id, "is empty", "has a control character"; NULL if it is one. */
 const char *lr_id_fault(const char *text, uint64_t length);
 /** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
 void lr_id_base32(const uint8_t *bytes, size_t count, char *text);
-/** The six bytes of an id of 0.14, ten characters. @return false if it is none. */
-bool lr_id_from_base32(const char *id, uint8_t bytes[6]);
+/** Returns in `bytes` the 64 bits that Burn 0.15 and later have of an id: of one of theirs (13 characters) its own, of
+ * one of 0.14 (10) its six bytes and two zeros, of a UUID the first eight bytes. @return false if it is none of these.
+ */
+bool lr_id_bytes(const char *id, uint8_t bytes[8]);
 /** The eight bytes of the id that a parameter gets which came without one: a hash of its path (names and indices joined
  *  by dots), so that the same conversion gives the same bytes. */
 void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8]);

@@ -461,6 +461,11 @@ uint64_t rec_tensor_nbytes(const rec_tensor *tensor)
     return lr_tensor_size(tensor->dtype, tensor->count, &size) ? size : tensor->data->size;
 }
 
+int32_t rec_tensor_is_parameter(const rec_tensor *tensor)
+{
+    return tensor && lr_tensor_is_parameter(tensor);
+}
+
 const char *rec_tensor_id(const rec_tensor *tensor)
 {
     return tensor ? tensor->id : NULL;

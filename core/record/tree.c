@@ -134,6 +134,8 @@ static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *t
     tensor->stored = from->stored;
     tensor->dtype = from->dtype;
     tensor->assumed = from->assumed;
+    tensor->anonymous = from->anonymous;
+    tensor->id_made = from->id_made;
     tensor->shape = memcpy(shape, from->shape, sizeof *shape * from->rank);
     tensor->data = lr_data_share(record, from->data);
     if (from->dtype_value) {

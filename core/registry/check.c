@@ -17,9 +17,10 @@
 
 /* Those of the upper half may be passed over. */
 #define TRAITS_COUNT ((uint64_t)UINT32_MAX)
-#define TRAITS_KNOWN                                                                                 \
-    ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER | \
-                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL | REC_TRAIT_PATHS | REC_TRAIT_PLAIN))
+#define TRAITS_KNOWN                                                                                       \
+    ((uint64_t)(REC_TRAIT_TENSORS | REC_TRAIT_NEEDS_TYPE | REC_TRAIT_EXACT_SIZE | REC_TRAIT_FOLDER |       \
+                REC_TRAIT_NO_NAMES | REC_TRAIT_TAIL | REC_TRAIT_PATHS | REC_TRAIT_PLAIN | REC_TRAIT_BARE | \
+                REC_TRAIT_VALUES))
 
 /* More than these is a table without its NULL at the end. */
 enum {

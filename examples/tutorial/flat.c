@@ -137,7 +137,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     uint64_t length = rec_job_path(w->job, path, sizeof path);
     int32_t status;
     (void)at;
-    w->ids += event->id != NULL;
+    w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     if (!w->depth || length > PATH || event->rank > RANK || rec_dtype_bits(event->dtype) == 0) {
         status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                           "a tensor without a path, or of more than 8 dimensions, or of the element type %s",

@@ -151,8 +151,8 @@ REC_API int32_t rec_job_adapter(const rec_job *job);
 #define REC_ID_ROOM 16
 /** Converts an id of Burn 0.15 or later from a number to text. @param text room for REC_ID_ROOM. @return text. */
 REC_API const char *rec_id_text(uint64_t number, char *text);
-/** Converts an id from text to a number. @param number (out). @return 1, or 0 if it is not an id of Burn 0.15 or later.
- */
+/** Converts an id of any version of Burn from text to a number. Ids with one number name one parameter.
+ * @param number (out). @return 1, or 0 if it is not an id of Burn. */
 REC_API int32_t rec_id_number(const char *id, uint64_t *number);
 /** @return 1 if a Rust field of this name needs the prefix r#, else 0. */
 REC_API int32_t rec_is_rust_word(const char *name, uint64_t length);
@@ -294,14 +294,25 @@ REC_API int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offse
 
 /* ----------------------------------------------------------------------------------------------------- visitor -- */
 
+/** Flags of a tensor event. */
+enum {
+    /** The tensor is not a parameter of a module. A reader sets this if the file says so; a tensor without `id` and
+     * without this flag is a parameter with an unknown id, and a writer of ids creates one. A writer receives it for
+     * bare tensors, except in the state of an optimizer, where all tensors are bare. */
+    REC_EVENT_BARE = 1,
+    /** Set for writers only: librecord computed the id from the path, and no file has it. A writer without ids need not
+     * report it as lost. */
+    REC_EVENT_ID_MADE = 2
+};
+
 /** A tensor event, for tensor formats. */
 typedef struct rec_tensor_event {
     uint32_t size;   /**< sizeof(rec_tensor_event) */
     rec_dtype dtype; /**< REC_DTYPE_OPAQUE with dtype_name for unknown types */
     uint32_t rank;
-    uint32_t reserved;      /**< 0 */
+    uint32_t flags;         /**< REC_EVENT_… */
     const uint64_t *shape;  /**< `rank` dimensions, outermost first */
-    const char *id;         /**< parameter id, NUL-terminated, or NULL */
+    const char *id;         /**< parameter id, NUL-terminated, or NULL: see REC_EVENT_BARE */
     const char *dtype_name; /**< the format's name for the type, NUL-terminated, or NULL. If it has attributes, as
                                REC_DTYPE_QFLOAT always does: Burn's description as JSON, {"QFloat":{…}}, in which 32-bit
                                floats end in f. A writer stores it, a reader returns it */
@@ -442,8 +453,13 @@ enum {
     REC_TRAIT_FOLDER = 8,     /**< reads directories: probe and load may receive one */
     REC_TRAIT_NO_NAMES = 16,  /**< its data have no names: the type of a recorder is that of the file */
     REC_TRAIT_TAIL = 32,      /**< its probe inspects the end of the file: rec_head then has its `tail` */
-    REC_TRAIT_PLAIN = 128, /**< with REC_TRAIT_EXACT_SIZE: stores tensors as plain bytes, and no other byte depends on
-                              them (no checksums): several processes may write the file together. Since 0.2 */
+    REC_TRAIT_PLAIN = 128,  /**< with REC_TRAIT_EXACT_SIZE: stores tensors as plain bytes, and no other byte depends on
+                               them (no checksums): several processes may write the file together. Since 0.2 */
+    REC_TRAIT_BARE = 256,   /**< with REC_TRAIT_TENSORS: its files record which tensors are bare (REC_EVENT_BARE). For
+                               other formats the core adds a note that they are read as parameters. Since 0.2 */
+    REC_TRAIT_VALUES = 512, /**< with REC_TRAIT_TENSORS: its files keep values that are not tensors, and lists and maps
+                               with any contents. For other formats the core adds a note about elements at the end of a
+                               list that hold nothing, and about empty lists and maps. Since 0.2 */
     REC_TRAIT_PATHS = 64 /**< with REC_TRAIT_TENSORS: flat. A save is one map of REC_FORM_PATHS of tensors and numbers;
                             the core flattens every record, and the count is known at the end. A load may report one
                             too; the states of Burn's optimizers and schedulers are recognised by their keys */

@@ -156,6 +156,26 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     return tensor->data && !lr_job_failed(f->job) ? tensor : NULL;
 }
 
+/* Says of a tensor, and of its elements as numbers, what it is. */
+static void mark(rec_tensor *tensor, bool made, bool anonymous)
+{
+    for (; tensor; tensor = tensor->numbers) {
+        tensor->id_made = made;
+        tensor->anonymous = anonymous;
+    }
+}
+
+/* Whether a piece is a parameter: one of those that it is made of is. What a rule adds is for a module. */
+static bool is_parameter(const rec_plan *plan, const lr_piece *piece)
+{
+    bool parameter = piece->input_count == 0 || plan->sources[piece->source].reverse;
+    for (uint64_t i = 0; i < piece->input_count && !parameter; i++) {
+        const rec_tensor *tensor = rec_value_tensor(lr_piece_inputs(piece)[i]->value);
+        parameter = tensor && lr_tensor_is_parameter(tensor);
+    }
+    return parameter;
+}
+
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,
                    rec_value *out)
 {
@@ -163,7 +183,7 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
     const char *operations = "", *all, *id = lr_piece_id(piece);
     rec_tensor *tensor = NULL;
     lr_op *op = NULL;
-    bool has_id;
+    bool has_id, made = false;
     int32_t status;
     *out = lr_nil(REC_FORM_UNKNOWN);
     piece->taken = true;
@@ -192,6 +212,7 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
         id = lr_arena_text(&f->record->arena, id, strlen(id));
     } else if (has_id) {
         id = make_id(f->record, path, f->path.used);
+        made = true;
     }
     if (!id && has_id) {
         (void)lr_fail_memory(f->job, LR_ID_ROOM);
@@ -204,6 +225,7 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
     if (!tensor || !all) {
         return f->job->error.status;
     }
+    mark(tensor, made, !id && (f->plan->type.layout ? parameter : is_parameter(f->plan, piece)));
     *out = (rec_value){.kind = REC_KIND_TENSOR, .v.tensor = tensor};
     if (lr_fit_against_base(f, piece, why, tensor) != REC_OK) {
         return f->job->error.status;

@@ -715,7 +715,6 @@ int32_t lr_plan_untyped(lr_fitter *f)
     for (uint64_t i = 0; i < f->plan->source_count; i++) {
         const lr_plan_source *source = &f->plan->sources[i];
         bool foreign = source->reverse || source->record->root.form == REC_FORM_PATHS;
-        f->record->parameters = f->record->parameters || foreign || source->record->parameters;
         flat = flat && foreign;
         plain = plain && foreign && (source->reverse || (source->adapter == LR_ADAPTER_NONE && !source->close_gaps));
     }

@@ -148,8 +148,9 @@ static int32_t save(rec_job *job, rec_sink *sink)
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
-static int32_t load_event(rec_job *job, const char *data, uint64_t size, char letter, const rec_visitor *visitor,
-                          void *self)
+/* @param list the event is in a list, whose integers a reader reports as numbers. */
+static int32_t load_event(rec_job *job, const char *data, uint64_t size, char letter, int list,
+                          const rec_visitor *visitor, void *self)
 {
     rec_scalar scalar = {.kind = REC_KIND_STRING, .text = data, .v.length = size};
     rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = size, .data = data};
@@ -172,7 +173,8 @@ static int32_t load_event(rec_job *job, const char *data, uint64_t size, char le
         scalar.kind = kind[0];
         scalar.bits = (uint16_t)kind[1];
         memcpy(&scalar.v.i, data + sizeof kind, sizeof scalar.v.i);
-        return visitor->scalar(self, REC_UNKNOWN, &scalar);
+        return list && scalar.kind == REC_KIND_UINT ? visitor->numbers(self, REC_UNKNOWN, REC_DTYPE_U64, &scalar.v.u, 1)
+                                                    : visitor->scalar(self, REC_UNKNOWN, &scalar);
     default:
         return rec_fail(job, REC_E_FORMAT, REC_UNKNOWN, "an event of no kind");
     }
@@ -181,7 +183,7 @@ static int32_t load_event(rec_job *job, const char *data, uint64_t size, char le
 static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     const void *view;
-    uint64_t size, at = 0;
+    uint64_t size, at = 0, lists = 0; /* lists: a bit for each container that is open */
     int32_t status = rec_source_view(job, source, &view, &size);
     while (status == REC_OK && at < size) {
         const char *data = (const char *)view + at;
@@ -193,7 +195,12 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
         if (length > size - at - 9) {
             return rec_fail(job, REC_E_FORMAT, at, "an event that goes on beyond the file");
         }
-        status = load_event(job, data + 9, length, *data, visitor, self);
+        status = load_event(job, data + 9, length, *data, lists & 1, visitor, self);
+        if (*data == '[' || *data == '{') {
+            lists = lists << 1 | (*data == '[');
+        } else if (*data == 'e') {
+            lists >>= 1;
+        }
         at += 9 + length;
     }
     return status;

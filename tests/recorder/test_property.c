@@ -662,6 +662,7 @@ static void random_tensor(maker *m)
         }
     }
     event.id = length ? id : NULL;
+    event.flags = length ? 0 : REC_EVENT_BARE;
     event.data = (rec_blob){.struct_size = sizeof event.data,
                             .kind = REC_BLOB_TEMPORARY,
                             .size = count * width,

@@ -120,6 +120,7 @@ typedef struct pair {
     bool renamed;
     bool dtype;      /* their element types differ */
     bool id;         /* their ids differ */
+    bool bare;       /* one is a parameter with an id, the other a bare tensor */
     bool transposed; /* the one is the other with rows and columns exchanged */
     int verdict;
     figures *figures; /* of what is not equal; NULL else */
@@ -145,12 +146,23 @@ typedef struct comparison {
     metadatum *metadata;
     size_t metadata_count;
     /* What was found. */
-    size_t removed, added, renamed, shapes, dtypes, ids, verdicts[PAIR_APART + 1];
+    size_t removed, added, renamed, shapes, dtypes, ids, bares, verdicts[PAIR_APART + 1];
     bool differs; /* in what counts */
 } comparison;
 
 /* Finds what belongs together by its name, position or id (match.c). */
 void tool_diff_match(comparison *c, int match);
+/* The same, where ids of two versions of Burn name one parameter: how records call it, which each version spells in
+ * its own way (ids.c). */
+
+/* Whether two ids name one parameter. */
+bool tool_diff_same_id(const char *a, const char *b);
+/* @return what an item goes by, to be freed: its id, or its key, which in an optimizer's state begins with an id. */
+char *tool_diff_id_word(const item *it);
+/* Compares what the tensors of a pair are and are called. */
+void tool_diff_ids(const comparison *c, pair *p);
+/* @return whether the ids of a pair are reported. */
+bool tool_diff_id_counts(const comparison *c, const pair *p);
 /* Of the rest: what has another name and the same content (rename.c). @return EXIT_OK or EXIT_ERROR. */
 int tool_diff_find_renamed(session *s, comparison *c);
 /* Compares values that are no tensors, and metadata (values.c). */

@@ -224,7 +224,7 @@ static void json_ids(json *j, const comparison *c)
     tool_json_array(j, "ids");
     for (size_t i = 0; i < c->pair_count; i++) {
         const pair *p = &c->pairs[i];
-        if (p->id && !p->renamed) {
+        if (tool_diff_id_counts(c, p) && !p->renamed) {
             tool_json_object(j, NULL);
             tool_json_string(j, "key", tool_diff_key(c, p));
             tool_json_string(j, "a", rec_tensor_id(c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor));
@@ -269,7 +269,7 @@ void tool_diff_print_json(const comparison *c, bool all, const notes *n)
     json_renamed(&j, c);
     json_tensors(&j, c, all);
     json_values(&j, c);
-    if (c->w->ids) {
+    if (c->w->ids || c->bares) {
         json_ids(&j, c);
     }
     json_frozen(&j, c);

@@ -24,13 +24,13 @@ static uint64_t hash_of(uint64_t hash, const char *word)
     return hash ^ hash >> 29;
 }
 
-/* What an item goes by; NULL: by nothing. */
-static const char *word_of(const item *it, int match)
+/* What an item goes by. @param goes_by one for each item; NULL: they go by their keys. */
+static const char *word_at(const item *items, char *const *goes_by, size_t i)
 {
-    return match == MATCH_ID && it->tensor ? rec_tensor_id(it->tensor) : it->key;
+    return goes_by ? goes_by[i] : items[i].key;
 }
 
-static table_of_items make_table(const item *items, size_t count, int match)
+static table_of_items make_table(const item *items, size_t count, char *const *goes_by)
 {
     table_of_items t = {NULL, 15, UINT64_C(0xCBF29CE484222325)};
     uint64_t seed;
@@ -44,15 +44,15 @@ static table_of_items make_table(const item *items, size_t count, int match)
     t.places = xmalloc((t.mask + 1) * sizeof *t.places);
     memset(t.places, 0, (t.mask + 1) * sizeof *t.places);
     for (size_t i = 0; i < count; i++) {
-        const char *word = word_of(&items[i], match);
-        uint64_t hash = word ? hash_of(t.seed, word) : 0;
+        const char *word = word_at(items, goes_by, i);
+        uint64_t hash = hash_of(t.seed, word);
         size_t at = (size_t)hash & t.mask;
         /* Of several that go by the same word the first one counts: ids may repeat. */
-        while (word && t.places[at].index &&
-               (t.places[at].hash != hash || strcmp(word_of(&items[t.places[at].index - 1], match), word) != 0)) {
+        while (t.places[at].index &&
+               (t.places[at].hash != hash || strcmp(word_at(items, goes_by, t.places[at].index - 1), word) != 0)) {
             at = (at + 1) & t.mask;
         }
-        if (word && !t.places[at].index) {
+        if (!t.places[at].index) {
             t.places[at] = (struct place){hash, i + 1};
         }
     }
@@ -60,22 +60,42 @@ static table_of_items make_table(const item *items, size_t count, int match)
 }
 
 /* @return the first item of that word that has no twin yet, NO_TWIN if there is none. */
-static size_t find(const table_of_items *t, const item *items, const char *word, int match)
+static size_t find(const table_of_items *t, const item *items, char *const *goes_by, const char *word)
 {
     uint64_t hash = hash_of(t->seed, word);
 
     for (size_t at = (size_t)hash & t->mask; t->places[at].index; at = (at + 1) & t->mask) {
         size_t index = t->places[at].index - 1;
         if (t->places[at].hash == hash && items[index].twin == NO_TWIN &&
-            strcmp(word_of(&items[index], match), word) == 0) {
+            strcmp(word_at(items, goes_by, index), word) == 0) {
             return index;
         }
     }
     return NO_TWIN;
 }
 
+/* The words of all items, where they do not go by their keys; NULL: they do. */
+static char **make_words(const item *items, size_t count, int match)
+{
+    char **goes_by = match == MATCH_ID ? xmalloc((count + 1) * sizeof *goes_by) : NULL;
+
+    for (size_t i = 0; goes_by && i < count; i++) {
+        goes_by[i] = tool_diff_id_word(&items[i]);
+    }
+    return goes_by;
+}
+
+static void free_words(char **goes_by, size_t count)
+{
+    for (size_t i = 0; goes_by && i < count; i++) {
+        free(goes_by[i]);
+    }
+    free(goes_by);
+}
+
 static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int match)
 {
+    char **goes_a, **goes_b;
     table_of_items t;
 
     if (match == MATCH_POSITION) {
@@ -84,16 +104,19 @@ static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int
         }
         return;
     }
-    t = make_table(b, count_b, match);
+    goes_a = make_words(a, count_a, match);
+    goes_b = make_words(b, count_b, match);
+    t = make_table(b, count_b, goes_b);
     for (size_t i = 0; i < count_a; i++) {
-        const char *word = word_of(&a[i], match);
-        size_t twin = word ? find(&t, b, word, match) : NO_TWIN;
+        size_t twin = find(&t, b, goes_b, word_at(a, goes_a, i));
         if (twin != NO_TWIN) {
             a[i].twin = twin;
             b[twin].twin = i;
         }
     }
     free(t.places);
+    free_words(goes_a, count_a);
+    free_words(goes_b, count_b);
 }
 
 /* @return how many of them must be moved so that all stand in one order: all but the longest row that is in order. */
@@ -122,13 +145,6 @@ static size_t count_moved(const item *a, size_t count)
     return paired - length;
 }
 
-static bool same_id(const rec_tensor *a, const rec_tensor *b)
-{
-    const char *x = rec_tensor_id(a), *y = rec_tensor_id(b);
-
-    return x && y ? strcmp(x, y) == 0 : x == y;
-}
-
 void tool_diff_match(comparison *c, int match)
 {
     side *a = &c->sides[SIDE_A], *b = &c->sides[SIDE_B];
@@ -139,12 +155,11 @@ void tool_diff_match(comparison *c, int match)
     for (size_t i = 0; i < a->tensor_count; i++) {
         const item *it = &a->tensors[i];
         if (it->twin != NO_TWIN) {
-            c->pairs[c->pair_count++] =
-                (pair){.index = {i, it->twin}, .id = !same_id(it->tensor, b->tensors[it->twin].tensor)};
+            c->pairs[c->pair_count++] = (pair){.index = {i, it->twin}};
         }
     }
     /* What a file without names has besides its parameters cannot be found in it. */
     if (!a->by_position && !b->by_position) {
-        bring_together(a->values, a->value_count, b->values, b->value_count, MATCH_NAME);
+        bring_together(a->values, a->value_count, b->values, b->value_count, match == MATCH_ID ? MATCH_ID : MATCH_NAME);
     }
 }

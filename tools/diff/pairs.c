@@ -17,7 +17,7 @@ bool tool_diff_pair_counts(const comparison *c, const pair *p)
 {
     const wishes *w = c->w;
 
-    if ((p->renamed && !w->no_renamed) || (p->dtype && !w->no_dtype) || (w->ids && p->id)) {
+    if ((p->renamed && !w->no_renamed) || (p->dtype && !w->no_dtype) || tool_diff_id_counts(c, p)) {
         return true;
     }
     return p->verdict == PAIR_DIFFERS || p->verdict == PAIR_SHAPE || p->verdict == PAIR_APART ||
@@ -29,12 +29,14 @@ void tool_diff_sum(comparison *c)
     const wishes *w = c->w;
 
     for (size_t i = 0; i < c->pair_count; i++) {
-        const pair *p = &c->pairs[i];
+        pair *p = &c->pairs[i];
+        tool_diff_ids(c, p);
         c->verdicts[p->verdict]++;
         c->renamed += p->renamed;
         c->dtypes += p->dtype;
         c->shapes += p->verdict == PAIR_SHAPE;
         c->ids += p->id;
+        c->bares += p->bare;
         c->differs = c->differs || tool_diff_pair_counts(c, p);
     }
     c->removed = c->sides[SIDE_A].tensor_count - c->pair_count;

@@ -89,6 +89,12 @@ static bool is_told(const bool told[TYPES], const rec_tensor *tensor)
     return dtype < TYPES && told[dtype];
 }
 
+/* What a tensor is, where the other one is something else. @param other what is printed where both are parameters. */
+static char *id_form(const pair *p, const rec_tensor *tensor, const char *other)
+{
+    return xstrdup(!p->bare ? other : rec_tensor_id(tensor) ? "parameter" : "bare tensor");
+}
+
 static void pair_entries(entries *e, const comparison *c, int kind, const bool told[TYPES])
 {
     for (size_t i = 0; i < c->pair_count; i++) {
@@ -96,12 +102,13 @@ static void pair_entries(entries *e, const comparison *c, int kind, const bool t
         const item *a = &c->sides[SIDE_A].tensors[p->index[SIDE_A]], *b = &c->sides[SIDE_B].tensors[p->index[SIDE_B]];
         bool row = kind == ROW_RENAMED ? p->renamed
                    : kind == ROW_SHAPE ? p->verdict == PAIR_SHAPE
-                   : kind == ROW_ID    ? p->id && !p->renamed
+                   : kind == ROW_ID    ? tool_diff_id_counts(c, p) && !p->renamed
                                        : p->dtype && p->verdict != PAIR_SHAPE && !is_told(told, a->tensor);
         if (kind == ROW_RENAMED && row) {
             add_entry(e, NULL, xasprintf("%s.%s.%s", a->key, FOLD_BETWEEN, b->key), form_of(a->tensor), NULL);
         } else if (kind == ROW_ID) {
-            add_entry(e, tool_diff_key(c, p), NULL, row ? xstrdup("") : NULL, row ? xstrdup("another id") : NULL);
+            add_entry(e, tool_diff_key(c, p), NULL, row ? id_form(p, a->tensor, "") : NULL,
+                      row ? id_form(p, b->tensor, "another id") : NULL);
         } else if (kind != ROW_RENAMED) {
             char *form = row ? form_of(b->tensor) : NULL;
             if (row && p->transposed) {
@@ -217,8 +224,9 @@ static bool add_uniform(table *t, const comparison *c, bool told[TYPES])
 
 bool tool_diff_print_structure(const comparison *c, bool all)
 {
-    const size_t counts[] = {[ROW_REMOVED] = c->removed, [ROW_ADDED] = c->added,  [ROW_RENAMED] = c->renamed,
-                             [ROW_SHAPE] = c->shapes,    [ROW_DTYPE] = c->dtypes, [ROW_ID] = c->w->ids ? c->ids : 0};
+    const size_t counts[] = {
+        [ROW_REMOVED] = c->removed, [ROW_ADDED] = c->added,  [ROW_RENAMED] = c->renamed,
+        [ROW_SHAPE] = c->shapes,    [ROW_DTYPE] = c->dtypes, [ROW_ID] = c->w->ids ? c->ids : c->bares};
     bool shortened = false, told[TYPES] = {false};
     char number[NUMBER_ROOM];
     size_t left = 0;

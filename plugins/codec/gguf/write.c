@@ -234,7 +234,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     w->offset = (w->offset + size + pad) & ~pad;
     w->count++;
     w->nameless = w->nameless || (w->depth && !w->path.size);
-    w->ids += event->id != NULL;
+    w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     w->long_names += w->path.size > LR_GGUF_NAME_MOST;
     return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size)
                                        : w->tensors.status;

@@ -564,7 +564,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *t)
     writer *w = self;
     int32_t status = value_begins(w);
     (void)at;
-    w->ids += t->id != NULL;
+    w->ids += t->id && !(t->flags & REC_EVENT_ID_MADE);
     if (status == REC_OK && !w->depth && !w->array) {
         return refuse(w, "a tensor without a name: the record is nothing else", "Save it as .npy.");
     }

@@ -102,7 +102,7 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
                                  .offset = blob->kind == REC_BLOB_RANGE ? blob->offset : 0,
                                  .size = blob->size,
                                  .type = find_type(event)};
-    w->ids += event->id != NULL;
+    w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     w->renamed += event->dtype == REC_DTYPE_FLEX32 || event->dtype == REC_DTYPE_BOOL32;
     w->recent += !lr_pt_types[tensors[w->count].type % LR_PT_TYPES].storage;
     if (tensors[w->count].type == LR_PT_TYPES) {

@@ -63,6 +63,7 @@ static int32_t map(lr_st_reader *r, int32_t form)
 {
     int32_t status = deeper(r);
     status = status == REC_OK ? lr_st_expect(r, '{', "a map") : status;
+    r->paths = r->paths || form == REC_FORM_PATHS;
     status = status == REC_OK ? r->visitor->map_begin(r->self, r->at, form, REC_UNKNOWN) : status;
     if (status == REC_OK && !lr_st_pass(r, "}")) {
         do {

@@ -21,6 +21,7 @@ typedef struct lr_st_reader {
     lr_st_buffer dotted; /**< a key as a path */
     lr_st_buffer words;  /**< strings that have to stay while others are read */
     uint32_t depth, limit;
+    bool paths;      /**< of a foreign model, whose tensors are parameters */
     const char *key; /**< of the text */
     bool values;     /**< metadata may be other than texts */
     bool aside;      /**< a value of the metadata is read */

@@ -131,6 +131,7 @@ int32_t lr_st_restore_tensor(lr_st_reader *r)
         }
     }
     event.id = has_id ? r->words.data + id : NULL;
+    event.flags = has_id || r->paths ? 0 : REC_EVENT_BARE;
     event.dtype_name = has_name ? r->words.data + name : event.dtype_name;
     status = status == REC_OK ? lr_st_expect(r, ']', "`]` after a tensor") : status;
     if (status == REC_OK) {

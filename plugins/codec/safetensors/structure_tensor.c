@@ -223,7 +223,7 @@ int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *
     }
     /* Bools of four bytes would be numbers to others; the rest is what it says. */
     t->other = t->other || type < 0 || e->dtype == REC_DTYPE_BOOL32;
-    tree->ids += e->id != NULL;
+    tree->ids += e->id && !(e->flags & REC_EVENT_ID_MADE);
     if (type < 0) {
         status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &e->data.size, 1, &e->data, &own);
     } else {

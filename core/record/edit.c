@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Editing a record: setting, removing, building tensors and their ids. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -35,44 +37,19 @@ static int32_t no_memory(edit *e)
     return lr_fail_memory(&e->job, 0);
 }
 
-/* Child `part` of a container, made if it is missing. NULL: the job has failed. */
-static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64_t length)
+/* The entry of a name that a map lacks. NULL: the job has failed. */
+static rec_value *append_entry(edit *e, rec_value *value, const char *name, uint64_t length)
 {
-    rec_value *child = lr_child(value, e->part, length);
-    uint64_t index;
-    if (child) {
-        if (value->kind == REC_KIND_MAP) {
-            lr_entry_of(child)->key.form = 0; /* it is no longer assumed */
-        }
-        return child;
+    rec_value key;
+    lr_entry *entry = NULL;
+    if (lr_string(&e->record->arena, name, length, &key)) {
+        entry = lr_map_append(&e->record->arena, value->v.map, key);
+        value->bits = 0; /* it may be another module now */
     }
-    if (value->kind == REC_KIND_MAP) {
-        rec_value key;
-        lr_entry *entry = NULL;
-        if (lr_string(&e->record->arena, e->part, length, &key)) {
-            entry = lr_map_append(&e->record->arena, value->v.map, key);
-            value->bits = 0; /* it may be another module now */
-        }
-        if (!entry) {
-            (void)no_memory(e);
-        }
-        return entry ? &entry->value : NULL;
+    if (!entry) {
+        (void)no_memory(e);
     }
-    if (value->kind == REC_KIND_LIST && lr_path_index(e->part, length, &index)) {
-        if (index == value->v.list->count) {
-            child = lr_list_append(&e->record->arena, value->v.list);
-            if (!child) {
-                (void)no_memory(e);
-            }
-            return child;
-        }
-        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "index %s is beyond the end of a list of %u items", e->part,
-                           (unsigned)value->v.list->count);
-        return NULL;
-    }
-    (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "`%s` cannot be put into %s", e->part,
-                       lr_kind_words(value->kind));
-    return NULL;
+    return entry ? &entry->value : NULL;
 }
 
 static bool make_container(edit *e, rec_value *value, int32_t kind)
@@ -91,6 +68,117 @@ static bool make_container(edit *e, rec_value *value, int32_t kind)
     return true;
 }
 
+/* Of a list that setters made: a map of its indices. */
+static bool list_to_map(edit *e, rec_value *value)
+{
+    const lr_list *list = value->v.list;
+    char name[24];
+    if (!make_container(e, value, REC_KIND_MAP)) {
+        *value = (rec_value){.kind = REC_KIND_LIST, .v.list = (lr_list *)(uintptr_t)list}; /* its own, unchanged */
+        return false;
+    }
+    value->v.map->end = list->count;
+    for (uint64_t i = 0; i < list->count; i++) {
+        int length = snprintf(name, sizeof name, "%" PRIu64, i);
+        rec_value *child = append_entry(e, value, name, (uint64_t)length);
+        if (!child) {
+            return false;
+        }
+        *child = list->items[i];
+    }
+    return true;
+}
+
+/* Of a map that setters made and that has all its indices: the list. @return the element `index`. NULL: the job has
+ * failed. */
+static rec_value *map_to_list(edit *e, rec_value *value, uint64_t index)
+{
+    lr_map *map = value->v.map;
+    lr_list *list = lr_list_new(&e->record->arena, map->end);
+    uint64_t at;
+    if (!list) {
+        (void)no_memory(e);
+        return NULL;
+    }
+    lr_map_settle(map);
+    for (uint64_t i = 0; i < map->count; i++) {
+        const lr_entry *entry = &map->entries[i];
+        if (lr_path_index(entry->key.v.text, entry->key.length, &at)) {
+            list->items[at] = entry->value;
+        }
+    }
+    list->count = map->end;
+    list->named = true;
+    *value = (rec_value){.kind = REC_KIND_LIST, .v.list = list};
+    return &list->items[index];
+}
+
+/* A name that a map lacks. Indices that setters gave are a list once they are 0 to N, whatever their order. */
+static rec_value *make_entry(edit *e, rec_value *value, uint64_t length)
+{
+    lr_map *map = value->v.map;
+    rec_value *child = append_entry(e, value, e->part, length);
+    uint64_t index;
+    if (!child || !map->end || !lr_path_index(e->part, length, &index) || index == UINT64_MAX) {
+        map->end = 0;
+        return child;
+    }
+    map->end = index >= map->end ? index + 1 : map->end;
+    return lr_map_count(map) == map->end ? map_to_list(e, value, index) : child;
+}
+
+/* Child `part` of a container, made if it is missing. NULL: the job has failed. */
+static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64_t length)
+{
+    rec_value *child = lr_child(value, e->part, length);
+    uint64_t index;
+    bool is_index;
+    if (child) {
+        if (value->kind == REC_KIND_MAP) {
+            lr_entry_of(child)->key.form = 0; /* it is no longer assumed */
+        }
+        return child;
+    }
+    is_index = lr_path_index(e->part, length, &index);
+    if (value->kind == REC_KIND_LIST && is_index && index == value->v.list->count) {
+        child = lr_list_append(&e->record->arena, value->v.list);
+        if (!child) {
+            (void)no_memory(e);
+        }
+        return child;
+    }
+    if (value->kind == REC_KIND_LIST && value->v.list->named) {
+        return list_to_map(e, value) ? make_entry(e, value, length) : NULL;
+    }
+    if (value->kind == REC_KIND_MAP) {
+        return make_entry(e, value, length);
+    }
+    if (value->kind == REC_KIND_LIST && is_index) {
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "index %s is beyond the end of a list of %u items", e->part,
+                           (unsigned)value->v.list->count);
+        return NULL;
+    }
+    (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "`%s` cannot be put into %s", e->part,
+                       lr_kind_words(value->kind));
+    return NULL;
+}
+
+/* A new level, or an absent one: what the next part can go into. */
+static bool make_level(edit *e, rec_value *value, const char *part, uint64_t length)
+{
+    uint64_t index = 0;
+    bool is_index = value != &e->record->root && lr_path_index(part, length, &index);
+    if (!make_container(e, value, is_index && index == 0 ? REC_KIND_LIST : REC_KIND_MAP)) {
+        return false;
+    }
+    if (value->kind == REC_KIND_LIST) {
+        value->v.list->named = true;
+    } else if (is_index && index < UINT64_MAX) {
+        value->v.map->end = index + 1;
+    }
+    return true;
+}
+
 /* The value at `path`, with its levels. NULL: the job has failed. What was there is forgotten by the caller. */
 static rec_value *make_place(edit *e, const char *path)
 {
@@ -101,14 +189,10 @@ static rec_value *make_place(edit *e, const char *path)
         return NULL;
     }
     while (rest) {
-        if (value->kind == REC_KIND_NIL) {
-            /* A new level, or an absent one: what the next part can go into. */
-            bool list = rest[0] == '0' && (rest[1] == '.' || rest[1] == '\0') && value != &e->record->root;
-            if (!make_container(e, value, list ? REC_KIND_LIST : REC_KIND_MAP)) {
-                return NULL;
-            }
-        }
         rest = lr_path_split(rest, e->part, &length);
+        if (value->kind == REC_KIND_NIL && !make_level(e, value, e->part, length)) {
+            return NULL;
+        }
         value = make_child(e, path, value, length);
         if (!value) {
             return NULL;
@@ -130,10 +214,28 @@ static void forget(rec_value *value)
     }
 }
 
+/* How many values are below one that is set. */
+static uint64_t count_below(const rec_value *value)
+{
+    if (value->kind == REC_KIND_MAP) {
+        return lr_map_count(value->v.map);
+    }
+    return value->kind == REC_KIND_LIST ? value->v.list->count
+                                        : value->kind == REC_KIND_VARIANT && value->v.variant->has_payload;
+}
+
 static rec_status put(edit *e, const char *path, const rec_value *value)
 {
     rec_value *place = make_place(e, path);
-    if (place) {
+    uint64_t below = place ? count_below(place) : 0;
+    if (below) {
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "%s of %" PRIu64 " %s is here, which would be lost",
+                           lr_kind_words(place->kind), below, place->kind == REC_KIND_LIST ? "elements" : "entries");
+        rec_fail_hint(&e->job, "Take it away first: rec_clear(), rec_remove().");
+    } else if (place) {
+        if (place->kind == REC_KIND_TENSOR && value->kind == REC_KIND_TENSOR && !value->v.tensor->id) {
+            value->v.tensor->anonymous = place->v.tensor->anonymous; /* it stays a parameter */
+        }
         forget(place);
         *place = *value;
     }
@@ -228,6 +330,24 @@ rec_status rec_set_value(rec_record *record, const char *path, const rec_value *
         (void)no_memory(&e);
     }
     return put(&e, path, &copy);
+}
+
+rec_status rec_clear(rec_record *record, const char *path)
+{
+    edit e;
+    rec_value *value;
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
+    edit_begin(&e, record, path);
+    value = lr_at(record, path);
+    if (value) {
+        forget(value);
+        *value = lr_nil(REC_FORM_UNKNOWN);
+    } else {
+        (void)lr_fail_no_key(&e.job, record, path);
+    }
+    return edit_end(&e);
 }
 
 rec_status rec_remove(rec_record *record, const char *path)
@@ -505,18 +625,22 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
         (void)lr_fail_path(&e.job, REC_E_NOT_FOUND, path, "there is %s here, not a tensor", lr_kind_words(value->kind));
     } else if (!id) {
         value->v.tensor->id = NULL;
+        value->v.tensor->anonymous = false;
     } else if (lr_id_fault(id, strlen(id))) {
         (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "the tensor's id %s", lr_id_fault(id, strlen(id)));
     } else {
         const char *copy = lr_arena_text(&record->arena, id, strlen(id));
         if (copy) {
             value->v.tensor->id = copy;
+            value->v.tensor->id_made = false;
         } else {
             (void)no_memory(&e);
         }
     }
     if (!lr_job_failed(&e.job) && value->v.tensor->numbers) {
         value->v.tensor->numbers->id = value->v.tensor->id;
+        value->v.tensor->numbers->anonymous = value->v.tensor->anonymous;
+        value->v.tensor->numbers->id_made = value->v.tensor->id_made;
     }
     return edit_end(&e);
 }

@@ -338,6 +338,90 @@ static void a_path_that_cannot_be_made_is_refused_and_changes_nothing(void **sta
     rec_record_free(record);
 }
 
+static void test_setters_replace_no_subtree(void **state)
+{
+    rec_record *record = empty();
+    const rec_value *root = rec_root(record);
+    (void)state;
+    put_f32(record, "a.b", 1);
+    put_f32(record, "a.c", 2);
+    assert_int_equal(rec_set_uint(record, "a", 1), REC_E_ARGUMENT);
+    assert_error(REC_E_ARGUMENT, "a: a map of 2 entries is here, which would be lost\n"
+                                 "  Take it away first: rec_clear(), rec_remove().");
+    assert_int_equal(rec_set_nil(record, "a"), REC_E_ARGUMENT);
+    assert_int_equal(rec_set_empty(record, "a", REC_KIND_LIST), REC_E_ARGUMENT);
+    assert_int_equal(rec_set_value(record, "a", rec_value_at(record, "a.b")), REC_E_ARGUMENT);
+    assert_int_equal(rec_set_uint(record, "", 1), REC_E_ARGUMENT);
+    assert_int_equal(rec_value_count(rec_value_at(record, "a")), 2);
+    assert_int_equal(rec_value_count(root), 1);
+    put_f32(record, "a.b", 3); /* a value may be replaced */
+    assert_true(first_f32(record, "a.b") == 3.0f);
+    put_f32(record, "l.0", 1);
+    assert_int_equal(rec_set_uint(record, "l", 1), REC_E_ARGUMENT);
+    assert_int_equal(rec_remove(record, "l"), REC_OK);
+    assert_int_equal(rec_set_uint(record, "l", 1), REC_OK);
+    assert_int_equal(rec_set_empty(record, "e", REC_KIND_MAP), REC_OK);
+    assert_int_equal(rec_set_uint(record, "e", 1), REC_OK); /* nothing is below it */
+    assert_int_equal(rec_clear(record, "b"), REC_E_NOT_FOUND);
+    assert_int_equal(rec_clear(record, "a"), REC_OK);
+    assert_int_equal(rec_value_kind(rec_value_at(record, "a")), REC_KIND_NIL);
+    assert_int_equal(rec_set_uint(record, "a", 1), REC_OK);
+    rec_record_free(record);
+}
+
+/* Names in the order that maps of other languages have them: 0, 1, 10, 11, …, 2, … */
+static void test_order_of_indices_does_not_matter(void **state)
+{
+    enum { LAYERS = 12 };
+    static const int orders[][LAYERS] = {{0, 1, 10, 11, 2, 3, 4, 5, 6, 7, 8, 9},
+                                         {11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
+                                         {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+                                         {5, 0, 11, 1, 10, 2, 9, 3, 8, 4, 7, 6}};
+    char path[40];
+    (void)state;
+    for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        rec_record *record = empty();
+        for (int i = 0; i < LAYERS; i++) {
+            (void)snprintf(path, sizeof path, "l.%d.w", orders[o][i]);
+            put_f32(record, path, (float)orders[o][i]);
+            (void)snprintf(path, sizeof path, "l.%d.b", orders[o][i]);
+            put_f32(record, path, 0);
+        }
+        assert_int_equal(rec_value_kind(rec_value_at(record, "l")), REC_KIND_LIST);
+        assert_int_equal(rec_value_count(rec_value_at(record, "l")), LAYERS);
+        for (int i = 0; i < LAYERS; i++) {
+            (void)snprintf(path, sizeof path, "l.%d.w", i);
+            assert_true(first_f32(record, path) == (float)i);
+        }
+        rec_record_free(record);
+    }
+}
+
+static void test_indices_with_gaps_stay_a_map(void **state)
+{
+    rec_record *record = empty(), *other = empty();
+    (void)state;
+    put_f32(record, "l.0", 0);
+    put_f32(record, "l.10", 10);
+    assert_int_equal(rec_value_kind(rec_value_at(record, "l")), REC_KIND_MAP);
+    assert_true(first_f32(record, "l.0") == 0.0f && first_f32(record, "l.10") == 10.0f);
+    put_f32(other, "l.10", 10);
+    put_f32(other, "l.0", 0);
+    assert_int_equal(rec_value_kind(rec_value_at(other, "l")), REC_KIND_MAP);
+    put_f32(other, "n.0", 0); /* an index and another name, in either order */
+    put_f32(other, "n.x", 1);
+    put_f32(other, "n.1", 1);
+    assert_int_equal(rec_value_kind(rec_value_at(other, "n")), REC_KIND_MAP);
+    assert_int_equal(rec_value_count(rec_value_at(other, "n")), 3);
+    put_f32(other, "o.x", 1);
+    put_f32(other, "o.0", 0);
+    assert_int_equal(rec_value_kind(rec_value_at(other, "o")), REC_KIND_MAP);
+    assert_int_equal(rec_set_uint(other, "huge.18446744073709551615", 1), REC_OK);
+    assert_int_equal(rec_value_kind(rec_value_at(other, "huge")), REC_KIND_MAP);
+    rec_record_free(record);
+    rec_record_free(other);
+}
+
 static void scalars_keep_their_kinds(void **state)
 {
     static const char text[] = "a\0b";
@@ -417,10 +501,9 @@ static void a_value_may_be_copied_into_itself(void **state)
     assert_true(first_f32(record, "a.w") == 3.0f);
     assert_int_equal(rec_set_value(record, "a.again", rec_value_at(record, "a")), REC_OK);
     assert_true(first_f32(record, "a.again.w") == 3.0f);
-    assert_int_equal(rec_set_value(record, "a.again", rec_value_at(record, "a.again")), REC_OK);
-    assert_int_equal(rec_set_value(record, "", rec_value_at(record, "a")), REC_OK);
-    assert_true(first_f32(record, "again.w") == 3.0f);
-    assert_int_equal(rec_value_count(rec_root(record)), 2);
+    assert_int_equal(rec_set_value(record, "a.again.w", rec_value_at(record, "a.again.w")), REC_OK);
+    assert_true(first_f32(record, "a.again.w") == 3.0f);
+    assert_int_equal(rec_value_count(rec_value_at(record, "a")), 2);
     rec_record_free(record);
 }
 
@@ -848,6 +931,9 @@ int main(void)
         cmocka_unit_test(what_is_not_there_is_named_with_what_is),
         cmocka_unit_test(missing_levels_are_made),
         cmocka_unit_test(a_path_that_cannot_be_made_is_refused_and_changes_nothing),
+        cmocka_unit_test(test_setters_replace_no_subtree),
+        cmocka_unit_test(test_order_of_indices_does_not_matter),
+        cmocka_unit_test(test_indices_with_gaps_stay_a_map),
         cmocka_unit_test(scalars_keep_their_kinds),
         cmocka_unit_test(removing_closes_lists_and_keeps_the_order_of_maps),
         cmocka_unit_test(a_value_may_be_copied_into_itself),

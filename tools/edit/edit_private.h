@@ -23,6 +23,8 @@ typedef struct work {
 void tool_edit_replace(work *w, rec_record *next, rec_plan *plan);
 /* @return a copy of the record as it is now, which lives as long as the work; NULL with the error printed. */
 const rec_record *tool_edit_before(work *w);
+/* Takes away what is below a value that is replaced as a whole, if it is there. */
+void tool_edit_clear(work *w, const char *path);
 /* Keeps a record as long as the work. */
 void tool_edit_hold(work *w, rec_record *record);
 /* Opens the recorder of the input at an operand's place, from 1. @param adapt whether a foreign file becomes Burn's;

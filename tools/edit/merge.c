@@ -91,6 +91,7 @@ static void give_id(void *user, const char *path, const rec_value *leaf)
 static void put(merge *m, const rec_record *from, const rec_value *value)
 {
     tool_edit_leaves(from, m->path.at, add_leaf, m->o);
+    tool_edit_clear(m->w, m->path.at);
     if (rec_set_value(m->w->record, m->path.at, value) != REC_OK) {
         m->status = tool_fail_library();
     } else if (m->id) {

@@ -416,6 +416,7 @@ static int put_literal(work *w, text *path, const literal *l)
 {
     rec_scalar s = l->number;
 
+    tool_edit_clear(w, path->at); /* the whole value is asked for */
     switch (l->kind) {
     case LITERAL_LIST:
     case LITERAL_MAP:

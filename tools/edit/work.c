@@ -54,3 +54,10 @@ rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt)
     }
     return reader;
 }
+
+void tool_edit_clear(work *w, const char *path)
+{
+    if (rec_value_at(w->record, path)) {
+        (void)rec_clear(w->record, path);
+    }
+}

@@ -20,7 +20,7 @@ const own_option tool_verify_options[] = {
 /* Whatever is wrong with a file. */
 typedef struct problems {
     struct problem {
-        const char *kind; /* file, data, module, bool, nan, sum */
+        const char *kind; /* file, data, module, state, bool, nan, sum */
         char *key, *text;
     } *at;
     size_t count, room;
@@ -39,7 +39,8 @@ typedef struct run {
     const char *const *operands;
     size_t operand_count;
     uint64_t good, failed;
-    bool ended; /* of several processes: they are at their end */
+    state_owners model, optimizer; /* of two files */
+    bool ended;                    /* of several processes: they are at their end */
 } run;
 
 /* A file while it is looked at. */
@@ -505,6 +506,52 @@ static void print_json(run *r, const checked *c, const notes *n)
     tool_json_close(j, '}');
 }
 
+/* --------------------------------------------------------------------------------------- a model and its optimizer --
+ */
+
+/* What is told of a key. */
+typedef struct lacking {
+    checked *c;
+    notes *n;
+    const char *other; /* the file that lacks it */
+} lacking;
+
+static void tell_state(void *user, const char *key)
+{
+    lacking *l = user;
+
+    add_problem(l->c, "state", key, xasprintf("the state of a parameter that is not in %s", l->other));
+}
+
+static void tell_parameter(void *user, const char *key)
+{
+    lacking *l = user;
+
+    tool_notes_add(l->n, REC_NOTE_CHECK, key, xasprintf("a parameter without a state in %s", l->other));
+}
+
+/* Of two files, compares the states of the one with the parameters of the other once both were read. */
+static int check_states(run *r, checked *c, notes *n)
+{
+    state_owners own;
+    bool optimizer;
+
+    if (r->operand_count != 2 || r->in.count != 2 || c->by_position) {
+        return EXIT_OK;
+    }
+    if (tool_states_list(c->record, tool_input_name(c->path), &own, &optimizer) != EXIT_OK) {
+        tool_states_free(&own);
+        return EXIT_ERROR;
+    }
+    tool_states_free(optimizer ? &r->optimizer : &r->model);
+    *(optimizer ? &r->optimizer : &r->model) = own;
+    if (r->model.count && r->optimizer.count) {
+        tool_states_lacking(&r->optimizer, &r->model, tell_state, &(lacking){c, n, r->model.file});
+        tool_states_lacking(&r->model, &r->optimizer, tell_parameter, &(lacking){c, n, r->optimizer.file});
+    }
+    return EXIT_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------------ a file -- */
 
 /* Whether a load that failed says that the file is bad; else it could not be looked at. */
@@ -556,6 +603,7 @@ static int run_file(run *r, const char *path)
     } else if (c.record) {
         status = status == EXIT_OK ? check_leaves(r, &c) : status;
         status = status == EXIT_OK && c.by_position ? check_rest(&c) : status;
+        status = status == EXIT_OK ? check_states(r, &c, &n) : status;
         tool_progress_wipe();
         status = status == EXIT_OK ? finish_sums(r, &c) : status;
     } else if (recorder && is_verdict(rec_error_status())) {
@@ -666,6 +714,8 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
         }
         putchar('\n');
     }
+    tool_states_free(&r.model);
+    tool_states_free(&r.optimizer);
     tool_inputs_free(&r.in);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files of sums: a line `SUM  KEY` each, as sha256sum writes them of files. */
+ * Files of sums: a line `SUM  KEY` each, as sha256sum writes them of files. The states of an optimizer, and the
+ * parameters that they are of. */
 #ifndef RECORD_VERIFY_PRIVATE_H
 #define RECORD_VERIFY_PRIVATE_H
 
@@ -29,5 +30,26 @@ void tool_sums_free(sum_list *list);
 void tool_sums_add(text *t, const char *key, const uint8_t sum[MEASURE_SUM_BYTES]);
 /* Writes a file, whole or not at all. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_sums_write(const text *t, const char *path);
+
+/* --------------------------------------------------------------------------------------- a model and its optimizer --
+ */
+
+/* The parameters of a model, or those that an optimizer has states of. */
+typedef struct state_owners {
+    const char *file; /* NULL: none was read */
+    struct state_owner {
+        uint64_t id;
+        char *key; /* of the parameter; the id of a state */
+    } *at;
+    size_t count;
+} state_owners;
+
+/* Lists them. @param optimizer (out) whether the record is an optimizer's. @return EXIT_OK, or EXIT_ERROR with the
+ * error printed. */
+int tool_states_list(const rec_record *record, const char *file, state_owners *owners, bool *optimizer);
+/* Calls `tell` with each of `these` that `those` lack. */
+void tool_states_lacking(const state_owners *these, const state_owners *those,
+                         void (*tell)(void *user, const char *key), void *user);
+void tool_states_free(state_owners *owners);
 
 #endif

@@ -99,17 +99,6 @@ int32_t lr_walk_paths_end(lr_walk *walk, lr_paths *paths);
 /** Frees what lr_walk_paths_begin() made. NULL is ignored. */
 void lr_walk_paths_free(lr_walk *walk, lr_paths *paths);
 
-/* walk_names.c: names of a foreign model that a format of Burn's cannot hold together */
-
-typedef struct lr_names lr_names;
-/** @return NULL: the job has failed. */
-lr_names *lr_names_new(rec_job *job);
-/** Adds a path; it is copied. */
-int32_t lr_names_add(lr_names *names, const char *path, uint64_t length);
-/** Fails if one path is below another, as `a.b` is below `a`. */
-int32_t lr_names_check(lr_names *names);
-void lr_names_free(lr_names *names);
-
 /* walk_told.c: what is lost or made on the way. */
 
 /** Tells, when the walk is done, of something at the walk's path. @param kind REC_NOTE_… @param count values or

@@ -495,7 +495,6 @@ typedef struct dotted {
     char *text;
     size_t used;
     uint64_t room;
-    lr_names *names; /* of all keys, NULL: the format holds any */
 } dotted;
 
 static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool root);
@@ -531,8 +530,7 @@ static int32_t walk_paths(lr_walk *w, const rec_value *value, dotted *key, bool 
     int32_t status = REC_OK;
     if (value->kind == REC_KIND_TENSOR) {
         rec_scalar text = {.kind = REC_KIND_STRING, .v = {.length = key->used}, .text = key->text};
-        status = key->names ? lr_names_add(key->names, key->text, key->used) : REC_OK;
-        status = status == REC_OK ? w->visitor.key(w->self, REC_UNKNOWN, &text) : status;
+        status = w->visitor.key(w->self, REC_UNKNOWN, &text);
         return status == REC_OK ? lr_walk_tensor(w, value->v.tensor) : status;
     }
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
@@ -553,13 +551,7 @@ static int32_t walk_flat(lr_walk *w, const rec_value *value)
 {
     dotted key = {0};
     int32_t status = lr_walk_map(w, REC_FORM_PATHS, w->tensor_count);
-    if (w->flat && w->job->plugin->adapter == REC_ADAPTER_NONE) {
-        key.names = lr_names_new(w->job);
-        status = key.names ? status : w->job->error.status;
-    }
     status = status == REC_OK ? walk_paths(w, value, &key, true) : status;
-    status = status == REC_OK && key.names ? lr_names_check(key.names) : status;
-    lr_names_free(key.names);
     rec_job_free(w->job, key.text);
     return status == REC_OK ? lr_walk_end(w) : status;
 }

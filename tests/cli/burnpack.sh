@@ -4,6 +4,8 @@
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
 
 # listed FILE: its tensors and values
 listed() {
@@ -295,5 +297,27 @@ if [ -d "$golden" ]; then
 else
     skip "golden files of Burn's stores" "the shared test data are not there: set LIBRECORD_SHARED"
 fi
+
+# ------------------------------------------------------------------------------------------------ names of other files
+# names NAME...: a foreign file of tensors of these names
+names() {
+    st_begin
+    for st_name; do
+        st_tensor "$st_name" "1" 1
+    done
+    st_end >"$scratch/names.safetensors"
+}
+names a a.b
+run convert -y --adapter none "$scratch/names.safetensors" "$scratch/both.bpk"
+status_is "a name below another tensor's is rejected" 2
+check "with both names" grep -qF '`a.b` is below `a`: a burnpack cannot hold both' "$scratch/err"
+check "and nothing is written" [ ! -e "$scratch/both.bpk" ]
+for st_name in "" . x. ..; do
+    names "$st_name" other
+    run convert -q -y --adapter none "$scratch/names.safetensors" "$scratch/names.bpk"
+    status_is "the name \"$st_name\" is written" 0
+    run diff "$scratch/names.safetensors" "$scratch/names.bpk"
+    status_is "the name \"$st_name\" is read" 0
+done
 
 finish

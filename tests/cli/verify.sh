@@ -204,4 +204,32 @@ run verify --sums write --in-metadata "$scratch/no-extension"
 status_is "sums do not go into a file beside the one that was named" 2
 check "which is not there" [ ! -e "$scratch/no-extension.mpk" ]
 
+# ------------------------------------------------------------------------------------------- a model and its optimizer
+# parameter ID: a parameter of one element, as JSON
+parameter() {
+    printf '{"id": "%s", "param": {"bytes": [0, 0, 128, 63], "shape": [1], "dtype": "F32"}}' "$1"
+}
+# record_of VERSION ITEM
+record_of() {
+    printf '{"metadata": {"float": "f32", "int": "i32", "format": "PrettyJsonFileRecorder", "version": "%s",
+ "settings": "FullPrecisionSettings"}, "item": %s}\n' "$1" "$2"
+}
+state='{"V1": {"Rank1": {"moment": {"bytes": [0, 0, 128, 63], "shape": [1], "dtype": "F32"}}}}'
+record_of 0.21.0 "{\"a\": $(parameter abcdefghi0000), \"b\": $(parameter abcdefghijk00)}" >"$scratch/model.json"
+record_of 0.14.0 "{\"abcdefghi0\": $state}" >"$scratch/optim.json"
+record_of 0.21.0 "{\"abcdefghi0000\": $state, \"0000000000000\": $state}" >"$scratch/other.json"
+run verify "$scratch/model.json" "$scratch/optim.json"
+status_is "states of a model's parameters, in either spelling of their ids" 0
+check "a parameter without a state is noted" grep -q 'note: b: a parameter of .*model.json without a state here' "$scratch/err"
+run verify "$scratch/optim.json" "$scratch/model.json"
+check "in either order" grep -q 'note: b: a parameter without a state in .*optim.json' "$scratch/err"
+run verify "$scratch/model.json" "$scratch/other.json"
+status_is "a state without a parameter is a failure" 1
+check "with its id" grep -q '0000000000000: the state of a parameter that is not in .*model.json' "$scratch/out"
+run verify "$scratch/other.json" "$scratch/model.json"
+check "in either order" grep -q '0000000000000: .*other.json has the state of a parameter that is not here' "$scratch/out"
+run verify --json "$scratch/model.json" "$scratch/other.json"
+answers "as JSON" '.files[1].problems' \
+    "[{\"kind\":\"state\",\"key\":\"0000000000000\",\"text\":\"the state of a parameter that is not in $scratch/model.json\"}]"
+
 finish

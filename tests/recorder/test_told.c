@@ -396,6 +396,7 @@ static void the_type_of_floats_is_the_widest(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         char path[8];
+        assert_int_equal(rec_clear(record, ""), REC_OK);
         assert_int_equal(rec_set_empty(record, "", REC_KIND_LIST), REC_OK);
         for (size_t k = 0; k < 3; k++) { /* in every order */
             rec_scalar number = {.kind = REC_KIND_FLOAT, .bits = widths[(i + k) % 3], .v = {.f = 0.5}};

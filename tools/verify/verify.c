@@ -513,21 +513,28 @@ static void print_json(run *r, const checked *c, const notes *n)
 typedef struct lacking {
     checked *c;
     notes *n;
-    const char *other; /* the file that lacks it */
+    bool optimizer;    /* `c` is the optimizer, which was read after the model */
+    const char *other; /* the file that was read before */
 } lacking;
 
 static void tell_state(void *user, const char *key)
 {
     lacking *l = user;
 
-    add_problem(l->c, "state", key, xasprintf("the state of a parameter that is not in %s", l->other));
+    add_problem(l->c, "state", key,
+                xasprintf(l->optimizer ? "the state of a parameter that is not in %s"
+                                       : "%s has the state of a parameter that is not here",
+                          l->other));
 }
 
 static void tell_parameter(void *user, const char *key)
 {
     lacking *l = user;
 
-    tool_notes_add(l->n, REC_NOTE_CHECK, key, xasprintf("a parameter without a state in %s", l->other));
+    tool_notes_add(
+        l->n, REC_NOTE_CHECK, key,
+        xasprintf(l->optimizer ? "a parameter of %s without a state here" : "a parameter without a state in %s",
+                  l->other));
 }
 
 /* Of two files, compares the states of the one with the parameters of the other once both were read. */
@@ -546,8 +553,9 @@ static int check_states(run *r, checked *c, notes *n)
     tool_states_free(optimizer ? &r->optimizer : &r->model);
     *(optimizer ? &r->optimizer : &r->model) = own;
     if (r->model.count && r->optimizer.count) {
-        tool_states_lacking(&r->optimizer, &r->model, tell_state, &(lacking){c, n, r->model.file});
-        tool_states_lacking(&r->model, &r->optimizer, tell_parameter, &(lacking){c, n, r->optimizer.file});
+        lacking l = {c, n, optimizer, optimizer ? r->model.file : r->optimizer.file};
+        tool_states_lacking(&r->optimizer, &r->model, tell_state, &l);
+        tool_states_lacking(&r->model, &r->optimizer, tell_parameter, &l);
     }
     return EXIT_OK;
 }

@@ -304,6 +304,31 @@ static int by_name(const void *a, const void *b)
     return lr_bpk_compare(&(*x)->name, &(*y)->name);
 }
 
+/* Fails if a name is below another one, as `a.b` is below `a`: dots are levels, and a level has no tensor. */
+static int32_t check_below(const writer *w, const item *const *order, uint64_t count)
+{
+    lr_bpk_excerpt lower, upper;
+    for (uint64_t i = 0; i < count; i++) {
+        const lr_bpk_text *name = &order[i]->name;
+        item above = {.name = *name};
+        const item *key = &above, *const * found;
+        for (uint64_t k = 0; k < name->length; k++) {
+            above.name.length = k;
+            found = name->at[k] == '.'
+                        ? bsearch((const void *)&key, (const void *)order, (size_t)count, sizeof *order, by_name)
+                        : NULL;
+            if (found) {
+                (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                               "`%s` is below `%s`: a burnpack cannot hold both", lr_bpk_shown(&lower, name),
+                               lr_bpk_shown(&upper, &above.name));
+                rec_fail_hint(w->job, "Give one of them another name with a rename rule, or choose another format.");
+                return REC_E_UNSUPPORTED;
+            }
+        }
+    }
+    return REC_OK;
+}
+
 /* The items by name; to be freed. NULL: failed, or there are none. */
 static const item **sorted(writer *w, items *list, const char *what, int32_t *status)
 {
@@ -331,6 +356,7 @@ static const item **sorted(writer *w, items *list, const char *what, int32_t *st
             }
         }
     }
+    *status = *status == REC_OK && list != &w->metadata ? check_below(w, order, list->count) : *status;
     if (*status != REC_OK) {
         rec_job_free(w->job, (void *)order);
         return NULL;

@@ -101,7 +101,12 @@ static void put_name(writer *w, text *t, const char *name)
 /* The type of Burn's that it is, NULL if it is none. What else it could be is noted. */
 static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field)
 {
-    const lr_def *other, *best = lr_own_types_find(&w->own, seen, field, &other);
+    const lr_def *other = NULL, *best = NULL;
+    /* As an import takes it, its constants come when it is written; but of weights alone it takes all for tables. */
+    bool given = w->own.flat && seen->module && strcmp(seen->module, "Embedding") != 0;
+    if (!given) {
+        best = lr_own_types_find(&w->own, seen, field, &other);
+    }
     if (other) {
         text note = {0};
         put(w, &note, best->name);
@@ -114,7 +119,7 @@ static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field
     } else if (best && seen->kind == LR_SEEN_ENUM) {
         assume(w, "Burn's enum of this variant");
     }
-    if (!best && seen->module) { /* as an import takes it: its constants come when it is written */
+    if (!best && seen->module) {
         best = lr_types_find_path(w->types, &(lr_expr){.kind = LR_EXPR_NAME, .name = seen->module, .path = "burn"},
                                   w->minor);
     }
@@ -472,10 +477,12 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     const lr_seen *seen;
     text whole = {0};
     char line[96], *copy;
+    bool flat = record->dotted || record->adapter != REC_ADAPTER_NONE;
+    w->own.flat = flat;
     if (!lr_own_types_make(w->job, w->arena, w->types, &w->own)) {
         return NULL;
     }
-    seen = lr_see(w->job, w->arena, &record->root);
+    seen = lr_see(w->job, w->arena, &record->root, flat);
     if (!seen) {
         return NULL;
     }

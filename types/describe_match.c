@@ -4,7 +4,7 @@
 
 #include "types/describe_private.h"
 
-static bool fits(const lr_seen *seen, const rec_layout *layout);
+static bool fits(const lr_seen *seen, const rec_layout *layout, bool flat);
 
 /* Options of constants: nil in any form. */
 static bool is_constant(const rec_layout *layout)
@@ -12,8 +12,38 @@ static bool is_constant(const rec_layout *layout)
     return layout->kind == REC_LAYOUT_UNIT || (layout->kind == REC_LAYOUT_OPTION && !rec_layout_child(layout, 0));
 }
 
-static bool fits_parts(const lr_seen *seen, const rec_layout *layout)
+/* Whether a record of a flat file may lack a field: a constant, an Option, and lists of these. */
+static bool may_lack(const rec_layout *layout)
 {
+    if (layout->kind == REC_LAYOUT_OPTION || layout->kind == REC_LAYOUT_UNIT || layout->kind == REC_LAYOUT_LIST) {
+        return true;
+    }
+    return layout->kind == REC_LAYOUT_ARRAY && may_lack(layout->children[0]);
+}
+
+/* Whether a struct of a flat file has fields of a layout, and all that cannot be absent. */
+static bool fits_fields(const lr_seen *seen, const rec_layout *layout)
+{
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < layout->count; i++) {
+        uint64_t k = 0;
+        while (k < seen->count && strcmp(seen->names[k], layout->names[i]) != 0) {
+            k++;
+        }
+        if (k < seen->count ? !fits(seen->children[k], layout->children[i], true)
+                            : !may_lack(layout->children[i]) && !(layout->notes && layout->notes[i].initial)) {
+            return false;
+        }
+        found += k < seen->count;
+    }
+    return found == seen->count;
+}
+
+static bool fits_parts(const lr_seen *seen, const rec_layout *layout, bool flat)
+{
+    if (flat && layout->kind == REC_LAYOUT_STRUCT) {
+        return fits_fields(seen, layout);
+    }
     if (seen->count != layout->count) {
         return false;
     }
@@ -21,14 +51,14 @@ static bool fits_parts(const lr_seen *seen, const rec_layout *layout)
         if (layout->kind == REC_LAYOUT_STRUCT && strcmp(seen->names[i], layout->names[i]) != 0) {
             return false;
         }
-        if (!fits(seen->children[i], layout->children[i])) {
+        if (!fits(seen->children[i], layout->children[i], flat)) {
             return false;
         }
     }
     return true;
 }
 
-static bool fits_enum(const lr_seen *seen, const rec_layout *layout)
+static bool fits_enum(const lr_seen *seen, const rec_layout *layout, bool flat)
 {
     for (uint64_t i = 0; i < seen->count; i++) {
         uint64_t j = 0;
@@ -36,14 +66,14 @@ static bool fits_enum(const lr_seen *seen, const rec_layout *layout)
             j++;
         }
         if (j == layout->count || (seen->children[i] == NULL) != (layout->children[j] == NULL) ||
-            (seen->children[i] && !fits(seen->children[i], layout->children[j]))) {
+            (seen->children[i] && !fits(seen->children[i], layout->children[j], flat))) {
             return false;
         }
     }
     return seen->count > 0;
 }
 
-static bool fits(const lr_seen *seen, const rec_layout *layout)
+static bool fits(const lr_seen *seen, const rec_layout *layout, bool flat)
 {
     if (seen->kind == LR_SEEN_NOTHING) {
         return true;
@@ -57,23 +87,23 @@ static bool fits(const lr_seen *seen, const rec_layout *layout)
         if (seen->kind == LR_SEEN_NIL || is_constant(layout)) {
             return seen->kind == LR_SEEN_NIL;
         }
-        return fits(seen->kind == LR_SEEN_OPTION ? seen->children[0] : seen, layout->children[0]);
+        return fits(seen->kind == LR_SEEN_OPTION ? seen->children[0] : seen, layout->children[0], flat);
     case REC_LAYOUT_UNIT:
         return seen->kind == LR_SEEN_NIL;
     case REC_LAYOUT_LIST:
-        return seen->kind == LR_SEEN_LIST && fits(seen->children[0], layout->children[0]);
+        return seen->kind == LR_SEEN_LIST && fits(seen->children[0], layout->children[0], flat);
     case REC_LAYOUT_ARRAY:
         return seen->kind == LR_SEEN_LIST && !seen->varies && seen->length == layout->count &&
-               fits(seen->children[0], layout->children[0]);
+               fits(seen->children[0], layout->children[0], flat);
     case REC_LAYOUT_TUPLE:
-        return seen->kind == LR_SEEN_TUPLE && fits_parts(seen, layout);
+        return seen->kind == LR_SEEN_TUPLE && fits_parts(seen, layout, flat);
     case REC_LAYOUT_STRUCT:
-        return seen->kind == LR_SEEN_STRUCT && fits_parts(seen, layout);
+        return seen->kind == LR_SEEN_STRUCT && fits_parts(seen, layout, flat);
     case REC_LAYOUT_ENUM:
-        return seen->kind == LR_SEEN_ENUM && fits_enum(seen, layout);
+        return seen->kind == LR_SEEN_ENUM && fits_enum(seen, layout, flat);
     case REC_LAYOUT_MAP:
         for (uint64_t i = 0; seen->kind == LR_SEEN_IDS && i < seen->count; i++) {
-            if (!fits(seen->children[i], layout->children[1])) {
+            if (!fits(seen->children[i], layout->children[1], flat)) {
                 return false;
             }
         }
@@ -94,7 +124,7 @@ static bool fits(const lr_seen *seen, const rec_layout *layout)
 bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr_own_types *own)
 {
     uint64_t room = 0;
-    *own = (lr_own_types){0};
+    *own = (lr_own_types){.flat = own->flat};
     for (const lr_def *def = types->defs; def; def = def->next) {
         room += def->since > 0;
     }
@@ -127,29 +157,56 @@ bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr
     return true;
 }
 
-static bool is_one(const lr_seen *seen, const lr_own_type *own)
+static bool is_one(const lr_seen *seen, const lr_own_type *own, bool flat)
 {
     int32_t kind = own->def->kind == LR_DEF_OPTIMIZER ? LR_SEEN_IDS
                    : own->def->kind == LR_DEF_ENUM    ? LR_SEEN_ENUM
                                                       : LR_SEEN_STRUCT;
-    return seen->kind == kind && (seen->count > 0 || kind != LR_SEEN_STRUCT) && fits(seen, own->layout);
+    return seen->kind == kind && (seen->count > 0 || kind != LR_SEEN_STRUCT) && fits(seen, own->layout, flat);
+}
+
+/* Fields with tensors that a struct lacks. */
+static uint64_t lacking(const lr_seen *seen, const rec_layout *layout)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; layout->kind == REC_LAYOUT_STRUCT && i < layout->count; i++) {
+        uint64_t k = 0;
+        while (k < seen->count && strcmp(seen->names[k], layout->names[i]) != 0) {
+            k++;
+        }
+        count += k == seen->count && lr_layout_has_tensors(layout->children[i]);
+    }
+    return count;
+}
+
+/* Whether a field is more likely one of Burn's types than another: its name says so, or the type lacks less. What may
+ * be a Linear without bias or an Embedding is a Linear unless its name says otherwise. */
+static bool is_likelier(const lr_seen *seen, const char *field, const lr_own_type *one, const lr_own_type *than)
+{
+    const char *name = one->def->name, *other = than->def->name;
+    bool speaks = lr_field_speaks_of(field, name), other_speaks = lr_field_speaks_of(field, other);
+    if (strcmp(name, "Linear") == 0 && strcmp(other, "Embedding") == 0) {
+        return !strstr(field, "emb");
+    }
+    if (strcmp(other, "Linear") == 0 && strcmp(name, "Embedding") == 0) {
+        return strstr(field, "emb") != NULL;
+    }
+    return speaks != other_speaks ? speaks : lacking(seen, one->layout) < lacking(seen, than->layout);
 }
 
 const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, const char *field, const lr_def **other)
 {
-    const lr_def *best = NULL;
+    const lr_own_type *best = NULL;
     *other = NULL;
     for (uint64_t i = 0; i < own->count; i++) {
-        const lr_def *def = own->list[i].def;
-        if (is_one(seen, &own->list[i]) &&
-            (!best || (lr_field_speaks_of(field, def->name) && !lr_field_speaks_of(field, best->name)))) {
-            best = def;
+        if (is_one(seen, &own->list[i], own->flat) && (!best || is_likelier(seen, field, &own->list[i], best))) {
+            best = &own->list[i];
         }
     }
     for (uint64_t i = 0; best && !*other && i < own->count; i++) {
-        *other = own->list[i].def != best && is_one(seen, &own->list[i]) ? own->list[i].def : NULL;
+        *other = &own->list[i] != best && is_one(seen, &own->list[i], own->flat) ? own->list[i].def : NULL;
     }
-    return best;
+    return best ? best->def : NULL;
 }
 
 /* Where Burn keeps it below `nn`. */

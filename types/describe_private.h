@@ -42,8 +42,9 @@ typedef struct lr_seen {
     const char *module; /**< of a struct: Burn's module that an import took it for, or NULL */
 } lr_seen;
 
-/** @return in the arena; names are the record's. NULL: the job has failed. */
-lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value);
+/** @param flat the record came from a flat file, which has the tensors alone, in any order.
+ *  @return in the arena; names are the record's. NULL: the job has failed. */
+lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value, bool flat);
 /** Whether it holds anything that only a record of data has: scalars, text, tensors without id, maps. */
 bool lr_seen_data(const lr_seen *seen);
 /** Whether a name can name a field: a letter or `_`, then letters, digits and `_`. */
@@ -60,6 +61,7 @@ typedef struct lr_own_type {
 typedef struct lr_own_types {
     lr_own_type *list; /**< in the order of their files */
     uint64_t count;
+    bool flat; /**< what holds no tensor is not in the record: a constant, an Option that is None */
 } lr_own_types;
 
 /** Lays out Burn's structs, enums and optimizers. @return false: the job has failed. */

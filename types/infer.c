@@ -11,6 +11,7 @@ typedef struct seer {
     const struct seer *above; /* NULL: this is the root */
     const rec_value *key;     /* in the map above; NULL: `index` in the list above */
     uint64_t index;
+    bool flat; /* the record came from a flat file */
 } seer;
 
 static size_t path_to(const seer *s, char *path, size_t room)
@@ -53,17 +54,48 @@ static lr_seen *option_of(const seer *s, lr_seen *child)
     return option;
 }
 
-static bool same_names(const lr_seen *a, const lr_seen *b)
+/* The child of a name, NULL if there is none. */
+static lr_seen *named(const lr_seen *seen, const char *name)
 {
-    if (a->count != b->count) {
-        return false;
+    for (uint64_t i = 0; i < seen->count; i++) {
+        if (strcmp(seen->names[i] ? seen->names[i] : "", name ? name : "") == 0) {
+            return seen->children[i];
+        }
     }
-    for (uint64_t i = 0; i < a->count; i++) {
-        if (strcmp(a->names[i] ? a->names[i] : "", b->names[i] ? b->names[i] : "") != 0) {
+    return NULL;
+}
+
+static bool has_all(const lr_seen *a, const lr_seen *b)
+{
+    for (uint64_t i = 0; i < b->count; i++) {
+        if (!named(a, b->names[i])) {
             return false;
         }
     }
     return true;
+}
+
+/* Structs of the same fields, in whatever order the file has them. In a flat file one may lack some of the other's,
+ * which are Options then. @return NULL: they are not the same struct (or the job has failed). */
+static lr_seen *merge_structs(const seer *s, const lr_seen *a, const lr_seen *b)
+{
+    const lr_seen *more = a->count >= b->count ? a : b, *less = more == a ? b : a;
+    lr_seen *both =
+        has_all(more, less) && (s->flat || a->count == b->count) ? make(s, LR_SEEN_STRUCT, more->count) : NULL;
+    if (!both) {
+        return NULL;
+    }
+    both->form = a->form;
+    both->module = a->module && b->module && strcmp(a->module, b->module) == 0 ? a->module : NULL;
+    for (uint64_t i = 0; i < more->count; i++) {
+        lr_seen *one = more->children[i], *other = named(less, more->names[i]);
+        both->names[i] = more->names[i];
+        both->children[i] = other ? merge(s, one, other) : one->kind == LR_SEEN_OPTION ? one : option_of(s, one);
+        if (!both->children[i]) {
+            return NULL;
+        }
+    }
+    return both;
 }
 
 static lr_seen *merge_parts(const seer *s, const lr_seen *a, const lr_seen *b)
@@ -173,7 +205,8 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
     case LR_SEEN_TUPLE:
         return a->count == b->count ? merge_parts(s, a, b) : NULL;
     case LR_SEEN_STRUCT:
-        return same_names(a, b) ? merge_parts(s, a, b) : merge_modules(s, a, b);
+        inner = merge_structs(s, a, b);
+        return inner || lr_job_failed(s->job) ? inner : merge_modules(s, a, b);
     case LR_SEEN_ENUM:
         return merge_enums(s, a, b);
     case LR_SEEN_FLOAT: /* those of 64 bits need them, and hold the others */
@@ -191,7 +224,7 @@ static lr_seen *see(const seer *s, const rec_value *value);
 
 static lr_seen *see_below(const seer *s, const rec_value *key, uint64_t index, const rec_value *value)
 {
-    seer below = {.job = s->job, .arena = s->arena, .above = s, .key = key, .index = index};
+    seer below = {.job = s->job, .arena = s->arena, .above = s, .key = key, .index = index, .flat = s->flat};
     return see(&below, value);
 }
 
@@ -420,9 +453,9 @@ static lr_seen *see(const seer *s, const rec_value *value)
     }
 }
 
-lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value)
+lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value, bool flat)
 {
-    seer s = {.job = job, .arena = arena};
+    seer s = {.job = job, .arena = arena, .flat = flat};
     return see(&s, value);
 }
 

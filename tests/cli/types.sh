@@ -4,6 +4,8 @@
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
 
 types=$srcdir/tests/data/types
 case $types in /*) ;; *) types=$(cd "$OLDPWD" && cd "$types" && pwd) ;; esac
@@ -293,6 +295,30 @@ run types mixed.json
 status_is "a map of several types has no type" 2
 says "its path is in the message" 'a\.b.1: a map whose values are of several types has no type in Rust'
 
+# --------------------------------------------------------------------------------------------------------- flat files
+
+# A flat file has the tensors alone: neither constants nor what is None. Layers may have them in another order each.
+st_begin
+for layer in 0 1 2; do
+    names="wq.weight norm.gamma"
+    [ "$layer" = 1 ] && names="norm.gamma wq.weight"
+    for name in $names; do
+        case $name in
+            *.gamma) st_tensor "layers.$layer.$name" "2" 2 ;;
+            *) st_tensor "layers.$layer.$name" "2, 2" 4 ;;
+        esac
+    done
+done
+st_tensor "embedding.weight" "3, 2" 6
+st_end >flat.safetensors
+run convert -q --adapter none --burn 0.21 flat.safetensors flat.bpk
+for file in flat.safetensors flat.bpk; do
+    run types --adapter none "$file"
+    check "$file: layers are one struct in a Vec" grep -Eq '^    layers: Vec<Layer(<B>)?>' "$scratch/out"
+    check "$file: what may be a Linear or an Embedding is marked" \
+        [ "$(grep -Ec 'nn::(Embedding|Linear)(<B>)?, // assumed: ' "$scratch/out")" = 2 ]
+    check "$file: and never unmarked" [ "$(grep -Ec 'nn::(Embedding|Linear)(<B>)?,$' "$scratch/out")" = 0 ]
+done
 # ----------------------------------------------------------------------------------------------------------- JSON
 
 need_jq

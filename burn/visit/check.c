@@ -268,10 +268,12 @@ static bool same_number(const lr_leaf *written, const lr_leaf *found)
     return written->count == found->count && written->hash == found->hash;
 }
 
-/* Burn's Bool(U8) is Bool to formats that have no name for it: the same bytes. */
+/* Types of Burn's alone are others to formats that have no name for them: the same bytes, as their notes say. */
 static bool same_type(rec_dtype written, rec_dtype found)
 {
-    return written == found || (written == REC_DTYPE_BOOL8 && found == REC_DTYPE_BOOL);
+    return written == found || (written == REC_DTYPE_BOOL8 && found == REC_DTYPE_BOOL) ||
+           (written == REC_DTYPE_BOOL32 && found == REC_DTYPE_U32) ||
+           (written == REC_DTYPE_FLEX32 && found == REC_DTYPE_F32);
 }
 
 static int32_t hold(lr_check *c, lr_leaf *written, uint64_t place, uint64_t at, lr_leaf *found,

@@ -41,15 +41,19 @@ COMPRESSED = {"mpk.gz": (), "mpk.zst": (), "json.gz": (), "bin.gz": TYPED, "safe
 VALUE = "(?!tensor_|param_|nil$).*"
 CANNOT = (
     ("json.*", "float_nan|float_inf", "no NaN"),
+    ("json.*", "bytes|list_bytes", "of bytes"),
     ("bin.*", "bytes|list_bytes|map_mixed|tensor_qfloat|tensor_opaque", None),
     ("bpk|npz", VALUE, "KIND"),
+    ("gguf", "list_empty|map_empty", "KIND"),
     ("gguf", VALUE, None),
     ("bpk|npz|gguf", "nil", ""),
     ("bpk|pt|npz|gguf", "tensor_opaque", None),
     ("pt|npz|gguf", "tensor_qfloat", None),
     ("pt", ".*_(flex32|bool32)", "Flex32 or Bool"),
+    ("pt|npz", ".*_bool8", "of Bool(U8)"),
     ("npz", ".*_(flex32|bf16|bool32)", None),
-    ("gguf", ".*_(u64|u32|u16|u8|bool|bool8|bool32|flex32)", None),
+    ("gguf", ".*_flex32", "of Flex32"),
+    ("gguf", ".*_(u64|u32|u16|u8|bool|bool8|bool32)", None),
 )
 NO_IDS = ("pt", "npz", "gguf")  # a note says that ids were left out
 NO_TYPE = ("pt",)               # the record is a map for `record types`, and its values are of several types

@@ -17,10 +17,10 @@ typedef struct writer {
     bool burn;     /**< modules are laid out as Burn's */
     bool nameless; /**< a tensor below the root has an empty name */
     lr_gguf_entries metadata;
-    bool architecture;      /* they say what llama.cpp chooses a model by */
-    lr_gguf_buffer tensors; /**< the header's entries of them */
-    uint64_t count, ids, offset, long_names;
-    uint64_t next; /**< of the second walk: bytes of the data written */
+    bool architecture;                                 /* they say what llama.cpp chooses a model by */
+    lr_gguf_buffer tensors;                            /**< the header's entries of them */
+    uint64_t count, ids, offset, long_names, flexible; /* flexible: of Flex32 */
+    uint64_t next;                                     /**< of the second walk: bytes of the data written */
 } writer;
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
@@ -235,6 +235,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     w->count++;
     w->nameless = w->nameless || (w->depth && !w->path.size);
     w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
+    w->flexible += event->dtype == REC_DTYPE_FLEX32;
     w->long_names += w->path.size > LR_GGUF_NAME_MOST;
     return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size)
                                        : w->tensors.status;
@@ -347,6 +348,10 @@ static void tell(const writer *w)
     if (w->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "the ids of %" PRIu64 " parameter%s: GGUF has none", w->ids,
                      w->ids == 1 ? "" : "s");
+    }
+    if (w->flexible) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Flex32: F32 now", w->flexible,
+                     w->flexible == 1 ? "" : "s");
     }
     if (w->long_names) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",

@@ -39,6 +39,9 @@ struct lr_json_writer {
         bool texts;  /* of a map: its keys are text */
     } levels[LEVELS];
     uint64_t nulls;      /* numbers that JSON has not: infinities and NaN */
+    uint64_t plain;      /* bytes that are no tensor's */
+    bool tensor;         /* the value that comes is the `bytes` of a tensor */
+    char first[256];     /* where the first bytes that are no tensor's were */
     char null_path[512]; /* of the first */
     uint8_t lengths[256];
     char entries[256 * ENTRY_MOST];
@@ -371,6 +374,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
                         "a map with texts and numbers as keys, which JSON cannot tell apart");
     }
     w->levels[w->depth].texts = !quote;
+    w->tensor = !quote && key->v.length == 5 && memcmp(key->text, "bytes", 5) == 0;
     status = status == REC_OK && quote ? put(w, "\"", 1) : status;
     status = status == REC_OK ? put_scalar(w, key) : status;
     status = status == REC_OK && quote ? put(w, "\"", 1) : status;
@@ -430,6 +434,9 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     lr_json_writer *w = self;
     int32_t status = begin(w, IN_LIST, '[');
+    if (!w->tensor && !w->plain++) {
+        (void)rec_job_path(w->job, w->first, sizeof w->first);
+    }
     status = status == REC_OK ? put_blob(w, blob) : status;
     return status == REC_OK ? on_end(w, at) : status;
 }
@@ -459,7 +466,8 @@ lr_json_writer *lr_json_writer_new(rec_job *job, rec_sink *sink, bool pretty)
     w->pretty = pretty;
     w->after_key = false;
     w->depth = w->used = w->entry_room = w->entry_depth = 0;
-    w->nulls = 0;
+    w->nulls = w->plain = 0;
+    w->tensor = false;
     w->levels[0].in = IN_ROOT;
     w->levels[0].filled = false;
     return w;
@@ -480,6 +488,12 @@ int32_t lr_json_write(rec_job *job, rec_sink *sink, bool pretty)
     }
     int32_t status = rec_job_walk(job, &lr_json_visitor, w);
     status = status == REC_OK ? lr_json_writer_flush(w) : status;
+    if (status == REC_OK && w->plain) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, w->first,
+                     "%" PRIu64 " value%s of bytes%s: JSON has none, so that %s written as lists of numbers", w->plain,
+                     w->plain == 1 ? "" : "s", w->plain == 1 ? "" : ", the first here",
+                     w->plain == 1 ? "it was" : "they were");
+    }
     if (status == REC_OK && w->nulls) {
         rec_job_note(job, REC_NOTE_DROPPED, w->null_path,
                      "JSON has no infinities and no NaN: %" PRIu64 " %s written as null", w->nulls,

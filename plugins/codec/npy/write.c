@@ -52,9 +52,9 @@ typedef struct writer {
     uint64_t count, member_room, next;
     char *names;
     uint64_t name_used, name_room;
-    uint64_t ids, values, metadata;
-    lr_npz_name value, entry; /* the first of them */
-    uint8_t *tile;            /* two, one for what is compressed */
+    uint64_t ids, values, metadata, bools; /* bools: of Bool(U8) */
+    lr_npz_name value, entry;              /* the first of them */
+    uint8_t *tile;                         /* two, one for what is compressed */
     z_stream stream;
     bool streaming;
 } writer;
@@ -565,6 +565,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *t)
     int32_t status = value_begins(w);
     (void)at;
     w->ids += t->id && !(t->flags & REC_EVENT_ID_MADE);
+    w->bools += t->dtype == REC_DTYPE_BOOL8;
     if (status == REC_OK && !w->depth && !w->array) {
         return refuse(w, "a tensor without a name: the record is nothing else", "Save it as .npy.");
     }
@@ -591,7 +592,7 @@ static const rec_visitor visitor = {
 
 static int32_t walk(writer *w)
 {
-    w->depth = w->used = w->ids = w->values = w->metadata = 0;
+    w->depth = w->used = w->ids = w->values = w->metadata = w->bools = 0;
     w->paths = w->aside = false;
     return rec_job_walk(w->job, &visitor, w);
 }
@@ -609,6 +610,10 @@ static void note_left_out(const writer *w)
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
                      "the id%s of %" PRIu64 " parameter%s: left out, for NumPy's files hold arrays",
                      w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
+    }
+    if (w->bools) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): bool now", w->bools,
+                     w->bools == 1 ? "" : "s");
     }
     if (w->metadata) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",

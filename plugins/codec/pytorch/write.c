@@ -39,6 +39,7 @@ typedef struct writer {
     name *names;
     uint64_t name_count, name_room;
     uint64_t ids, metadata; /* what is left out */
+    uint64_t bools;         /* of Bool(U8), which are written as bools */
     uint64_t burns;         /* metadata that say how a record of Burn is written */
     uint64_t renamed;       /* tensors of a type that PyTorch has under another name */
     uint64_t recent;        /* tensors of a type that only later versions of it have */
@@ -104,6 +105,7 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
                                  .type = find_type(event)};
     w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     w->renamed += event->dtype == REC_DTYPE_FLEX32 || event->dtype == REC_DTYPE_BOOL32;
+    w->bools += event->dtype == REC_DTYPE_BOOL8;
     w->recent += !lr_pt_types[tensors[w->count].type % LR_PT_TYPES].storage;
     if (tensors[w->count].type == LR_PT_TYPES) {
         char path[400];
@@ -507,6 +509,10 @@ static void note_left_out(const writer *w)
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
                      "%" PRIu64 " tensor%s of Flex32 or Bool(U32): float32 and uint32 now", w->renamed,
                      w->renamed == 1 ? "" : "s");
+    }
+    if (w->bools) {
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): bool now", w->bools,
+                     w->bools == 1 ? "" : "s");
     }
     if (w->recent) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",

@@ -35,12 +35,12 @@ void lr_walk_hold(lr_walk *w)
     }
 }
 
-/* Says what the list or map that ends loses. What a type says of it is not lost. */
+/* Says what the list or map that ends loses. A type says which structs are empty and how long arrays are. */
 static void tell_lost(lr_walk *w)
 {
     const lr_held *held = &w->held[w->depth - 1];
     char words[64];
-    if (held->count == 0 && w->depth > 1 && !lr_job_typed(w->job)) {
+    if (held->count == 0 && w->depth > 1 && (held->list || !lr_job_typed(w->job))) {
         lr_walk_tell(w, REC_NOTE_DROPPED, 1, held->list ? "a list" : "a map",
                      "what is empty is left out, as %s holds tensors alone", w->job->plugin->name);
     } else if (held->list && held->next < held->count) {

@@ -157,6 +157,13 @@ lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
     return list;
 }
 
+/* Whether a node has nothing but what stands for it: nil, an empty list or map. */
+static bool is_nothing(const lr_node *node)
+{
+    const rec_value *value = node->piece ? lr_piece_value(node->piece) : NULL;
+    return !node->first && (!node->piece || (value && lr_fit_is_nothing(value)));
+}
+
 /* Which child is which element of a tuple or array: by its index where all fit; else the gaps are closed over the
  * elements that hold data. @param slots (out) for each element, NULL where there is none; to be released. @return
  * false: they are too many, or the job has failed. */
@@ -171,7 +178,8 @@ bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, 
     }
     for (uint64_t i = 0; i < count && by_index_fits; i++) {
         by_index_fits =
-            list[i]->index < wanted && !lr_fit_holds_nothing(rec_layout_child(layout, tuple ? list[i]->index : 0));
+            list[i]->index < wanted &&
+            (is_nothing(list[i]) || !lr_fit_holds_nothing(rec_layout_child(layout, tuple ? list[i]->index : 0)));
     }
     if (by_index_fits) {
         for (uint64_t i = 0; i < count; i++) {

@@ -221,7 +221,7 @@ static void scalars_are_filled_to_their_limits(void **state)
     assert_ptr_equal(s.value, rec_value_at(record, "value"));
     rec_binding_free(binding);
     /* A VALUE takes nil as well, but must be there. */
-    assert_int_equal(rec_set_nil(record, "value"), REC_OK);
+    assert_int_equal(rec_clear(record, "value"), REC_OK);
     binding = rec_bind(record, &SCALARS_type, &s);
     assert_non_null(binding);
     assert_int_equal(rec_value_kind(s.value), REC_KIND_NIL);
@@ -328,15 +328,19 @@ static void every_mistake_is_told_at_once(void **state)
     static const float floats[8] = {0};
     uint64_t two[] = {2}, shape[] = {2, 2, 2};
     rec_record *record = new_model();
+    static const char *const cleared[] = {"head", "heads.0", "empty"};
     MODEL m;
     (void)state;
-    assert_int_equal(rec_remove(record, "fc.weight"), REC_OK);            /* missing */
-    assert_int_equal(rec_set_nil(record, "blocks.0.weight"), REC_OK);     /* nil where it is required */
-    put(record, "blocks.1.weight", REC_DTYPE_I32, 1, two, ints, 8);       /* another kind of numbers */
-    put(record, "blocks.2.weight", REC_DTYPE_F32, 3, shape, floats, 32);  /* another rank */
-    assert_int_equal(rec_set_uint(record, "blocks.2.bias", 5), REC_OK);   /* no tensor */
-    assert_int_equal(rec_set_uint(record, "some.stray", 5), REC_OK);      /* unexpected */
-    assert_int_equal(rec_remove(record, "pair.1"), REC_OK);               /* an array cut short */
+    assert_int_equal(rec_remove(record, "fc.weight"), REC_OK);           /* missing */
+    assert_int_equal(rec_set_nil(record, "blocks.0.weight"), REC_OK);    /* nil where it is required */
+    put(record, "blocks.1.weight", REC_DTYPE_I32, 1, two, ints, 8);      /* another kind of numbers */
+    put(record, "blocks.2.weight", REC_DTYPE_F32, 3, shape, floats, 32); /* another rank */
+    assert_int_equal(rec_set_uint(record, "blocks.2.bias", 5), REC_OK);  /* no tensor */
+    assert_int_equal(rec_set_uint(record, "some.stray", 5), REC_OK);     /* unexpected */
+    assert_int_equal(rec_remove(record, "pair.1"), REC_OK);              /* an array cut short */
+    for (size_t i = 0; i < sizeof cleared / sizeof *cleared; i++) {
+        assert_int_equal(rec_clear(record, cleared[i]), REC_OK);
+    }
     assert_int_equal(rec_set_string(record, "head", "Sparse"), REC_OK);   /* no such variant */
     assert_int_equal(rec_set_string(record, "heads.0", "Dense"), REC_OK); /* a variant without its data */
     assert_int_equal(rec_set_string(record, "steps", "many"), REC_OK);    /* a scalar of another kind */

@@ -460,6 +460,8 @@ static void test_editing(void **state)
     STATUS(rec_set_value, NULL, "a", value);
     STATUS(rec_set_value, record, NULL, value);
     STATUS(rec_set_value, record, "a", NULL);
+    STATUS(rec_clear, NULL, "name");
+    STATUS(rec_clear, record, NULL);
     STATUS(rec_remove, NULL, "name");
     STATUS(rec_remove, record, NULL);
     STATUS(rec_set_tensor, NULL, "a", &spec);
@@ -504,6 +506,7 @@ static void test_tensors(void **state)
     NEUTRAL(0, rec_tensor_nbytes, NULL);
     ALLOWED(rec_tensor_release, NULL, 0, 1);
     NEUTRAL(NULL, rec_tensor_id, NULL);
+    NEUTRAL(0, rec_tensor_is_parameter, NULL);
     NEUTRAL(0, rec_tensor_assumed, NULL);
     NEUTRAL(REC_UNKNOWN, rec_tensor_offset, NULL);
     NOTHING(rec_tensor_bytes, NULL, &size);

@@ -495,13 +495,13 @@ static int32_t as_map(splitter *s, uint32_t number, uint32_t offset, rec_value *
 }
 
 /* The length of the list that the children are elements of. In a record of Burn an index is a place: one that is not
- * there holds nothing. Burn writes elements in their order, so that names in another order are no places. @return 0:
- * they are no elements. */
+ * there holds nothing. Burn writes elements in their order, and numbers in maps by number: what is in another order, or
+ * no tensor, has no places. @return 0: they are no elements. */
 static uint64_t elements_of(const splitter *s, const node *parent)
 {
     enum { HOLES_EACH = 16, HOLES_LEAST = 1024 }; /* what a list may take beyond its elements */
     uint64_t most = parent->count, length = 0;
-    bool ordered = true;
+    bool ordered = true, tensors = true;
     if (s->strict) {
         most += (uint64_t)parent->count * HOLES_EACH + HOLES_LEAST;
     }
@@ -510,10 +510,12 @@ static uint64_t elements_of(const splitter *s, const node *parent)
         if (index >= most || is_both(node_at(s, c))) {
             return 0;
         }
+        const node *one = node_at(s, c);
         ordered = ordered && index >= length;
+        tensors = tensors && (!one->leaf || s->flat->entries[one->leaf - 1].value.kind == REC_KIND_TENSOR);
         length = index >= length ? (uint64_t)index + 1 : length;
     }
-    return ordered || length == parent->count ? length : 0; /* plain spellings differ, so do the indices */
+    return (ordered && tensors) || length == parent->count ? length : 0; /* plain spellings: indices differ */
 }
 
 static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, uint64_t length, rec_value *out)

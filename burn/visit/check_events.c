@@ -463,12 +463,20 @@ static int32_t pass(lr_check *c)
 
 static int32_t compare_children(lr_check *c, const rec_value *value)
 {
+    const lr_check_frame *f = top(c);
     uint64_t count = rec_value_count(value);
     int32_t status = REC_OK;
+    bool holes;
+    c->exact = f->exact;
+    /* A map whose names are indices is read as a list, with nil for those that it lacks. */
+    holes = value->kind == REC_KIND_LIST && !lr_check_find(c, lr_check_place(c, f->place));
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         rec_scalar key = rec_value_key(value, i);
+        const rec_value *item = rec_value_item(value, i);
         status = value->kind == REC_KIND_MAP ? on_key(c, REC_UNKNOWN, &key) : REC_OK;
-        status = status == REC_OK ? lr_check_values(c, rec_value_item(value, i)) : status;
+        if (status == REC_OK) {
+            status = holes && item->kind == REC_KIND_NIL ? pass(c) : lr_check_values(c, item);
+        }
     }
     return status == REC_OK ? on_end(c, REC_UNKNOWN) : status;
 }

@@ -463,7 +463,7 @@ uint64_t rec_tensor_nbytes(const rec_tensor *tensor)
 
 int32_t rec_tensor_is_parameter(const rec_tensor *tensor)
 {
-    return LR_NULL(tensor) ? 0 : lr_tensor_is_parameter(tensor);
+    return tensor && lr_tensor_is_parameter(tensor);
 }
 
 const char *rec_tensor_id(const rec_tensor *tensor)

@@ -122,6 +122,7 @@ static int32_t read_tensor(struct reader *r)
     }
     rec_tensor_event event = {.size = sizeof event, .dtype = (rec_dtype)dtype, .rank = (uint32_t)rank, .shape = shape};
     event.id = strcmp(id_text, "-") != 0 ? id_text : NULL;
+    event.flags = event.id ? 0 : REC_EVENT_BARE; /* the file has the id of each parameter */
     event.dtype_name = strcmp(name_text, "-") != 0 ? name_text : NULL;
     event.data = (rec_blob){.struct_size = sizeof(rec_blob),
                             .kind = REC_BLOB_RANGE,

@@ -132,6 +132,20 @@ def load_modules(run, case, stores):
                   lambda: act("safetensors", "safetensors", "0.21"))
 
 
+def come_back(run, case, stores):
+    """A module's record through another format, without its type, for each Burn with a store."""
+    for version, program in stores.items():
+        for form in ("pt", "npz", "safetensors", "bpk"):
+            def act():
+                between, file = run.path(f"between.{form}"), run.path("back.bpk")
+                run.record("convert", "-q", "-y", case.file("mpk", "full"), between)
+                run.record("convert", "-q", "-y", "--burn", f"0.{minor(version)}", between, file)
+                holds(json.loads(call(program, "read", driver_case(case), "store", file)), case.at("full", "full"),
+                      False)
+            run.check(f"{case}: through .{form} and back, for Burn {version}'s store", f"{case.version} module", version,
+                      act)
+
+
 def half_becomes_full(run, case, stores):
     for version, program in stores.items():
         def act():
@@ -293,6 +307,7 @@ def main():
                            f"{case.version} type", next(iter(stores)))
                 if minor(case.version) >= 14:
                     half_becomes_full(run, case, stores)
+                    come_back(run, case, stores)
             elif case.name in OPTIMIZERS and (case.version, case.name, case.pattern) not in seen:
                 seen.add((case.version, case.name, case.pattern))
                 states_come_back(run, case, stores)

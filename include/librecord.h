@@ -43,14 +43,14 @@ extern "C" {
 /* ---------------------------------------------------------------------------------------------------- version -- */
 
 #define REC_VERSION_MAJOR 0
-#define REC_VERSION_MINOR 2
+#define REC_VERSION_MINOR 9
 #define REC_VERSION_PATCH 0
-/** The version as one number that can be compared: 0.2.0 is 200. */
+/** The version as one number that can be compared: 0.9.0 is 900. */
 #define REC_VERSION_NUMBER (REC_VERSION_MAJOR * 10000 + REC_VERSION_MINOR * 100 + REC_VERSION_PATCH)
 
 /** @return the version of the running library, in the form of `REC_VERSION_NUMBER`. */
 REC_API uint32_t rec_version(void);
-/** @return the same as text, "0.2.0"; static. */
+/** @return the same as text, "0.9.0"; static. */
 REC_API const char *rec_version_string(void);
 
 /* ---------------------------------------------------------------------------------------------- status, errors -- */
@@ -345,7 +345,7 @@ typedef struct rec_plugin_info {
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
     const char *adapter;     /**< the default of the load argument: "pytorch" for foreign modules, "either" if it is
                                 detected, else "none". A file may override it */
-    /* Since 0.2. For a rejected plugin numbers are 0 and strings "". */
+    /* For a rejected plugin numbers are 0 and strings "". */
     int32_t kind;     /**< REC_PLUGIN_… */
     int32_t can_load; /**< 1 or 0, like the following; for a codec decoding, for a source opening */
     int32_t can_save;
@@ -509,6 +509,61 @@ REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
  * skip, borrowed from the record; NULL for other values. */
 REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
 
+/* The same for callers that cannot take a struct as a value (bindings of other languages), and with an error. */
+
+/** @param scalar (out) the scalar of a scalar value. @return REC_E_MISMATCH: the value is none. */
+REC_API rec_status rec_value_get(const rec_value *value, rec_scalar *scalar);
+/** @param scalar (out) what rec_value_key() returns. @return REC_E_ARGUMENT: there is no such entry. */
+REC_API rec_status rec_value_get_key(const rec_value *value, uint64_t index, rec_scalar *scalar);
+/** @param scalar (out) what rec_value_number() returns. @return REC_E_ARGUMENT: there is no such number. */
+REC_API rec_status rec_value_get_number(const rec_value *value, uint64_t index, rec_scalar *scalar);
+/** Reads packed numbers `first` … `first + count - 1`, converted to `dtype`.
+ *  @param target room for `count` elements, host byte order; may be NULL for none.
+ *  @return REC_E_MISMATCH: the value has no packed numbers, or numbers of another kind (floats, integers, bools);
+ *  REC_E_RANGE: one does not fit `dtype`; REC_E_ARGUMENT: there are not so many. */
+REC_API rec_status rec_value_numbers(const rec_value *value, rec_dtype dtype, uint64_t first, uint64_t count,
+                                     void *target);
+/** @param name one name, nothing in it is escaped. @return the value below a map, a list (its index) or a variant;
+ *  NULL: there is none (no error is set). */
+REC_API const rec_value *rec_value_child(const rec_value *value, const char *name);
+
+enum {
+    REC_ROW_ASSUMED = 1,   /**< as rec_tensor_assumed() */
+    REC_ROW_CONVERTED = 2, /**< `dtype` is not `stored_dtype`: `data` must be converted, rec_tensor_read() does it */
+    REC_ROW_ALIGNED = 4    /**< `data` is aligned for elements of `stored_dtype` */
+};
+
+/** One tensor of a table. All pointers but `path` belong to the record. The layout of the first members is frozen. */
+typedef struct rec_row {
+    const char *path;         /**< as rec_tensor_at() takes it; NUL-terminated; belongs to the table */
+    uint64_t path_length;     /**< bytes of `path` */
+    const rec_tensor *tensor; /**< the tensor itself */
+    const uint64_t *shape;    /**< `rank` dimensions, outermost first */
+    const char *id;           /**< the parameter id, or NULL */
+    const void *data;         /**< as rec_tensor_at_hand(): the stored bytes, little-endian; NULL: not in memory */
+    uint64_t data_size;       /**< bytes at `data`, 0 with NULL */
+    uint64_t count;           /**< elements */
+    uint64_t nbytes;          /**< bytes at `dtype` */
+    uint64_t offset;          /**< as rec_tensor_offset() */
+    rec_dtype dtype;          /**< as rec_tensor_dtype() */
+    rec_dtype stored_dtype;   /**< as rec_tensor_stored_dtype() */
+    uint32_t rank;            /**< dimensions of `shape` */
+    uint32_t flags;           /**< REC_ROW_… */
+} rec_row;
+
+/** All tensors of a record, in file order: one call instead of many for each tensor. */
+typedef struct rec_table {
+    uint32_t size;       /**< sizeof(rec_table) of the library */
+    uint32_t row_size;   /**< bytes from one row to the next: sizeof(rec_row) of the library */
+    uint64_t count;      /**< rows */
+    const rec_row *rows; /**< `count` rows of `row_size` bytes */
+} rec_table;
+
+/** @return a table, to be freed before the record is edited or freed; NULL with an error. */
+REC_API const rec_table *rec_record_table(const rec_record *record);
+/** NULL is ignored. */
+REC_API void rec_table_free(const rec_table *table);
+
 /** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
 typedef struct rec_iterator rec_iterator;
 /** @return an iterator before the first leaf, to be freed; NULL if out of memory. The record must not be edited
@@ -590,6 +645,9 @@ REC_API rec_dtype rec_tensor_dtype(const rec_tensor *tensor);
 REC_API rec_dtype rec_tensor_stored_dtype(const rec_tensor *tensor);
 /** @return the name of `rec_tensor_dtype`; of opaque and quantised tensors the file's name. Borrowed. */
 REC_API const char *rec_tensor_dtype_name(const rec_tensor *tensor);
+/** @return how the file names the type of an opaque or quantised tensor, for example the scheme of its quantisation;
+ * NULL: it has a type of librecord's. Borrowed from the record. */
+REC_API const rec_value *rec_tensor_dtype_value(const rec_tensor *tensor);
 REC_API uint32_t rec_tensor_rank(const rec_tensor *tensor);
 /** @return `rank` dimensions, outermost first; borrowed, never NULL. */
 REC_API const uint64_t *rec_tensor_shape(const rec_tensor *tensor);

@@ -62,15 +62,11 @@ for page in "$pages"/record*.1; do
     fi
 done
 
-# Section 3: a page for each function that is exported, but for those of 0.1 that are not declared any more.
+# Section 3: a page for each function that is exported.
 section3=${top_builddir:-.}/man3
-gone=$(sed -n 's/^# For programs of 0.1, not declared any more: //p' "$srcdir/tests/symbols.txt")
 : >"$scratch/missing"
 sed -n 's/^\(rec_[a-z0-9_]*\) .*/\1/p' "$srcdir/tests/symbols.txt" >"$scratch/functions"
 while read -r function; do
-    case " $gone " in
-    *" $function "*) continue ;;
-    esac
     page=$(sed -n 's|^\.so man3/||p' "$section3/$function.3" 2>/dev/null)
     grep -qx "\.Fo $function" "$section3/${page:-none}" 2>/dev/null || echo "no page: $function" >>"$scratch/missing"
 done <"$scratch/functions"

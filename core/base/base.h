@@ -343,7 +343,7 @@ struct rec_job {
     lr_error error;
 };
 
-/** What the members of 0.1 take: rec_limits is never smaller; and no struct that crosses is ever larger than that. */
+/** rec_limits is never smaller than this, and no struct of a caller larger than LR_STRUCT_MOST. */
 #define LR_LIMITS_LEAST (offsetof(rec_limits, elements) + sizeof(((rec_limits *)0)->elements))
 enum { LR_STRUCT_MOST = 4096 };
 

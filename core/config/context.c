@@ -122,7 +122,7 @@ lr_attached *lr_context_attach(rec_context *context, lr_attached *what)
     return first ? first : what;
 }
 
-/* What an allocator of 0.1 has. */
+/* What an allocator has at least. */
 #define ALLOCATOR_LEAST (offsetof(rec_allocator, user) + sizeof(((rec_allocator *)0)->user))
 
 rec_context *rec_context_new(const rec_allocator *allocator)

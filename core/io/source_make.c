@@ -5,7 +5,7 @@
 
 #include "core/io/io_private.h"
 
-/* What the functions of 0.1 take. */
+/* The size of the least table of functions. */
 #define OPS_LEAST (offsetof(rec_source_ops, release) + sizeof(((rec_source_ops *)0)->release))
 
 struct made {

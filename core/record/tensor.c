@@ -436,6 +436,11 @@ const char *rec_tensor_dtype_name(const rec_tensor *tensor)
     return rec_dtype_name(rec_tensor_dtype(tensor));
 }
 
+const rec_value *rec_tensor_dtype_value(const rec_tensor *tensor)
+{
+    return tensor ? tensor->dtype_value : NULL;
+}
+
 uint32_t rec_tensor_rank(const rec_tensor *tensor)
 {
     return tensor ? tensor->rank : 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Values as they are read: what kind they are, and what they hold. */
+#include <inttypes.h>
+#include <string.h>
+
 #include "core/io/io.h"
 #include "core/record/record.h"
 
@@ -146,4 +149,98 @@ const void *rec_value_bytes(const rec_value *value, uint64_t *size)
     }
     lr_source_lend(value->v.bytes->source);
     return value->v.bytes->data;
+}
+
+/* ------------------------------------------------------------------------------------------ by a pointer, with errors
+ * -- */
+
+/* REC_OK, or an error of a value. */
+static rec_status answer(rec_status status, const char *expected, int32_t kind)
+{
+    if (status == REC_OK) {
+        lr_publish_ok();
+        return REC_OK;
+    }
+    return lr_publish(status, "expected %s, found %s", expected, lr_kind_words(kind));
+}
+
+static rec_status give(rec_scalar *to, rec_scalar from, bool there, uint64_t index, uint64_t count)
+{
+    if (!there) {
+        return lr_publish(REC_E_ARGUMENT, "there is no entry %" PRIu64 " among %" PRIu64, index, count);
+    }
+    *to = from;
+    lr_publish_ok();
+    return REC_OK;
+}
+
+rec_status rec_value_get(const rec_value *value, rec_scalar *scalar)
+{
+    if (LR_NULL(value) || LR_NULL(scalar)) {
+        return REC_E_ARGUMENT;
+    }
+    if (value->kind > REC_KIND_STRING) {
+        return answer(REC_E_MISMATCH, "a scalar", value->kind);
+    }
+    *scalar = lr_to_scalar(value);
+    return answer(REC_OK, "", value->kind);
+}
+
+rec_status rec_value_get_key(const rec_value *value, uint64_t index, rec_scalar *scalar)
+{
+    uint64_t count;
+    if (LR_NULL(value) || LR_NULL(scalar)) {
+        return REC_E_ARGUMENT;
+    }
+    if (value->kind != REC_KIND_MAP && value->kind != REC_KIND_VARIANT) {
+        return answer(REC_E_MISMATCH, "a map or a variant", value->kind);
+    }
+    count = value->kind == REC_KIND_VARIANT ? 1 : rec_value_count(value);
+    return give(scalar, rec_value_key(value, index), index < count, index, count);
+}
+
+rec_status rec_value_get_number(const rec_value *value, uint64_t index, rec_scalar *scalar)
+{
+    if (LR_NULL(value) || LR_NULL(scalar)) {
+        return REC_E_ARGUMENT;
+    }
+    if (value->kind != REC_KIND_NUMBERS) {
+        return answer(REC_E_MISMATCH, "a list of numbers", value->kind);
+    }
+    return give(scalar, rec_value_number(value, index), index < value->v.run->count, index, value->v.run->count);
+}
+
+rec_status rec_value_numbers(const rec_value *value, rec_dtype dtype, uint64_t first, uint64_t count, void *target)
+{
+    const lr_packed *run;
+    lr_converted result = {0};
+    int outcome;
+    if (LR_NULL(value) || (count && LR_NULL(target))) {
+        return REC_E_ARGUMENT;
+    }
+    if (value->kind != REC_KIND_NUMBERS) {
+        return answer(REC_E_MISMATCH, "a list of numbers", value->kind);
+    }
+    run = value->v.run;
+    if (first > run->count || count > run->count - first) {
+        return lr_publish(REC_E_ARGUMENT,
+                          "%" PRIu64 " numbers from %" PRIu64 " on were asked for, but there are %" PRIu64, count,
+                          first, run->count);
+    }
+    lr_source_lend(run->data.source);
+    outcome = lr_convert(run->dtype, run->data.data + first * (rec_dtype_bits(run->dtype) / 8), dtype, target, count,
+                         false, &result);
+    if (outcome == LR_CONVERT_REFUSED) {
+        return lr_publish(REC_E_MISMATCH, "expected numbers of %s, found %s", rec_dtype_name(dtype),
+                          rec_dtype_name(run->dtype));
+    }
+    if (outcome == LR_CONVERT_RANGE) {
+        return lr_publish(REC_E_RANGE, "number %" PRIu64 " does not fit %s", first + result.bad, rec_dtype_name(dtype));
+    }
+    return answer(REC_OK, "", value->kind);
+}
+
+const rec_value *rec_value_child(const rec_value *value, const char *name)
+{
+    return value && name ? lr_child(value, name, strlen(name)) : NULL;
 }

@@ -163,7 +163,7 @@ static const rec_plugin *const *open_file(const char *path, char *reason)
     if (!handle) {
         return NULL;
     }
-    plugins = lt_dlsym(handle, symbol_name); /* NAME_LTX_librecord_plugins first: files of 0.1 export that */
+    plugins = lt_dlsym(handle, symbol_name);
     if (!plugins) {
         const lt_dlinfo *info = lt_dlgetinfo(handle);
         (void)snprintf(reason, LR_REASON, "it exports neither %s nor %s_LTX_%s: was it renamed?", symbol_name,

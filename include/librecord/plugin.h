@@ -239,7 +239,7 @@ typedef struct rec_source_ops {
     uint64_t (*size_hint)(void *self);
     /** Frees `self`, which outlives the job and so must come from malloc. May be called on any thread. */
     void (*release)(void *self);
-    /* Since 0.2, for rec_source_make() only. */
+    /* For rec_source_make() only. */
     /** Reads all of `size` bytes at `offset`, which lie within `total`. Never called on two threads at once; possibly
      * called long after the job has ended, when a tensor is accessed. The bytes must not change. */
     int32_t (*read_at)(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size);
@@ -317,7 +317,6 @@ typedef struct rec_tensor_event {
                                REC_DTYPE_QFLOAT always does: Burn's description as JSON, {"QFloat":{…}}, in which 32-bit
                                floats end in f. A writer stores it, a reader returns it */
     rec_blob data;          /**< little-endian elements, row-major */
-    /* Since 0.2. */
     /** The elements as numbers, if `data` are blocks or codes that the library cannot compute with: `numbers`, a VIEW
      * or RANGE, has as many of this type, computed on access (rec_source_make). They replace `data` wherever a
      * precision is set, and in typed access. REC_DTYPE_NONE: not available. Set by readers only. */
@@ -373,7 +372,6 @@ typedef struct rec_visitor {
     int32_t (*end)(void *self, uint64_t at);
     int32_t (*option)(void *self, uint64_t at, int32_t present);
     int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
-    /* Since 0.2. */
     /** Announces an entry of the metadata that is not text: the following events of one value without tensors are its
      * value. A writer without it receives numbers, bools and nil as texts by `metadata`; other values are left out;
      * the report mentions both. A reader that also runs with 0.1 must check REC_HAS(rec_visitor, visitor,
@@ -393,7 +391,7 @@ REC_API uint64_t rec_sink_tell(const rec_sink *sink);
  * streams and filters. */
 REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
 /** @return 0 if the next `size` bytes are only counted, so that the data of a blob need not be computed: in a sink of
- * rec_sink_layout(), and outside of the window of a parallel save (rec_window). Else 1. Since 0.2. */
+ * rec_sink_layout(), and outside of the window of a parallel save (rec_window). Else 1. */
 REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
 /** Overwrites bytes already written, such as a size or an offset known only afterwards. Does not change
  * rec_sink_tell(). Use it rarely: it flushes all output first. REC_E_UNSUPPORTED if it is not possible. */
@@ -416,7 +414,7 @@ REC_API int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, 
  * returned by rec_sink_name() into the index as plain text, between characters other than letters, digits, `-`, `_`
  * and `.`. All files are renamed before the index replaces the old one; then files named by the old index are deleted,
  * if their names have the form of this set. All files of a save have one STEM, and TAILs that differ in digits only.
- * Since 0.2. */
+ * */
 REC_API int32_t rec_sink_part(rec_job *job, rec_sink *sink, const char *stem, const char *tail, rec_sink **out);
 /** Changes the name of the saved file in its directory (to that of an index). Call it before the first byte and the
  * first companion file. */
@@ -454,12 +452,12 @@ enum {
     REC_TRAIT_NO_NAMES = 16,  /**< its data have no names: the type of a recorder is that of the file */
     REC_TRAIT_TAIL = 32,      /**< its probe inspects the end of the file: rec_head then has its `tail` */
     REC_TRAIT_PLAIN = 128,  /**< with REC_TRAIT_EXACT_SIZE: stores tensors as plain bytes, and no other byte depends on
-                               them (no checksums): several processes may write the file together. Since 0.2 */
+                               them (no checksums): several processes may write the file together. */
     REC_TRAIT_BARE = 256,   /**< with REC_TRAIT_TENSORS: its files record which tensors are bare (REC_EVENT_BARE). For
-                               other formats the core adds a note that they are read as parameters. Since 0.2 */
+                               other formats the core adds a note that they are read as parameters. */
     REC_TRAIT_VALUES = 512, /**< with REC_TRAIT_TENSORS: its files keep values that are not tensors, and lists and maps
                                with any contents. For other formats the core adds a note about elements at the end of a
-                               list that hold nothing, and about empty lists and maps. Since 0.2 */
+                               list that hold nothing, and about empty lists and maps. */
     REC_TRAIT_PATHS = 64 /**< with REC_TRAIT_TENSORS: flat. A save is one map of REC_FORM_PATHS of tensors and numbers;
                             the core flattens every record, and the count is known at the end. A load may report one
                             too; the states of Burn's optimizers and schedulers are recognised by their keys */
@@ -521,9 +519,8 @@ typedef struct rec_plugin {
     int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
     /** Walks the record (rec_job_walk) and writes it. */
     int32_t (*save)(rec_job *job, rec_sink *sink);
-    int32_t adapter;  /**< REC_ADAPTER_… */
-    int32_t reserved; /**< 0 */
-    /* Since 0.2. */
+    int32_t adapter;               /**< REC_ADAPTER_… */
+    int32_t reserved;              /**< 0 */
     int32_t kind;                  /**< REC_PLUGIN_…, of librecord.h */
     int32_t reserved_kind;         /**< 0 */
     const char *const *extensions; /**< additional recognised extensions, NULL-terminated, or NULL */

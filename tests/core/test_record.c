@@ -918,6 +918,119 @@ static void a_bad_tensor_is_refused_in_words(void **state)
     rec_record_free(record);
 }
 
+/* ----------------------------------------------------------------------------------------- for other languages -- */
+
+static void a_table_has_all_tensors(void **state)
+{
+    static const float numbers[6] = {1, 2, 3, 4, 5, 6};
+    const uint64_t shape[] = {2, 3}, none[] = {0};
+    rec_record *record = empty();
+    const rec_table *table;
+    const char *row;
+    const rec_row *first, *second;
+    (void)state;
+    table = rec_record_table(record);
+    assert_non_null(table);
+    assert_int_equal(table->count, 0);
+    rec_table_free(table);
+    assert_int_equal(rec_set_f32(record, "a.b\\.c", numbers, 2, shape), REC_OK);
+    assert_int_equal(rec_set_int(record, "n", 5), REC_OK);
+    assert_int_equal(rec_set_f32(record, "z", numbers, 1, none), REC_OK);
+    assert_int_equal(rec_set_id(record, "z", NULL), REC_OK);
+    table = rec_record_table(record);
+    assert_non_null(table);
+    assert_int_equal(table->size, sizeof *table);
+    assert_int_equal(table->row_size, sizeof *first);
+    assert_int_equal(table->count, 2);
+    row = (const char *)table->rows;
+    first = (const rec_row *)row;
+    second = (const rec_row *)(row + table->row_size);
+    assert_string_equal(first->path, "a.b\\.c");
+    assert_int_equal(first->path_length, 6);
+    assert_ptr_equal(first->tensor, rec_tensor_at(record, first->path));
+    assert_int_equal(first->rank, 2);
+    assert_int_equal(first->shape[1], 3);
+    assert_string_equal(first->id, rec_tensor_id(first->tensor));
+    assert_int_equal(first->dtype, REC_DTYPE_F32);
+    assert_int_equal(first->stored_dtype, REC_DTYPE_F32);
+    assert_int_equal(first->count, 6);
+    assert_int_equal(first->nbytes, 24);
+    assert_int_equal(first->data_size, 24);
+    assert_int_equal(first->offset, REC_UNKNOWN);
+    assert_int_equal(first->flags & ~(uint32_t)REC_ROW_ALIGNED, 0);
+    assert_ptr_equal(first->data, rec_tensor_bytes(first->tensor, NULL));
+    assert_string_equal(second->path, "z");
+    assert_null(second->id);
+    assert_int_equal(second->count, 0);
+    rec_table_free(table);
+    rec_table_free(NULL);
+    rec_record_free(record);
+    assert_null(rec_record_table(NULL));
+    assert_error(REC_E_ARGUMENT, "rec_record_table: `record` is NULL");
+}
+
+static void scalars_are_given_by_pointer(void **state)
+{
+    rec_record *record = empty();
+    rec_scalar scalar = {.kind = -1};
+    (void)state;
+    assert_int_equal(rec_set_int(record, "map.n", -5), REC_OK);
+    put_f32(record, "map.w", 1);
+    assert_int_equal(rec_value_get(rec_value_at(record, "map.n"), &scalar), REC_OK);
+    assert_int_equal(scalar.v.i, -5);
+    assert_int_equal(rec_value_get(rec_value_at(record, "map"), &scalar), REC_E_MISMATCH);
+    assert_error(REC_E_MISMATCH, "expected a scalar, found a map");
+    assert_int_equal(rec_value_get_key(rec_value_at(record, "map"), 1, &scalar), REC_OK);
+    assert_string_equal(scalar.text, "w");
+    assert_int_equal(rec_value_get_key(rec_value_at(record, "map"), 2, &scalar), REC_E_ARGUMENT);
+    assert_error(REC_E_ARGUMENT, "there is no entry 2 among 2");
+    assert_int_equal(rec_value_get_key(rec_value_at(record, "map.w"), 0, &scalar), REC_E_MISMATCH);
+    assert_int_equal(rec_value_get_number(rec_value_at(record, "map"), 0, &scalar), REC_E_MISMATCH);
+    assert_int_equal(rec_value_get(NULL, &scalar), REC_E_ARGUMENT);
+    assert_int_equal(rec_value_get(rec_root(record), NULL), REC_E_ARGUMENT);
+    assert_ptr_equal(rec_value_child(rec_value_child(rec_root(record), "map"), "n"), rec_value_at(record, "map.n"));
+    assert_null(rec_value_child(rec_root(record), "map.n"));
+    assert_null(rec_value_child(NULL, "map"));
+    rec_record_free(record);
+}
+
+static void packed_numbers_are_read_in_one_call(void **state)
+{
+    craft c = {0};
+    rec_record *record;
+    const rec_value *list;
+    int64_t wide[5] = {0};
+    uint8_t narrow[3] = {0};
+    double floats[1];
+    rec_scalar scalar;
+    (void)state;
+    craft_begin(&c, "0.18.0", 1);
+    craft_map(&c, 1);
+    craft_str(&c, "l");
+    craft_list(&c, 5);
+    for (uint64_t i = 0; i < 5; i++) {
+        craft_uint(&c, 100 * i);
+    }
+    record = loaded(&c);
+    list = rec_value_at(record, "l");
+    assert_int_equal(rec_value_kind(list), REC_KIND_NUMBERS);
+    assert_int_equal(rec_value_numbers(list, REC_DTYPE_I64, 0, 5, wide), REC_OK);
+    assert_int_equal(wide[4], 400);
+    assert_int_equal(rec_value_numbers(list, REC_DTYPE_U8, 1, 2, narrow), REC_OK);
+    assert_int_equal(narrow[1], 200);
+    assert_int_equal(rec_value_numbers(list, REC_DTYPE_U8, 1, 3, narrow), REC_E_RANGE);
+    assert_error(REC_E_RANGE, "number 3 does not fit u8");
+    assert_int_equal(rec_value_numbers(list, REC_DTYPE_F64, 0, 1, floats), REC_E_MISMATCH);
+    assert_int_equal(rec_value_numbers(list, REC_DTYPE_U8, 4, 2, narrow), REC_E_ARGUMENT);
+    assert_error(REC_E_ARGUMENT, "2 numbers from 4 on were asked for, but there are 5");
+    assert_int_equal(rec_value_numbers(list, REC_DTYPE_U8, 5, 0, NULL), REC_OK);
+    assert_int_equal(rec_value_get_number(list, 2, &scalar), REC_OK);
+    assert_int_equal(scalar.v.u, 200);
+    assert_int_equal(rec_value_get_number(list, 5, &scalar), REC_E_ARGUMENT);
+    rec_record_free(record);
+    craft_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -950,6 +1063,9 @@ int main(void)
         cmocka_unit_test(bytes_are_taken_even_if_the_call_fails),
         cmocka_unit_test(a_tensor_without_elements_needs_no_data),
         cmocka_unit_test(a_bad_tensor_is_refused_in_words),
+        cmocka_unit_test(a_table_has_all_tensors),
+        cmocka_unit_test(scalars_are_given_by_pointer),
+        cmocka_unit_test(packed_numbers_are_read_in_one_call),
     };
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);
 }

@@ -284,7 +284,7 @@ static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
         {{.size = offsetof(rec_source_ops, read_at), .release = let_go, .read_at = give_at, .total = total_of},
          REC_E_PLUGIN,
          "made a source without `read`",
-         1}, /* one of 0.1 has no places: what lies there is not looked at */
+         1}, /* an older one has no places: what lies there is not looked at */
         {{.size = sizeof(rec_source_ops), .read = give, .release = let_go, .total = total_more},
          REC_E_IO,
          "it was to have 5 bytes and ended after 4",

@@ -254,7 +254,7 @@ static void what_is_lent_is_given_back_once(void **state)
         assert_int_equal(l.released, 4);
         record = rec_record_new(context);
     }
-    { /* a program of 0.1 knows less of the struct */
+    { /* a program of an older librecord knows less of the struct */
         line l = {.data = (uint8_t *)numbers, .size = 40, .fail_at = -1};
         rec_tensor_spec spec = spec_of(&l, shape, 1);
         spec.size = offsetof(rec_tensor_spec, release);

@@ -135,7 +135,7 @@ static void put_metadata(building *b, const lr_mpi_leaf *leaf)
     const char *key = leaf->path + 1;
     const rec_value *own = rec_metadata_value(b->record, key);
     if (leaf->kind != REC_KIND_STRING && !own) {
-        fail(b, REC_E_UNSUPPORTED, "metadata", "what is no text has to be in the record of every rank");
+        fail(b, REC_E_UNSUPPORTED, "metadata", "what is not a text has to be in the record of every rank");
         return;
     }
     b->status = own ? rec_metadata_set_value(b->whole, key, own) : rec_metadata_set(b->whole, key, leaf->value);

@@ -73,7 +73,7 @@ static int32_t fill_all(filled *f, const lr_parallel *parallel, rec_fill_fn fill
 {
     uint64_t last = f->asked[f->count - 1].size;
     int32_t status = lr_sink_is_straight(last_of(f)) ? rec_fail(f->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                                                                "what is no regular file cannot be written by several")
+                                                                "only regular files can be written in parallel")
                                                      : REC_OK;
     for (uint64_t i = 0; i + 1 < f->count && status == REC_OK; i++) {
         status = make_part(f, i);
@@ -112,7 +112,7 @@ int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_fill
     struct stat there;
     /* Before it is opened, which of a FIFO waits for a reader. */
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
-        return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what is no regular file cannot be written by several");
+        return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "only regular files can be written in parallel");
     }
     if (main->name && lr_check_own_name(job, path, REC_E_ARGUMENT, name) != REC_OK) {
         return job->error.status;

@@ -30,7 +30,7 @@ rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room)
         return REC_E_ARGUMENT;
     }
     if (loss->size < LOSS_LEAST || !room || (loss->kind != REC_NOTE_OVERFLOW && loss->kind != REC_NOTE_CLAMPED)) {
-        return lr_publish(REC_E_ARGUMENT, "rec_loss_text: it is no loss, or there is no room for its words");
+        return lr_publish(REC_E_ARGUMENT, "rec_loss_text: it is not a loss, or there is no room for its words");
     }
     lr_loss_text(loss->kind, loss->dtype, loss->count, text, (size_t)room);
     return REC_OK;

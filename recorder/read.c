@@ -41,7 +41,7 @@ static void fail_folder(rec_job *job, const lr_plugin *asked)
 static void hint_unknown(rec_job *job, const lr_recognised *found)
 {
     if (found->codec) {
-        rec_fail_hint(job, "It is %s, but what it inflates to is no record that a recorder here knows.",
+        rec_fail_hint(job, "It is %s, but what it inflates to is not a record that a recorder here knows.",
                       found->codec->d.name);
         if (found->inside) {
             rec_fail_hint(job, "Of what is in it: %s", found->inside);

@@ -348,7 +348,7 @@ fails "structs that are no header" embed "$tiny" --structs --output tiny.c <<END
 record: --output: structs are a header, so expected a name that ends in .h, found "tiny.c"
   record embed --help shows how it is used.
 END
-fails "a name that is no identifier" embed "$tiny" --output tiny.c --name my-model <<END
+fails "a name that is not an identifier" embed "$tiny" --output tiny.c --name my-model <<END
 record: --name: expected an identifier of C and C++, found "my-model"
   record embed --help shows how it is used.
 END
@@ -356,8 +356,8 @@ fails "a keyword of C++" embed "$tiny" --output tiny.c --as class <<END
 record: --as: expected an identifier of C and C++, found "class"
   record embed --help shows how it is used.
 END
-fails "an output whose name is no identifier" embed "$tiny" --output my-model.c <<END
-record: "my-model" is no identifier of C and C++ that symbols could begin with: give --name NAME
+fails "an output whose name is not an identifier" embed "$tiny" --output my-model.c <<END
+record: "my-model" is not an identifier of C and C++ that symbols could begin with: give --name NAME
   record embed --help shows how it is used.
 END
 fails "options of a conversion without one" embed "$tiny" --output tiny.c --clamp <<END

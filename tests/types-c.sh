@@ -104,7 +104,7 @@ check "and the way to bind it says so" grep -q REC_BIND_ALLOW_UNEXPECTED "$scrat
 run edit new set F 'f32 [1]' set T 5 set linux 1 set NULL 1 set REC_M_EXPAND 1 set l '[{"a": 1}, {"a": 2, "b": 1}]' set ok 1 \
     set l_count 3 set e '[{"x": {"V": 1}}]' set 'a b' 1 -o "$scratch/hostile.mpk"
 fails "a key of two words" types --c "$scratch/hostile.mpk" <<END
-record: $scratch/hostile.mpk: its root is a map by ids, or has a key that is no identifier of C's
+record: $scratch/hostile.mpk: its root is a map by ids, or has a key that is not an identifier of C's
   A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
 END
 run edit -i "$scratch/hostile.mpk" rm 'a b'
@@ -113,7 +113,7 @@ cp "$scratch/out" "$scratch/hostile.h"
 check "keys that are the macro's own, or others'" compiles "$scratch/hostile.h"
 check "are fields where they can be" grep -q 'F_(T_, PARAM, F, 1, 1)' "$scratch/hostile.h"
 fails "an optimizer" types --c 0.18.0/adam-full.mpk <<END
-record: 0.18.0/adam-full.mpk: its root is a map by ids, or has a key that is no identifier of C's
+record: 0.18.0/adam-full.mpk: its root is a map by ids, or has a key that is not an identifier of C's
   A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
 END
 run types --c 0.18.0/noam-full.mpk

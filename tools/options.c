@@ -263,10 +263,11 @@ static int check_rule(const char *setting)
     key = xasprintf("%.*s", (int)length, setting);
     near = tool_nearest(key, keys);
     if (near) {
-        status = tool_fail("--rule: there is no rule \"%s\"\nDid you mean \"%s\"?", key, near);
+        status = tool_fail("--rule: unknown rule \"%s\"\nDid you mean \"%s\"?", key, near);
     } else {
-        status = tool_fail("--rule: there is no rule \"%s\"\nThere are: drop, split, weight_norm, rename, add, rope, "
-                           "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.",
+        status = tool_fail("--rule: unknown rule \"%s\"\n"
+                           "Known: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, "
+                           "tie, module, variant, back, export, let, select.",
                            key);
     }
     free(key);

@@ -261,11 +261,11 @@ static void print_people(rec_context *context, uint64_t count, bool why)
         puts("No plugin was found. LIBRECORD_PLUGIN_PATH names the folders to look into.");
     }
     if (hidden && !why) {
-        printf("\n%s more %s hidden by others of the same name; record plugins --why says by whom.\n",
+        printf("\n%s more %s hidden by others of the same name; record plugins --why shows which.\n",
                tool_grouped(hidden, number), hidden == 1 ? "is" : "are");
     }
     if (refused && !why) {
-        printf("\n%s more %s refused; record plugins --why says why.\n", tool_grouped(refused, number),
+        printf("\n%s more %s rejected; record plugins --why shows the reason.\n", tool_grouped(refused, number),
                refused == 1 ? "is" : "are");
     }
 }

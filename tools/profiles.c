@@ -282,9 +282,9 @@ static const rec_profile_info *find(rec_context *context, uint64_t count, const 
         names[count] = NULL;
         near = tool_nearest(name, names);
         if (near) {
-            (void)tool_fail("there is no profile \"%s\"\nDid you mean %s?", name, near);
+            (void)tool_fail("unknown profile \"%s\"\nDid you mean %s?", name, near);
         } else {
-            (void)tool_fail("there is no profile \"%s\"\nrecord profiles lists them.", name);
+            (void)tool_fail("unknown profile \"%s\"\nrecord profiles lists them.", name);
         }
     }
     free(names);

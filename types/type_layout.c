@@ -186,7 +186,7 @@ static const rec_layout *module_name(lr_layer *l, const lr_expr *expr, const lr_
     }
     if (!def && in && in->dialect == LR_DIALECT_PLAIN && !lr_is_primitive(expr)) {
         (void)cannot_find(l, expr, in);
-        rec_fail_hint(l->job, "If it is no module, mark its field with #[module(skip)], as Burn asks for.");
+        rec_fail_hint(l->job, "If it is not a module, mark its field with #[module(skip)], as Burn asks for.");
         return NULL;
     }
     if (!def && in && (lr_mentions(l, in, expr) || (in->def->implicit && !lr_scalar_of(expr)))) {

@@ -80,7 +80,7 @@ rec_status rec_types_add_file(rec_types *types, const char *path)
         (void)lr_types_add_inis(&job, types, &path, 1);
     } else {
         size_t size = 0;
-        char *text = lr_text_file(&job, path, "a file of Rust source", "Rust source", &size);
+        char *text = lr_text_file(&job, path, "a file of Rust source", &size);
         if (text) {
             (void)lr_types_add_rust(&job, types, text, size, path);
         }

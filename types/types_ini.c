@@ -34,8 +34,8 @@ static const struct {
     {"shapes", "PATH = WORD, WORD", KIND_SHAPES, LR_DERIVE_NONE, false, true, ""},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
-#define ALL_KINDS                                                                                           \
-    "There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
+#define ALL_KINDS                                                                                       \
+    "Known: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
     "[optimizer NAME], [stateless], [shapes NAME]."
 
 /** Files on their way into a set of types. */
@@ -241,7 +241,7 @@ static int32_t read_since(parser *p, const char *text, uint32_t line)
     uint64_t minor = 0;
     lr_excerpt brief;
     if (*text && (strncmp(text, "0.", 2) != 0 || !read_number(text + 2, MINOR_MOST, &minor) || !minor)) {
-        (void)MISTAKE(p, line, "[%s]: \"%s\" is no version of Burn", p->title, lr_excerpt_text(&brief, text));
+        (void)MISTAKE(p, line, "[%s]: \"%s\" is not a version of Burn", p->title, lr_excerpt_text(&brief, text));
         rec_fail_hint(p->job,
                       "Write the first one that the section is about as 0.MINOR, or leave it out: [%s NAME 0.14].",
                       kinds[p->kind].name);
@@ -264,7 +264,7 @@ static int32_t find_kind(parser *p, const char *text, size_t length, uint32_t li
         }
         lr_suggestion_try(&near, kinds[i].name);
     }
-    (void)MISTAKE(p, line, "there is no section [%s] for types", lr_excerpt_text(&brief, text));
+    (void)MISTAKE(p, line, "unknown section [%s] for types", lr_excerpt_text(&brief, text));
     if (strcmp(word, "librecord") == 0 || strcmp(word, "recorder") == 0) {
         rec_fail_hint(p->job, "Types stand in a file of their own, apart from the configuration.");
     } else if (near.best) {
@@ -320,7 +320,7 @@ static int32_t begin_shapes(parser *p, const char *text, uint32_t line)
                               .next = p->shapes};
         for (const lr_shapes *other = p->shapes; shapes->name && other; other = other->next) {
             if (strcmp(other->name, shapes->name) == 0) {
-                return MISTAKE(p, line, "the shapes of %s stand twice, first in %s%sline %u", shapes->name,
+                return MISTAKE(p, line, "the shapes of %s occurs twice, first in %s%sline %u", shapes->name,
                                other->file == p->file ? "" : other->file, other->file == p->file ? "" : ", ",
                                (unsigned)other->line);
             }
@@ -395,9 +395,9 @@ static int32_t check_field_name(parser *p, const char *name, uint32_t line)
                       (unsigned long long)def->field_count, name);
         rec_fail_hint(p->job, "The fields of a tuple struct are numbered in order from 0.");
     } else if (!numbered && name_length(name) != strlen(name)) {
-        (void)MISTAKE(p, line, "[%s]: \"%s\" is no name: it may have letters, digits and \"_\"", p->title, name);
+        (void)MISTAKE(p, line, "[%s]: \"%s\" is not a name: it may have letters, digits and \"_\"", p->title, name);
     } else if (find_field(p, name, strlen(name))) {
-        (void)MISTAKE(p, line, "\"%s\" stands twice in [%s], first in line %u", name, p->title,
+        (void)MISTAKE(p, line, "\"%s\" occurs twice in [%s], first in line %u", name, p->title,
                       (unsigned)find_field(p, name, strlen(name))->line);
     } else if (def->field_count == FIELDS_MOST) {
         (void)MISTAKE(p, line, "more than %d fields in [%s]", FIELDS_MOST, p->title);
@@ -472,13 +472,14 @@ static int32_t from_setting(parser *p, lr_type_field *field, const char *value, 
     uint64_t element = 0;
     if (p->def->kind == LR_DEF_ALIAS) {
         if (!read_number(value, FIELDS_MOST, &element)) {
-            (void)MISTAKE(p, line, "type.from is \"%s\", which is no element of a tuple",
+            (void)MISTAKE(p, line, "type.from is \"%s\", which is not an element of a tuple",
                           lr_excerpt_text(&brief, value));
             rec_fail_hint(p->job, "Elements count from 0.");
         }
         field->from_element = element + 1;
     } else if (!is_path(value)) {
-        (void)MISTAKE(p, line, "\"%s.from\" is \"%s\", which is no path", field->name, lr_excerpt_text(&brief, value));
+        (void)MISTAKE(p, line, "\"%s.from\" is \"%s\", which is not a path", field->name,
+                      lr_excerpt_text(&brief, value));
         rec_fail_hint(p->job, "It says where an older version has the field, such as group_norm.gamma.");
     } else {
         field->from = copy(p, value, strlen(value));
@@ -491,7 +492,7 @@ static int32_t skip_setting(parser *p, lr_type_field *field, const char *value, 
     lr_excerpt brief;
     if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0) {
         (void)MISTAKE(p, line, "\"%s.skip\" is \"%s\"", field->name, lr_excerpt_text(&brief, value));
-        rec_fail_hint(p->job, "There are: yes, no.");
+        rec_fail_hint(p->job, "Known: yes, no.");
     }
     field->skip = strcmp(value, "yes") == 0;
     return p->job->error.status;
@@ -527,7 +528,7 @@ static int32_t detail_setting(parser *p, const char *key, const char *value, uin
     if (near.best) {
         rec_fail_hint(p->job, "Did you mean \"%s\"?", near.best);
     } else {
-        rec_fail_hint(p->job, "There are: default, from, skip.");
+        rec_fail_hint(p->job, "Known: default, from, skip.");
     }
     return p->job->error.status;
 }
@@ -595,7 +596,7 @@ static int32_t shapes_setting(parser *p, const char *path, const char *value, ui
         }
         at += length;
         if (!length || (*at && (*at != '.' || !at[1]))) {
-            (void)MISTAKE(p, line, "\"%s\" is no path below a module", path);
+            (void)MISTAKE(p, line, "\"%s\" is not a path below a module", path);
             rec_fail_hint(p->job, "Such as weight, query.weight, or _.input_transform.weight for each child.");
             return p->job->error.status;
         }

@@ -47,7 +47,8 @@ static int32_t floats_to_ints(adopter *a, rec_tensor *tensor)
     for (uint64_t i = 0; i < tensor->count; i++) {
         double number = lr_element(REC_DTYPE_F32, tensor->data->data + i * 4).v.f;
         if (!(number >= INT32_MIN && number <= INT32_MAX) || number != (double)(int32_t)number) {
-            return lr_fail_path(a->job, REC_E_RANGE, a->path, "element %" PRIu64 " is %g, which is no i32", i, number);
+            return lr_fail_path(a->job, REC_E_RANGE, a->path, "element %" PRIu64 " is %g, which is not an i32", i,
+                                number);
         }
         numbers[i] = (int32_t)number;
     }

@@ -104,7 +104,7 @@ static int32_t lower_one(rec_job *job, const rec_value *state, const lr_schedule
     if (strcmp((*kind)->variant, "Noam") == 0) {
         double step = out->kind == REC_KIND_FLOAT ? out->v.f : (double)out->v.u;
         if (!(step >= 0 && step <= 0x1p53) || step != (double)(uint64_t)step) {
-            return fail_lower(job, "a Noam scheduler whose step is no whole number");
+            return fail_lower(job, "a Noam scheduler whose step is not a whole number");
         }
         *out = (rec_value){.kind = REC_KIND_UINT, .bits = 64, .v.u = (uint64_t)step};
     } else if ((*kind)->kind == REC_KIND_FLOAT && out->kind != REC_KIND_FLOAT) {

@@ -10,7 +10,7 @@ static int32_t settle(lr_builder *b)
     b->job->burn.told = b->burn.minor >= 0;
     b->burn.minor = b->job->burn.forced ? b->job->burn.forced : b->burn.minor;
     if (b->second && (before.minor != b->burn.minor || before.precision != b->burn.precision)) {
-        return lr_breach(b->job, b->at, "told other metadata when it read the file again");
+        return lr_breach(b->job, b->at, "sent other metadata when it read the file again");
     }
     b->job->burn.minor = b->burn.minor >= 0 ? b->burn.minor : LR_BURN_NOW;
     b->job->burn.precision = b->burn.precision;

@@ -22,10 +22,10 @@ static lr_guard *enter(void *self, const char *event)
             load = load->outer;
         }
         if (load) {
-            (void)lr_breach(NULL, REC_UNKNOWN, "told `%s` in the middle of another event", event);
+            (void)lr_breach(NULL, REC_UNKNOWN, "sent `%s` in the middle of another event", event);
         } else {
             (void)lr_breach(NULL, REC_UNKNOWN,
-                            "told `%s` with a `self` that is not that of this call of `load`, or after it", event);
+                            "sent `%s` with a `self` that is not that of this call of `load`, or after it", event);
         }
         return NULL;
     }
@@ -42,7 +42,7 @@ static int32_t refused(const lr_guard *g)
 static bool has(const lr_guard *g, uint64_t at, const char *event, const char *argument, const void *pointer)
 {
     if (!pointer) {
-        (void)lr_breach(g->order.job, at, "told `%s` with NULL as `%s`", event, argument);
+        (void)lr_breach(g->order.job, at, "sent `%s` with NULL as `%s`", event, argument);
     }
     return pointer != NULL;
 }
@@ -137,7 +137,7 @@ static bool is_id(const lr_guard *g, uint64_t at, const char *id)
 static bool has_form(const lr_guard *g, uint64_t at, int32_t form, int32_t a, int32_t b, int32_t c, const char *event)
 {
     if (form != REC_FORM_UNKNOWN && form != a && form != b && form != c) {
-        (void)lr_breach(g->order.job, at, "told `%s` with the form %d, which it has not", event, (int)form);
+        (void)lr_breach(g->order.job, at, "sent `%s` with the form %d, which it has not", event, (int)form);
         return false;
     }
     return true;
@@ -146,7 +146,7 @@ static bool has_form(const lr_guard *g, uint64_t at, int32_t form, int32_t a, in
 static bool is_flag(const lr_guard *g, uint64_t at, int32_t flag, const char *event, const char *argument)
 {
     if (flag != 0 && flag != 1) {
-        (void)lr_breach(g->order.job, at, "told `%s` with %d as `%s`; it is 0 or 1", event, (int)flag, argument);
+        (void)lr_breach(g->order.job, at, "sent `%s` with %d as `%s`; it is 0 or 1", event, (int)flag, argument);
         return false;
     }
     return true;
@@ -186,14 +186,14 @@ static bool is_run(const lr_guard *g, uint64_t at, rec_dtype dtype, const void *
 {
     uint64_t size;
     if (!(lr_dtype_is_int(dtype) || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || dtype == REC_DTYPE_BOOL)) {
-        (void)lr_breach(g->order.job, at, "told `numbers` of the type %d, which no list has", (int)dtype);
+        (void)lr_breach(g->order.job, at, "sent `numbers` of the type %d, which no list has", (int)dtype);
         return false;
     }
     if (count && !has(g, at, "numbers", "data", data)) {
         return false;
     }
     if (!lr_mul(count, rec_dtype_bits(dtype) / 8, &size) || size > PTRDIFF_MAX) {
-        (void)lr_breach(g->order.job, at, "told %" PRIu64 " `numbers`, more than memory can hold", count);
+        (void)lr_breach(g->order.job, at, "sent %" PRIu64 " `numbers`, more than memory can hold", count);
         return false;
     }
     return true;
@@ -254,11 +254,11 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
         return refused(g);
     }
     if (index > UINT32_MAX && index != REC_UNKNOWN) {
-        return lr_breach(g->order.job, at, "told a variant of the index %" PRIu64 "; an enum has fewer than 2^32",
+        return lr_breach(g->order.job, at, "sent a variant of the index %" PRIu64 "; an enum has fewer than 2^32",
                          index);
     }
     if (name->kind != REC_KIND_STRING) {
-        return lr_breach(g->order.job, at, "told a variant whose name is no text");
+        return lr_breach(g->order.job, at, "sent a variant whose name is not a text");
     }
     if (lr_order_begin(&g->order, at, REC_KIND_VARIANT, REC_FORM_UNKNOWN, payload != 0) != REC_OK) {
         return refused(g);
@@ -314,7 +314,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
         }
         event.numbers = blob;
         if (blob.kind != REC_BLOB_VIEW && blob.kind != REC_BLOB_RANGE) {
-            return lr_breach(g->order.job, at, "told numbers of a tensor that lie in no source");
+            return lr_breach(g->order.job, at, "sent numbers of a tensor that lie in no source");
         }
     }
     event.size = sizeof event; /* what the plugin's has not is zero */

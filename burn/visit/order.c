@@ -90,7 +90,7 @@ int32_t lr_order_numbers(lr_order *o, uint64_t at, uint64_t count)
 int32_t lr_order_begin(lr_order *o, uint64_t at, int32_t kind, int32_t form, uint64_t announced)
 {
     if (form == REC_FORM_PATHS && (o->depth || o->entry || !o->tensors)) {
-        return lr_breach(o->job, at, "told a map of REC_FORM_PATHS %s",
+        return lr_breach(o->job, at, "sent a map of REC_FORM_PATHS %s",
                          o->tensors ? "that is not the outermost value" : "without REC_TRAIT_TENSORS");
     }
     if (o->depth >= o->job->limits.depth) {
@@ -120,7 +120,7 @@ int32_t lr_order_key(lr_order *o, uint64_t at, const rec_scalar *key)
         return broken(o, at, "more entries than were announced");
     }
     if (key->kind == REC_KIND_NIL || key->kind == REC_KIND_FLOAT) {
-        return broken(o, at, "a key that is no string, bool or integer");
+        return broken(o, at, "a key that is not a string, bool or integer");
     }
     f->keyed = true;
     f->count++;
@@ -154,8 +154,8 @@ int32_t lr_order_metadata(lr_order *o, uint64_t at, const rec_scalar *key, const
     if (!o->tensors || o->depth || o->rooted || o->entry || o->owed || key->kind != REC_KIND_STRING ||
         (value && value->kind != REC_KIND_STRING)) {
         return broken(o, at,
-                      value ? "metadata that is no text, or not before the value"
-                            : "metadata whose key is no text, or that is not before the value");
+                      value ? "metadata that is not a text, or not before the value"
+                            : "metadata whose key is not a text, or that is not before the value");
     }
     o->entry = !value;
     o->at = at;

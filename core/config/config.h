@@ -176,9 +176,9 @@ const char *lr_words_list(char *text, size_t room, uint32_t where);
 enum { LR_TEXT_FILE_MOST = 16 << 20 };
 
 /** Reads a file that people write, of at most LR_TEXT_FILE_MOST bytes.
- *  @param wanted "a configuration file", for messages. @param kind "configuration file". @return its text with a NUL
+ *  @param wanted "a configuration file", for messages. @return its text with a NUL
  * behind it, of the job's allocator. NULL: the job has failed. */
-char *lr_text_file(rec_job *job, const char *path, const char *wanted, const char *kind, size_t *length);
+char *lr_text_file(rec_job *job, const char *path, const char *wanted, size_t *length);
 
 /** What a file is told to. Texts are trimmed, valid UTF-8, and live during the call only. What returns a status other
  *  than REC_OK has said why on the job, and ends the reading. */

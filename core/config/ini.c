@@ -111,7 +111,7 @@ static int32_t take_section(ini *in, char *line)
     if (close[1]) {
         (void)MISTAKE(in, "text after the \"]\" of a section: \"%s\"",
                       lr_excerpt_text(&brief, trim(close + 1, strchr(close, 0))));
-        rec_fail_hint(in->job, "Comments stand on lines of their own.");
+        rec_fail_hint(in->job, "Put comments on separate lines.");
         return in->job->error.status;
     }
     in->in_section = true;
@@ -154,7 +154,7 @@ static int32_t take_setting(ini *in, char *line)
         return in->job->error.status;
     }
     if (!in->in_section) {
-        (void)MISTAKE(in, "\"%s\" stands before any section", key);
+        (void)MISTAKE(in, "\"%s\" precedes any section", key);
         rec_fail_hint(in->job, "%s", in->reader->begin);
         return in->job->error.status;
     }
@@ -223,7 +223,7 @@ int32_t lr_ini_read(rec_job *job, const char *path, const lr_ini_reader *reader,
     ini in = {.job = job, .path = path, .reader = reader, .user = user, .key = ""};
     size_t length = 0;
     int32_t status;
-    in.text = in.next = lr_text_file(job, path, "a configuration file", "configuration file", &length);
+    in.text = in.next = lr_text_file(job, path, "a configuration file", &length);
     status = job->error.status;
     if (in.text) {
         int result;

@@ -55,7 +55,7 @@ static int32_t main_setting(lr_config_parser *p, const char *key, const char *va
         return lr_config_hint_suggestion(p, &near, all);
     }
     if (config->values[i].line) {
-        return MISTAKE(p, line, "\"%s\" stands twice in [librecord], first in line %u", key,
+        return MISTAKE(p, line, "\"%s\" occurs twice in [librecord], first in line %u", key,
                        (unsigned)config->values[i].line);
     }
     switch (keys[i].value) {
@@ -135,7 +135,7 @@ static int32_t begin_recorder(lr_config_parser *p, const char *name, uint32_t li
     }
     same = lr_config_find_recorder(config, name);
     if (same) {
-        return MISTAKE(p, line, "[recorder %s] stands twice, first in line %u as [recorder %s]", name,
+        return MISTAKE(p, line, "[recorder %s] occurs twice, first in line %u as [recorder %s]", name,
                        (unsigned)same->line, same->name);
     }
     if (config->section_count == SECTIONS_MOST) {
@@ -159,7 +159,7 @@ static int32_t begin_recorder(lr_config_parser *p, const char *name, uint32_t li
 
 static int32_t twice(lr_config_parser *p, const char *key, uint32_t line, uint32_t first)
 {
-    return MISTAKE(p, line, "\"%s\" stands twice in [recorder %s], first in line %u", key, p->section->name,
+    return MISTAKE(p, line, "\"%s\" occurs twice in [recorder %s], first in line %u", key, p->section->name,
                    (unsigned)first);
 }
 
@@ -222,7 +222,7 @@ static int32_t begin_profile(lr_config_parser *p, const char *name, uint32_t lin
     }
     same = lr_config_find_profile(config, name);
     if (same) {
-        return MISTAKE(p, line, "[profile %s] stands twice, first in line %u as [profile %s]", name,
+        return MISTAKE(p, line, "[profile %s] occurs twice, first in line %u as [profile %s]", name,
                        (unsigned)same->line, same->name);
     }
     if (config->profile_count == SECTIONS_MOST) {
@@ -257,7 +257,7 @@ static int32_t unknown_profile_key(lr_config_parser *p, const char *key, uint32_
 static int32_t profile_line(lr_config_parser *p, const char **text, const char *key, const char *value, uint32_t line)
 {
     if (*text) {
-        return MISTAKE(p, line, "\"%s\" stands twice in [profile %s]", key, p->profile->name);
+        return MISTAKE(p, line, "\"%s\" occurs twice in [profile %s]", key, p->profile->name);
     }
     if (strlen(value) > LINE_MOST) {
         return MISTAKE(p, line, "the %s is longer than %d bytes", key, LINE_MOST);
@@ -295,7 +295,7 @@ static int32_t profile_setting(lr_config_parser *p, const char *key, const char 
     }
     for (uint64_t i = 0; i < profile->setting_count && !word->adds; i++) {
         if (strcmp(profile->settings[i].key, key) == 0) {
-            return MISTAKE(p, line, "\"%s\" stands twice in [profile %s], first in line %u", key, profile->name,
+            return MISTAKE(p, line, "\"%s\" occurs twice in [profile %s], first in line %u", key, profile->name,
                            (unsigned)profile->settings[i].line);
         }
     }
@@ -315,11 +315,11 @@ static int32_t unknown_section(lr_config_parser *p, const char *text, const char
     lr_suggestion_try(&near, "librecord");
     lr_suggestion_try(&near, "recorder");
     lr_suggestion_try(&near, "profile");
-    (void)MISTAKE(p, line, "there is no section [%s]", lr_excerpt_text(&brief, text));
+    (void)MISTAKE(p, line, "unknown section [%s]", lr_excerpt_text(&brief, text));
     if (near.best) {
         rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, near.best[0] == 'l' ? "" : " NAME");
     } else {
-        rec_fail_hint(p->job, "There are: [librecord], [recorder NAME], [profile NAME].");
+        rec_fail_hint(p->job, "Known: [librecord], [recorder NAME], [profile NAME].");
     }
     return p->job->error.status;
 }
@@ -346,7 +346,7 @@ static int32_t on_section(void *user, const char *text, uint32_t line)
         return unknown_section(p, text, kind, line);
     }
     if (p->main_line) {
-        return MISTAKE(p, line, "[librecord] stands twice, first in line %u", (unsigned)p->main_line);
+        return MISTAKE(p, line, "[librecord] occurs twice, first in line %u", (unsigned)p->main_line);
     }
     p->main_line = line;
     return REC_OK;

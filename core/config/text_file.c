@@ -14,7 +14,7 @@ static int32_t system_failed(rec_job *job, const char *path, int error, const ch
     return lr_job_errno(job, error);
 }
 
-char *lr_text_file(rec_job *job, const char *path, const char *wanted, const char *kind, size_t *length)
+char *lr_text_file(rec_job *job, const char *path, const char *wanted, size_t *length)
 {
     enum { LEAST = 4096 }; /* that are asked of the system at once */
     char *text = NULL;
@@ -46,7 +46,7 @@ char *lr_text_file(rec_job *job, const char *path, const char *wanted, const cha
         }
         used += (size_t)got;
         if (used > LR_TEXT_FILE_MOST) {
-            status = lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is no %s", kind);
+            status = lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is not %s", wanted);
         }
     }
     (void)close(fd);

@@ -19,7 +19,7 @@ int32_t lr_config_hint_suggestion(lr_config_parser *p, const lr_suggestion *near
     if (near->best) {
         rec_fail_hint(p->job, "Did you mean \"%s\"?", near->best);
     } else {
-        rec_fail_hint(p->job, "There are: %s.", all);
+        rec_fail_hint(p->job, "Known: %s.", all);
     }
     return p->job->error.status;
 }
@@ -116,12 +116,12 @@ int32_t lr_config_read_number(lr_config_parser *p, const lr_config_key *key, boo
         return REC_OK;
     }
     if (sized) {
-        (void)MISTAKE(p, line, "%s is \"%s\", which is no size", key->name, lr_excerpt_text(&brief, value));
+        (void)MISTAKE(p, line, "%s is \"%s\", which is not a size", key->name, lr_excerpt_text(&brief, value));
         rec_fail_hint(p->job, "Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB.");
     } else if (key->maximum == INT64_MAX) {
-        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number", key->name, lr_excerpt_text(&brief, value));
+        (void)MISTAKE(p, line, "%s is \"%s\", which is not a whole number", key->name, lr_excerpt_text(&brief, value));
     } else {
-        (void)MISTAKE(p, line, "%s is \"%s\", which is no whole number from %llu to %llu", key->name,
+        (void)MISTAKE(p, line, "%s is \"%s\", which is not a whole number from %llu to %llu", key->name,
                       lr_excerpt_text(&brief, value), (unsigned long long)key->minimum,
                       (unsigned long long)key->maximum);
     }
@@ -135,7 +135,8 @@ int32_t lr_config_check_folders(lr_config_parser *p, const char *value, uint32_t
             lr_excerpt brief;
             char text[LR_NAME_MOST + 2];
             (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(folder, ":"), folder);
-            (void)MISTAKE(p, line, "plugin_path has \"%s\", which is no absolute path", lr_excerpt_text(&brief, text));
+            (void)MISTAKE(p, line, "plugin_path has \"%s\", which is not an absolute path",
+                          lr_excerpt_text(&brief, text));
             rec_fail_hint(p->job, "Folders begin with / and are separated by colons.");
             return p->job->error.status;
         }

@@ -56,7 +56,7 @@ int32_t lr_io_program(rec_job *job, const char *file, uint64_t at, int32_t error
     }
     if (error < 0) {
         return lr_io_fail(job, file, REC_E_IO, at, NULL,
-                          "cannot %s: the program's function returned %d, which is no errno", doing, (int)error);
+                          "cannot %s: the program's function returned %d, which is not an errno", doing, (int)error);
     }
     return fail_errno(job, file, at, NULL, error, doing, opens ? REC_E_NOT_FOUND : REC_E_IO);
 }

@@ -107,7 +107,7 @@ void rec_source_release(rec_source *source)
         return;
     }
     if (!lr_source_take_back(source) && lr_call_now()) {
-        (void)lr_breach(NULL, REC_UNKNOWN, "gave a source back that is not its own, or not any more");
+        (void)lr_breach(NULL, REC_UNKNOWN, "released a source that it does not own");
         return;
     }
     lr_source_release(source);

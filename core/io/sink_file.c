@@ -410,7 +410,7 @@ static int32_t open_target(lr_file_sink *self)
         status = open_straight(self, &fd);
     } else {
         status = lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
-                            "one of several files of a model cannot be saved to what is no regular file");
+                            "one of several files of a model cannot be saved to what is not a regular file");
     }
     self->out.fd = fd;
     return status;

@@ -324,7 +324,7 @@ static int32_t judge_kept(lr_file_sink *self, const struct stat *info)
     static const char remove_it[] = "Remove it if you do not know it, and try again.";
     if (!S_ISREG(info->st_mode)) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
-                          "what would be left of an earlier save, %s, is no regular file", self->temporary);
+                          "what would be left of an earlier save, %s, is not a regular file", self->temporary);
     }
     if (info->st_uid != geteuid()) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, remove_it,

@@ -348,9 +348,9 @@ static void hint_names(rec_job *job, const lr_table *t, const char *name)
         rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
     }
     if (all.left_out) {
-        rec_fail_hint(job, "There are: %s and %llu more.", all.text, (unsigned long long)all.left_out);
+        rec_fail_hint(job, "Known: %s and %llu more.", all.text, (unsigned long long)all.left_out);
     } else if (all.used) {
-        rec_fail_hint(job, "There are: %s.", all.text);
+        rec_fail_hint(job, "Known: %s.", all.text);
     }
 }
 
@@ -439,7 +439,7 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format)
                            lr_excerpt_text(&brief, name), refused->plugin.file, refused->refused);
         } else {
             (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN,
-                           *format ? "no recorder is called \"%s\": what stands before the codec is no format"
+                           *format ? "no recorder is called \"%s\": what stands before the codec is not a format"
                                    : "no recorder is called \"%s\"",
                            lr_excerpt_text(&brief, name));
             hint_names(job, l.t, *format ? format : name);

@@ -123,8 +123,8 @@ static int32_t tell_files(rec_job *job, lr_opener *opener, place *where, DIR *fo
         return job->error.status;
     }
     if (files.too_many) {
-        (void)snprintf(reason, sizeof reason, "the folder has more than %d shared objects: it is no folder of plugins",
-                       FILES_MOST);
+        (void)snprintf(reason, sizeof reason,
+                       "the folder has more than %d shared objects: it is not a folder of plugins", FILES_MOST);
         return refuse(job, opener, where->path, reason);
     }
     if (*lr_trust_folder(where->path, &state, where->installed, where->refused) && files.count == 0) {

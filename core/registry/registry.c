@@ -109,7 +109,7 @@ int32_t lr_registry_add_folder(rec_job *job, const char *path)
     lr_registry *registry;
     lr_folder *f;
     if (*path != '/') {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is no absolute path", path);
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is not an absolute path", path);
         return job->error.status;
     }
     if (lr_static_build()) {

@@ -95,7 +95,7 @@ static rec_source *open_with(rec_job *job, const lr_plugin *plugin, const char *
         (void)lr_breach(job, REC_UNKNOWN, "stopped without saying why (%d)", (int)status);
     }
     if (!source && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "opened nothing and said nothing of it");
+        (void)lr_breach(job, REC_UNKNOWN, "opened nothing and reported no error");
     }
     job->plugin = before;
     job->options = options;

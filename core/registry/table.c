@@ -174,7 +174,7 @@ static const lr_plugin *find_part(rec_job *job, lr_table *t, const char *name, i
         return NULL;
     }
     if (part->plugin.d.kind != kind) {
-        (void)snprintf(reason, LR_REASON, "\"%s\" of %s is no %s", name, part->plugin.file, word);
+        (void)snprintf(reason, LR_REASON, "\"%s\" of %s is not a %s", name, part->plugin.file, word);
         return NULL;
     }
     return part->use;

@@ -163,7 +163,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     int32_t status = REC_OK;
     (void)at;
     if (scalar->kind != REC_KIND_NIL) {
-        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a value that is no tensor");
+        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a value that is not a tensor");
         rec_fail_hint(w->job, "Save it as safetensors, which holds any record.");
     }
     return status;

@@ -300,7 +300,7 @@ static bool fits_list(lr_fit *t, const rec_layout *layout, lr_node *node)
         return true;
     }
     if (node->index_count != node->child_count || (node->piece && lr_piece_is_tensor(node->piece) && !node->first)) {
-        return why_not(t, "%s is no list", lr_fit_here(t));
+        return why_not(t, "%s is not a list", lr_fit_here(t));
     }
     return fits_elements(t, layout, node);
 }

@@ -138,7 +138,7 @@ static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, c
     } else if (why->missing) {
         (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is missing", module, field);
     } else if (why->rank == REC_UNKNOWN) {
-        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is no tensor", module, field);
+        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is not a tensor", module, field);
     } else {
         (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` has rank %" PRIu64, module, field,
                        why->rank);

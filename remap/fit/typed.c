@@ -195,7 +195,7 @@ static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
     }
     return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
                            "Let rules give every element a number, or drop the others.",
-                           "%.300s: expected a list, but %.*s is no index", lr_fit_here(t),
+                           "%.300s: expected a list, but %.*s is not an index", lr_fit_here(t),
                            (int)(name->length < 100 ? name->length : 100), name->name);
 }
 

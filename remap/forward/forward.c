@@ -285,7 +285,7 @@ static int32_t split_key(lr_rules_run *r, lr_key *key, const char *text, size_t 
         key->used = true;
         return lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
                                "Let the rule's pattern leave it out.", "%.200s: rule %u splits it, but it %s",
-                               key->text, (unsigned)rule->number, tensor ? "has no such axis" : "is no tensor");
+                               key->text, (unsigned)rule->number, tensor ? "has no such axis" : "is not a tensor");
     }
     amounts = lr_alloc(r->job->allocator, (rule->part_count + 1) * sizeof *amounts);
     whole = amounts ? lr_op_tensor(r->job, tensor) : NULL;

@@ -48,7 +48,7 @@ static bool class_item(lr_re_parser *p, lr_re_escape *item)
             return false;
         }
         if (item->anchor) {
-            (void)lr_re_fail(p, at, "`%.*s` is no character: it cannot stand in a class", (int)(p->at - at), at);
+            (void)lr_re_fail(p, at, "`%.*s` is not a character: it cannot stand in a class", (int)(p->at - at), at);
         }
         return !item->anchor;
     }

@@ -55,7 +55,7 @@ static bool parse_hex(lr_re_parser *p, const char *start, lr_re_escape *escape)
         return false;
     }
     if (!digits || !fits || value > LR_RE_CHARACTER_MOST || (value >= 0xD800 && value <= 0xDFFF)) {
-        (void)lr_re_fail(p, start, "the escape that begins here is no character of Unicode");
+        (void)lr_re_fail(p, start, "the escape that begins here is not a character of Unicode");
         return false;
     }
     escape->character = value;

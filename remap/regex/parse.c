@@ -289,8 +289,8 @@ static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
             uint32_t size;
             (void)lr_re_peek(p, p->at, &size);
             (void)lr_re_fail(p, p->at,
-                             letter || *p->at == '-' ? "the flag `%.*s` stands there twice"
-                                                     : "`%.*s` is no flag of a group: the flags are i, m and s",
+                             letter || *p->at == '-' ? "the flag `%.*s` occurs twice"
+                                                     : "`%.*s` is not a flag of a group: the flags are i, m and s",
                              (int)size, p->at);
             return false;
         }

@@ -228,7 +228,7 @@ static int32_t choice_failed(lr_reverse *b, const lr_back_item *one, const lr_ca
                            (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         }
         return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "several", text,
-                             "An export rule says what the file's keys look like: export = PATTERN.");
+                             "Add an export rule for the file's keys: export = PATTERN.");
     case LR_CHOICE_TOO_MANY:
         (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of too many keys", one->text,
                        (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
@@ -412,7 +412,7 @@ static int32_t emit_whole(lr_reverse *b, lr_whole *w)
             (void)snprintf(text, sizeof text, "%.200s: rule %u would join %.200s into it, which goes to %.200s",
                            w->text, (unsigned)rule->number, part->text, part->chosen->text);
             return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, w->index + 1, w->text, "elsewhere", text,
-                                 "An export rule says what the file's keys look like: export = PATTERN.");
+                                 "Add an export rule for the file's keys: export = PATTERN.");
         }
         count += part->input_count;
     }

@@ -56,7 +56,7 @@ static const lr_term *bad(parser *p, const char *expected)
     size_t length = (size_t)(p->end - p->text), left = (size_t)(p->end - p->at);
     (void)snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : sizeof text - 1), p->text);
     (void)snprintf(rest, sizeof rest, "%.*s", (int)(left < sizeof rest ? left : sizeof rest - 1), p->at);
-    (void)lr_fail_location(p->job, p->place, "\"%s\" is no amount: expected %s, found %s%s%s",
+    (void)lr_fail_location(p->job, p->place, "\"%s\" is not an amount: expected %s, found %s%s%s",
                            lr_excerpt_text(&brief, text), expected, left ? "\"" : "",
                            left ? lr_excerpt_text(&found, rest) : "its end", left ? "\"" : "");
     rec_fail_hint(p->job, "Amounts are names and numbers with + - * / and parentheses between them: H/K.");

@@ -222,7 +222,7 @@ static void hint_names(lr_library *library, const search *s)
     if (s->near.best) {
         rec_fail_hint(library->job, "Did you mean \"%s\"?", s->near.best);
     } else if (*s->all) {
-        rec_fail_hint(library->job, "There are: %s.", s->all);
+        rec_fail_hint(library->job, "Known: %s.", s->all);
     }
 }
 
@@ -231,10 +231,10 @@ static int32_t unknown(lr_library *library, const char *name, const search *s, c
 {
     lr_excerpt brief;
     if (file) {
-        (void)lr_fail_line(library->job, REC_E_CONFIG, file, line, "there is no profile \"%s\"",
+        (void)lr_fail_line(library->job, REC_E_CONFIG, file, line, "unknown profile \"%s\"",
                            lr_excerpt_text(&brief, name));
     } else {
-        (void)rec_fail(library->job, REC_E_NOT_FOUND, REC_UNKNOWN, "there is no profile \"%s\"",
+        (void)rec_fail(library->job, REC_E_NOT_FOUND, REC_UNKNOWN, "unknown profile \"%s\"",
                        lr_excerpt_text(&brief, name));
     }
     if (!library->path_count) {
@@ -300,10 +300,10 @@ static const lr_profile_section *find_in_file(lr_library *library, const char *p
         (void)on_profile(&s, *config, lr_config_profile_at(*config, i));
     }
     if (!count) {
-        (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "there is no [profile NAME] in it");
+        (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "it has no [profile NAME] in it");
     } else if (name) {
         lr_excerpt brief;
-        (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "there is no [profile %s] in it",
+        (void)lr_fail_line(library->job, REC_E_NOT_FOUND, path, 0, "it has no [profile %s] in it",
                            lr_excerpt_text(&brief, name));
         hint_names(library, &s);
     } else {
@@ -415,7 +415,7 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
         lr_suggestion near;
         lr_suggestion_begin(&near, key);
         lr_words_suggest(&near, LR_FOR_RULES);
-        (void)MISTAKE(library, f, line->line, "less is \"%s\", which is no kind of rules",
+        (void)MISTAKE(library, f, line->line, "less is \"%s\", which is not a kind of rules",
                       lr_excerpt_text(&brief, line->value));
         if (near.best && lr_rule_kind(near.best)) {
             rec_fail_hint(library->job, "Did you mean \"%s\"?", near.best);
@@ -427,7 +427,8 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
     for (const char *c = rest; *c; c++) {
         *number = *number < 1000000 ? *number * 10 + (uint64_t)(*c - '0') : *number;
         if (*c < '0' || *c > '9' || !*number) {
-            (void)MISTAKE(library, f, line->line, "less is \"%s\": \"%s\" is no number from 1 on", line->value, rest);
+            (void)MISTAKE(library, f, line->line, "less is \"%s\": \"%s\" is not a number from 1 on", line->value,
+                          rest);
             return 0;
         }
     }
@@ -493,7 +494,7 @@ static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint3
                 status = include(library, rules, f, line, depth);
                 end = rules->count;
             } else if (lacks && !included) {
-                status = MISTAKE(library, f, line->line, "\"less\" stands before any include");
+                status = MISTAKE(library, f, line->line, "\"less\" precedes any include");
             } else if (lacks) {
                 status = less(library, rules, f, line, begin, &end);
             } else {

@@ -238,7 +238,7 @@ static int32_t read_dtypes(parser *p, span text)
         }
         dtypes[count] = rec_dtype_from_name(name);
         if (dtypes[count] == REC_DTYPE_NONE) {
-            (void)MISTAKE(p, "there is no dtype \"%s\"", name);
+            (void)MISTAKE(p, "unknown dtype \"%s\"", name);
             rec_fail_hint(p->job, "They are written f32, bf16, i64, u8, bool and so on.");
             return p->job->error.status;
         }
@@ -495,7 +495,7 @@ static int32_t read_type(parser *p, span text)
     for (size_t i = 0; lr_adapt_types[i]; i++) {
         lr_suggestion_try(&near, lr_adapt_types[i]);
     }
-    (void)MISTAKE(p, "there is no module type \"%s\"", lr_excerpt_text(&brief, p->rule->replacement));
+    (void)MISTAKE(p, "unknown module type \"%s\"", lr_excerpt_text(&brief, p->rule->replacement));
     if (near.best) {
         rec_fail_hint(p->job, "Did you mean %s?", near.best);
     } else {
@@ -504,7 +504,7 @@ static int32_t read_type(parser *p, span text)
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", lr_adapt_types[i]);
         }
         rec_fail_hint(p->job,
-                      "There are: %s.\n"
+                      "Known: %s.\n"
                       "Use Param for a custom module whose fields stay unchanged.",
                       all);
     }

@@ -167,7 +167,7 @@ static int32_t set_select(rec_job *job, lr_rules *rules, const char *value, cons
     size_t length = strlen(value);
     lr_excerpt brief;
     if (strcmp(value, ".") != 0 && (!length || length > SELECT_MOST || value[0] == '.' || value[length - 1] == '.')) {
-        (void)lr_fail_location(job, place, "select is \"%s\", which is no path", lr_excerpt_text(&brief, value));
+        (void)lr_fail_location(job, place, "select is \"%s\", which is not a path", lr_excerpt_text(&brief, value));
         rec_fail_hint(job, "It names what the wanted keys stand below, without a dot at its ends: select = model.");
         return job->error.status;
     }

@@ -202,7 +202,7 @@ static int32_t keep_number(reader *r, double value)
 {
     lr_variables *n = r->numbers;
     if (n->config_count == CONFIG_MOST) {
-        return rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN, "more than 100,000 numbers: this is no configuration");
+        return rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN, "more than 100,000 numbers: this is not a configuration");
     }
     return append(r->job, n, &n->config, &n->config_count, &n->config_room, r->name, r->length, value);
 }
@@ -339,7 +339,7 @@ static int32_t check_size(rec_job *job, const rec_source *source, const char *pa
 {
     return rec_source_size(source) <= FILE_MOST
                ? REC_OK
-               : lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is no configuration of a model");
+               : lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is not a configuration of a model");
 }
 
 /* Hands the file to a plugin, which then works for this job as if it were loading. @param source NULL: it is opened. */

@@ -14,7 +14,7 @@ run browse 0.18.0/mnist.mpk
 status_is "without a terminal it refuses" 2
 check "and says what else there is" grep -q 'record ls, show and stats print the same; record browse --json prints the tree' "$scratch/err"
 if ! grep -q 'built without ncurses' "$scratch/err"; then
-    check "and why" grep -qx 'record: browse: standard output is no terminal, and a screen is drawn on one' "$scratch/err"
+    check "and why" grep -qx 'record: browse: standard output is not a terminal' "$scratch/err"
 fi
 
 # ----------------------------------------------------------------------------------------------------------------- JSON
@@ -170,7 +170,7 @@ has "t prints the type" type '^pub struct '
 has "a page is searched" found 'weight'
 has "s adds a part up" sum '^34 parameters$'
 has "s tells the whole key" key '^model.fc1.weight$'
-has "an unknown key says where help is" other '^? tells what the keys do$'
+has "an unknown key says where help is" other '^? explains the keys$'
 
 # A screen of 40 x 10, one that changes its size, one that is too small for anything.
 screen 40x10 =small '/fc2.w<enter><enter>' '?min' =tensor '@80x24' =larger '@40x10' q '@12x3' =least \

@@ -241,7 +241,7 @@ for type in U16 F8_E4M3; do
     run convert --burn 0.21 odd.safetensors to.safetensors
     status_is "$type is written" 0
     check "$type is told, for Burn's store refuses it" \
-        grep -qF "a: of an element type that Burn's store does not know; it refuses the whole file" "$scratch/err"
+        grep -qF "a: of an element type that Burn's store does not know; it rejects the whole file" "$scratch/err"
     run convert odd.safetensors to.safetensors
     check "$type is not spoken of otherwise" [ ! -s "$scratch/err" ]
 done

@@ -105,16 +105,16 @@ REC_DEFINE_STRUCT(MODEL_BOOLS, MODEL_BOOLS_FIELDS)
 REC_DEFINE_STRUCT(MODEL_TEXTS, MODEL_TEXTS_FIELDS)
 
 #define MODEL_FIELDS(F, T) \
-    F(T, VALUE, fewer) /* a list whose items are no structs of one kind */ \
+    F(T, VALUE, fewer) /* a list whose items are not structs of one kind */ \
     F(T, LIST, other, MODEL_OTHER) \
     F(T, LIST, wide, MODEL_OTHER) \
     F(T, LIST, sign, MODEL_SIGN) \
     F(T, LIST, small, MODEL_SIGN) \
-    F(T, VALUE, mixed) /* a list whose items are no structs of one kind */ \
-    F(T, VALUE, ragged) /* a list whose items are no structs of one kind */ \
-    F(T, VALUE, even) /* a list whose items are no structs of one kind */ \
-    F(T, VALUE, gap) /* a list whose items are no structs of one kind */ \
-    F(T, VALUE, later) /* a list whose items are no structs of one kind */ \
+    F(T, VALUE, mixed) /* a list whose items are not structs of one kind */ \
+    F(T, VALUE, ragged) /* a list whose items are not structs of one kind */ \
+    F(T, VALUE, even) /* a list whose items are not structs of one kind */ \
+    F(T, VALUE, gap) /* a list whose items are not structs of one kind */ \
+    F(T, VALUE, later) /* a list whose items are not structs of one kind */ \
     F(T, LIST, maybe, MODEL_MAYBE) \
     F(T, LIST, part, MODEL_PART) \
     F(T, LIST, deep, MODEL_DEEP) \
@@ -130,7 +130,7 @@ REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
 
 #endif
 $ types --c names.mpk
-record: names.mpk: its root is a map by ids, or has a key that is no identifier of C's
+record: names.mpk: its root is a map by ids, or has a key that is not an identifier of C's
   A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
 status 2
 $ types --c kinds.mpk
@@ -146,7 +146,7 @@ $ types --c kinds.mpk
 
 #define MODEL_FIELDS(F, T) \
     F(T, VALUE, flags) /* a list of numbers */ \
-    F(T, VALUE, floats) /* a list whose items are no structs of one kind */ \
+    F(T, VALUE, floats) /* a list whose items are not structs of one kind */ \
     F(T, VALUE, wide) /* a list of numbers */ \
     F(T, VALUE, ints) /* a list of numbers */ \
     F(T, STRING, text) \
@@ -192,17 +192,17 @@ $ types --c numbered.mpk
 #include <librecord.h>
 
 #define MODEL_FIELDS(F, T) \
-    F(T, VALUE, m) /* a key that is no identifier */ \
+    F(T, VALUE, m) /* a key that is not an identifier */ \
     F(T, USIZE, q)
 REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
 
 #endif
 $ types --c list.mpk
-record: list.mpk: its root is no struct
+record: list.mpk: its root is not a struct
   A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
 status 2
 $ types --c single.mpk
-record: single.mpk: its root is no struct
+record: single.mpk: its root is not a struct
   A struct of C's has named fields; rec_value_at() and rec_iterate() read any record.
 status 2
 $ types --c empty.mpk
@@ -988,7 +988,7 @@ static const struct m_record m = {
 #endif
 v.bin -> -: the constant m
 $ embed --structs lists.mpk -o -
-record: "-" is no identifier of C and C++ that symbols could begin with: give --name NAME
+record: "-" is not an identifier of C and C++ that symbols could begin with: give --name NAME
   record embed --help shows how it is used.
 status 2
 $ embed --structs --name int lists.mpk -o -
@@ -1224,7 +1224,7 @@ REC_DEFINE_STRUCT(MODEL_UP, MODEL_UP_FIELDS)
     F_(T_, CHILD, aA, MODEL_AA) \
     F_(T_, VALUE, ids) /* a map by ids */ \
     F_(T_, VALUE, uuid) /* a map by ids */ \
-    F_(T_, VALUE, five) /* a key that is no identifier */ \
+    F_(T_, VALUE, five) /* a key that is not an identifier */ \
     F_(T_, VALUE, one) /* a variant whose data are no struct */ \
     F_(T_, CHILD, data, MODEL_DATA) \
     F_(T_, CHILD, up, MODEL_UP)
@@ -1280,7 +1280,7 @@ REC_DEFINE_STRUCT(MODEL_R, MODEL_R_FIELDS)
     F(T, LIST, l, MODEL_L) \
     F(T, LIST, r, MODEL_R) \
     F(T, LIST, k, MODEL_R) \
-    F(T, VALUE, o) /* a list whose items are no structs of one kind */
+    F(T, VALUE, o) /* a list whose items are not structs of one kind */
 REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)
 
 #endif

@@ -48,8 +48,8 @@ record: note: 1 tensor of an element type that only PyTorch 2.3 and later load
 record: note: written as the values it is, under its own names and in its own layout; for a model that PyTorch is to load, go backwards (reverse)
 $ convert --dry-run k.mpk y.npz
 k.mpk (Burn 0.21.0, full) -> y.npz: 3 tensors, 767 bytes; a dry run, nothing was written
-record: note: s: 2 values that are no tensor, the first here: left out, for NumPy's files hold arrays
-record: note: the ids of 3 parameters: left out, for NumPy's files hold arrays
+record: note: s: 2 values other than tensors, the first here: left out, because NumPy files hold arrays only
+record: note: the ids of 3 parameters: left out, because NumPy files hold arrays only
 $ convert --dry-run k.mpk y.gguf
 record: u: expected an element type that GGUF has, found u64 at `u`
   It has f64, f32, f16, bf16, i64, i32, i16, i8 and ggml's own blocks.
@@ -86,7 +86,7 @@ Dtype: F32
 ---
 f.safetensors (Burn 0.21.0, full) -> y.mpk: 2 tensors, 346 bytes; a dry run, nothing was written
 $ convert --dry-run --metadata version=1 tiny.mpk y.json
-record: --metadata version: it tells how the record is written, which --burn chooses
+record: --metadata version: it describes how the record is written; use --burn
 status 2
 $ convert --dry-run --metadata a= tiny.mpk y.json
 tiny.mpk (Burn 0.21.0, full) -> y.json: 2 tensors, 1.19 KiB; a dry run, nothing was written

@@ -120,7 +120,7 @@ written=$("$record" plugins --json | grep '"can_save": true' | grep -v '"kind": 
     sed 's/, */, /g')
 fails "an extension that no recorder has" convert 0.18.0/mnist.mpk out.xyz <<END
 record: out.xyz: unknown extension
-  There are: $written; any of them may be followed by $codecs
+  Known: $written; any of them may be followed by $codecs
   Or name the recorder: --to NAME
 END
 fails "standard output without a recorder" convert 0.18.0/mnist.mpk - <<END

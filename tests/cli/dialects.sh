@@ -176,12 +176,12 @@ $ convert --type wrong.rs:Typo fc.safetensors none.mpk
 record: wrong.rs: line 2: Typo: cannot find the type `Liner`
   Did you mean `Linear`?
   Add the Rust file that defines it, or an INI file with [type Liner].
-  If it is no module, mark its field with #[module(skip)], as Burn asks for.
+  If it is not a module, mark its field with #[module(skip)], as Burn asks for.
 status 2
 $ convert --type wrong.rs:Config fc.safetensors none.mpk
 record: wrong.rs: line 4: Config: cannot find the type `Padding`
   Add the Rust file that defines it, or an INI file with [type Padding].
-  If it is no module, mark its field with #[module(skip)], as Burn asks for.
+  If it is not a module, mark its field with #[module(skip)], as Burn asks for.
 status 2
 $ convert -q --type wrong.rs:Skipped fc.safetensors skipped.mpk
 END

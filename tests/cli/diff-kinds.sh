@@ -410,7 +410,7 @@ record: expected record diff A B, found 3 operands
 status 2
 $ diff few-a.mpk --from safetensors few-b.mpk
 record: few-b.mpk: byte 0: expected the length of the header, at most 100,000,000 bytes, found 7017841271895861379
-  This is no safetensors file, or it is damaged.
+  This is not a safetensors file, or it is damaged.
   It looks like a NamedMpk record: open it with that recorder, or with Auto.
 status 2
 $ diff --by nonsense few-a.mpk few-b.mpk

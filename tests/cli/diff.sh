@@ -247,7 +247,7 @@ for side in plus minus; do
     printf '  "item": %s,\n  "_b": null\n}\n' "$(cat "$scratch/$side.json")" >>"$scratch/$side.record.json"
 done
 run diff "$scratch/plus.record.json" "$scratch/minus.record.json"
-status_is "-0 is 0 in a number that is no tensor" 0
+status_is "-0 is 0 in a number that is not a tensor" 0
 run diff --bits "$scratch/plus.record.json" "$scratch/minus.record.json"
 status_is "but its bits differ" 1
 check "in that one" grep -q zero "$scratch/out"
@@ -257,7 +257,7 @@ run convert -q "$scratch/minus.record.json" "$scratch/minus.mpk"
 run diff --bits "$scratch/minus.mpk" "$scratch/minus.record.json"
 status_is "in another format, too" 0
 run diff --json 0.21.0/plain-full.mpk 0.21.0/tiny-full.mpk
-answers "what is no tensor is there, too" '[.values[] | select(.key == "count")] | .[0]' '{"key":"count","a":123456}'
+answers "what is not a tensor is there, too" '[.values[] | select(.key == "count")] | .[0]' '{"key":"count","a":123456}'
 answers "tensors of one side" '[.removed[].key], [.added[] | [.key, .dtype, .shape]]' \
     '["floats","ints","bools","scalar_like","void"]
 [["linear.weight","f32",[3,2]],["linear.bias","f32",[2]]]'
@@ -294,7 +294,7 @@ fails "a word that is nearly one" diff --ignore dtypes 0.18.0/mnist.mpk 0.18.0/m
 record: --ignore: expected dtype, metadata, data, values, added, removed or renamed, found "dtypes"
   Did you mean dtype?
 END
-fails "a tolerance that is no number" diff --atol tiny 0.18.0/mnist.mpk 0.18.0/mnist.mpk <<END
+fails "a tolerance that is not a number" diff --atol tiny 0.18.0/mnist.mpk 0.18.0/mnist.mpk <<END
 record: --atol: expected a number, 0 or more, found "tiny"
 END
 fails "standard input twice" diff - - <<END

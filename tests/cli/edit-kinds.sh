@@ -107,7 +107,7 @@ k.mpk -> k.mpk: 7 tensors, not written: --dry-run
   cast m f16  nothing to do: f16 already
 $ edit k.mpk cast w q4 --dry-run
 record: cast: expected an element type, found "q4"
-  There are: f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bool.
+  Known: f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bool.
 status 2
 $ edit k.mpk cast nonesuch f16 --dry-run
 record: nonesuch: the record has no such key
@@ -383,7 +383,7 @@ $ edit k.mpk meta nope '' --dry-run
 record: meta nope: there is no such metadata to remove
 status 2
 $ edit k.mpk meta version 1 --dry-run
-record: meta version: it tells how the record is written, which --burn chooses
+record: meta version: it describes how the record is written; use --burn
 status 2
 $ edit k.mpk meta note 'x y' meta note '' --dry-run
 k.mpk -> k.mpk: 7 tensors, not written: --dry-run
@@ -769,13 +769,13 @@ $ edit empty.mpk merge p.mpk --dry-run
 empty.mpk -> empty.mpk: 1 tensor, not written: --dry-run
   merge p.mpk  1 tensor, 8 bytes added
 $ edit list.mpk merge k.mpk --dry-run
-record: merge k.mpk: a record that is no map of names cannot be merged
+record: merge k.mpk: a record that is not a map of names cannot be merged
 status 2
 $ edit k.mpk merge list.mpk --dry-run
-record: merge list.mpk: a record that is no map of names cannot be merged
+record: merge list.mpk: a record that is not a map of names cannot be merged
 status 2
 $ edit k.mpk --adapter none merge k2.mpk --dry-run
-record: --adapter stands before a word that is no file: put it before the file it is for
+record: --adapter stands before a word that is not a file: put it before the file it is for
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk merge --adapter none k2.mpk --dry-run
@@ -800,7 +800,7 @@ new -> 4 files, not written: --dry-run
   out-x_y.mpk: 0 tensors
   out-d.mpk: 1 tensor
 $ edit list.mpk split --by key -o 'out-{}.mpk' --dry-run
-record: split: the record is no map of names
+record: split: the record is not a map of names
 status 2
 $ edit empty.mpk split --by key -o 'out-{}.mpk' --dry-run
 record: split: the record is empty

@@ -241,7 +241,7 @@ shows "the later one's count" "$scratch/merged.mpk" linear.bias '[1.0, 1.0]     
 run edit $tiny merge --prefix head "$scratch/other.mpk" -o "$scratch/merged.mpk"
 shows "a prefix is for the file behind it" "$scratch/merged.mpk" head.linear.bias '[1.0, 1.0]          f32 [2]'
 refuses "an option for no file" edit $tiny --prefix x merge "$scratch/other.mpk" -o "$scratch/no.mpk" <<END
-record: --prefix stands before a word that is no file: put it before the file it is for
+record: --prefix stands before a word that is not a file: put it before the file it is for
   record edit --help shows how it is used.
 END
 
@@ -327,7 +327,7 @@ record: set needs 2 operands, found 1
   record edit --help shows how it is used.
 END
 refuses "metadata that are chosen otherwise" edit $tiny meta version 5 -o "$scratch/no.mpk" <<END
-record: meta version: it tells how the record is written, which --burn chooses
+record: meta version: it describes how the record is written; use --burn
 END
 key=$(printf 'a\033[31m\n')
 run edit $tiny set "$key" 1 -o "$scratch/hostile.mpk"
@@ -401,7 +401,7 @@ run edit "$scratch/linear.mpk" "$scratch/other/linear.mpk" rm linear.bias -o "$s
 status_is "two files of one name do not go into one folder" 2
 check "and none is written" [ ! -e "$scratch/into/linear.mpk" ]
 run edit 0.21.0/tiny-full.mpk set k "f32[[$(seq -s , 40)]]=0" -o "$scratch/rank.mpk"
-status_is "a shape that is no list of sizes is refused" 2
+status_is "a shape that is not a list of sizes is refused" 2
 run edit 0.21.0/tiny-full.mpk set k 1e300f32 -o "$scratch/rank.mpk"
 status_is "a number beyond its suffix is refused" 2
 

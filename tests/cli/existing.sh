@@ -171,8 +171,8 @@ check "that names the first" grep -q 'tiny-full.mpk was written from another fil
 run convert $tiny "$scratch/none.mpk" $half "$scratch/some/"
 status_is "one that cannot be read is an error" 2
 check "the others are converted" [ "$(find "$scratch/some" -name '*.mpk' | wc -l)" = 2 ]
-fails "a file is no folder" convert $tiny "$out/" <<END
-record: $out: it is no folder, which files could go into
+fails "a file is not a folder" convert $tiny "$out/" <<END
+record: $out: it is not a folder, which files could go into
 END
 run convert - "$scratch/into/"
 status_is "standard input has no name" 2

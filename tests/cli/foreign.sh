@@ -210,7 +210,7 @@ check "nor has a program that they are embedded in" grep -q "^record: note: 1 en
 while read -r key option; do
     fails "what tells how a record is written is not set: $key" convert --metadata "$key=1" "$data/0.21.0/tiny-full.mpk" \
         refused.mpk <<END
-record: --metadata $key: it tells how the record is written, which --$option chooses
+record: --metadata $key: it describes how the record is written; use --$option
 END
 done <<END
 version burn
@@ -341,7 +341,7 @@ refuses "a folder and --base" "--base is for one output" -r --base folder/ours.m
 refuses "a folder and --debug" "--debug prints the keys of one model" -r --debug folder many
 refuses "a folder and --type-of" "--type-of tells the type of one record" -r --type-of folder/ours.mpk folder many
 refuses "a folder and --types alone" "--types only defines types" -r --types net.rs folder many
-refuses "a folder and a profile that there is not" 'there is no profile "nosuch"' -r --profile nosuch folder many
+refuses "a folder and a profile that there is not" 'unknown profile "nosuch"' -r --profile nosuch folder many
 refuses "a folder and a broken rule" "rule" -r --remap '( => x' folder many
 refuses "a folder and a recorder that there is not" "nosuch" -r --from nosuch folder many
 refuses "an argument between inputs" "--prefix stands between inputs" folder/ours.mpk --prefix a folder/ours.mpk many/

@@ -83,7 +83,7 @@ check "that says so" grep -q '^record: 0.21.0: no recorder recognises this folde
 fails "a recorder that is nearly one" info --from mpx 0.21.0/tiny-full.mpk.gz <<END
 record: no recorder is called "mpx"
   Did you mean "mpk"?
-  There are: $("$record" plugins --json | sed -n '/"kind": "\(format\|stack\)"/s/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd, | sed 's/,/, /g').
+  Known: $("$record" plugins --json | sed -n '/"kind": "\(format\|stack\)"/s/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd, | sed 's/,/, /g').
 END
 fails "the wrong recorder" info --from mpk 0.21.0/tiny-full.mpk.gz <<END
 record: 0.21.0/tiny-full.mpk.gz: byte 0: expected a MessagePack map, found 0x1f 0x8b, which is how gzip begins
@@ -140,7 +140,7 @@ run info --json 0.21.0/composed-full.mpk
 answers "--json without tensors" '[.tensors, .largest, .layout, .ids.count, .notes]' '[0,null,2,0,[]]'
 printf '%s' '{"metadata":{"blocks":32,"tokens":["<s>",0.5],"rope":{"base":null}},"item":{"a":1}}' >"$scratch/typed.json"
 run info --json "$scratch/typed.json"
-answers "--json has metadata that are no texts as they are" '.metadata | del(.float)' \
+answers "--json has metadata that are not texts as they are" '.metadata | del(.float)' \
     '{"blocks":32,"tokens":["<s>",0.5],"rope":{"base":null}}'
 
 mkdir "$scratch/two"

@@ -156,7 +156,7 @@ if [ "${real%/*/*}" != "$real" ]; then
 fi
 run plugins nonsense
 check "a plugin that is none" [ "$status" = 2 ]
-check "is told with those there are" grep -q '^  There are: .*NamedMpk, NamedMpkBytes' err
+check "is told with those there are" grep -q '^  Known: .*NamedMpk, NamedMpkBytes' err
 if command -v jq >/dev/null; then
     run plugins --json NamedMpk
     answers "one plugin as JSON" '[.plugins[] | .name, .extension, .can_save]' '["NamedMpk","mpk",true]'

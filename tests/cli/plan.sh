@@ -277,14 +277,14 @@ record: adapter: expected pytorch or none, found "torch"
   Did you mean "pytorch"?
 END
 fails "a rule that is none" plan --rule 'foo = bar' net.safetensors <<END
-record: --rule: there is no rule "foo"
-  There are: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.
+record: --rule: unknown rule "foo"
+  Known: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.
 END
 fails "a rule that is nearly one" plan --rule 'splti = bar' net.safetensors <<END
-record: --rule: there is no rule "splti"
+record: --rule: unknown rule "splti"
   Did you mean "split"?
 END
-refuses "an option of the recorder as a rule" 'there is no rule "clamp"' plan --rule 'clamp = yes' net.safetensors
+refuses "an option of the recorder as a rule" 'unknown rule "clamp"' plan --rule 'clamp = yes' net.safetensors
 refuses "a number that is nowhere" 'set heads=NUMBER' plan --rule 'rope = fc1.weight$ | heads' net.safetensors
 refuses "a type that is not there" 'Nett' plan --type net.rs:Nett net.safetensors
 fails "a rule without key" plan --rule stack net.safetensors <<END
@@ -296,7 +296,7 @@ record: --profile may be given once for an input
   Your own profile may include others: include = NAME.
 END
 fails "a profile that is nearly one" plan --profile lama net.safetensors <<END
-record: there is no profile "lama"
+record: unknown profile "lama"
   Did you mean "llama"?
 END
 fails "a file that is not there" plan none.safetensors <<END

@@ -40,7 +40,7 @@ export LIBRECORD_PLUGIN_PATH
 run plugins
 status_is "a broken plugin is no error" 0
 check "it is not listed" [ "$(grep -c '^broken' "$scratch/out")" = 0 ]
-check "but mentioned" grep -qx '1 more is refused; record plugins --why says why.' "$scratch/out"
+check "but mentioned" grep -qx '1 more is rejected; record plugins --why shows the reason.' "$scratch/out"
 run plugins --why
 check "--why says why it was refused" grep -qE '^broken(\.so)? +- +.*broken\.so +refused: ' "$scratch/out"
 check "the others are there" grep -qE '^NamedMpk ' "$scratch/out"

@@ -21,7 +21,7 @@ check "with its file" grep -qE '^file +/.*resnet\.ini$' "$scratch/out"
 check "and its rules" grep -q '^drop = num_batches_tracked\$$' "$scratch/out"
 check "not with others of the file" [ "$(grep -c '^\[' "$scratch/out")" = 0 ]
 fails "one that is nearly there" profiles lama <<END
-record: there is no profile "lama"
+record: unknown profile "lama"
   Did you mean llama?
 END
 cat >app.ini <<END

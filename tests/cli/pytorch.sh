@@ -101,7 +101,7 @@ does "the whole" show --top-level-key . "$golden/1.13.1/zip_lightning.pt" 'hyper
 check "with all values" grep -qx '0.999' "$scratch/out"
 fails "a part that is not there" ls --top-level-key nothing "$golden/1.13.1/zip_nested.pt" <<END
 record: $golden/1.13.1/zip_nested.pt: top-level-key: there is no \`nothing\` in the file
-  There are: \`encoder\`, \`decoder\`.
+  Known: \`encoder\`, \`decoder\`.
 END
 run ls --top-level-key x same.safetensors
 status_is "another format has no such parts" 2

@@ -117,14 +117,14 @@ answers "figures" '.tensors[0] | .k, .s, .n, (.a[:9]), (.a[9] * 1000000), (.a[10
 2500000
 1118034
 30'
-answers "nothing is no number" '.tensors[1].a[7:15]' '[null,null,null,null,null,null,null,null]'
+answers "nothing is not a number" '.tensors[1].a[7:15]' '[null,null,null,null,null,null,null,null]'
 answers "metadata" '.records[0].metadata' '[["</script>","<b>&"],["x","y"]]'
 check "nothing of them is markup" [ "$(grep -c '</script>' "$page")" = 2 ]
 
 run report 0.21.0/plain-full.mpk -o "$page"
 data
 answers "bools are measured too" '.tensors[] | select(.k == "bools") | .a[0]' 3
-answers "values that are no tensors" '.values | length, (.[] | select(.[0] == "big"))' '18
+answers "values that are not tensors" '.values | length, (.[] | select(.[0] == "big"))' '18
 ["big","uint","18446744073709551615",null]'
 run report 0.21.0/constant-full.mpk -o "$page"
 status_is "a record without tensors" 0
@@ -316,7 +316,7 @@ cat >"$scratch/expected" <<'END'
 "countuint123456"
 "5 tensors, 79 bytes"
 END
-same "values that are no tensors are shown" "$scratch/expected" "$scratch/out"
+same "values that are not tensors are shown" "$scratch/expected" "$scratch/out"
 browse "$scratch/hostile.html" size 400 800 load js 'typeof window.hurt' js 'document.querySelectorAll("img, #rows script").length' \
     js '[...document.querySelectorAll("#rows .key")].map((k) => k.textContent).sort().slice(0, 4)' \
     js 'document.documentElement.scrollWidth <= 400' js 'document.body.textContent.includes("\\u202egnp")' \

@@ -288,7 +288,7 @@ check "the others are there" test -f other/epoch-1/optim.mpk
 run convert -r --to mpk run run
 says "a folder is not converted into itself" "the folder that is converted cannot be written to"
 run convert -r --to mpk tiny.bin new
-says "a file is no folder" "--recursive needs a folder"
+says "a file is not a folder" "--recursive needs a folder"
 
 echo '{"metadata":{"float":"f32","int":"i32","format":"f","version":"0.21.0","settings":"s"},"item":{"a.b":[1,{"c d":1,"e":"x"}]}}' >mixed.json
 run types mixed.json

@@ -87,7 +87,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}", 0,
      "byte 9: the tensor `x`: its shape has more bytes than 64 bits can count\n  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,1]}}", 1,
-     "byte 9: the tensor `x`: 3 elements of F4 are no whole number of bytes\n  " DAMAGED},
+     "byte 9: the tensor `x`: 3 elements of F4 are not whole number of bytes\n  " DAMAGED},
     /* Places. */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}", 4,
      "byte 9: the data of `x` begin at 2, but the tensors before it end at 0: the bytes between belong to none\n "
@@ -149,11 +149,13 @@ static void a_length_that_cannot_be_is_refused(void **state)
          "f: byte 0: the header has 3 bytes, but only 2 follow\n"
          "  The file is truncated, or it is not a safetensors file."},
         {"\1\xe1\xf5\5\0\0\0\0{}", 10,
-         "REC_E_FORMAT\nf: byte 0: expected the length of the header, at most 100,000,000 bytes, found 100000001\n"
-         "  This is no safetensors file, or it is damaged."},
+         "REC_E_FORMAT\n"
+         "f: byte 0: expected the length of the header, at most 100,000,000 bytes, found 100000001\n"
+         "  This is not a safetensors file, or it is damaged."},
         {"\xff\xff\xff\xff\xff\xff\xff\xff{}", 10,
-         "REC_E_FORMAT\nf: byte 0: expected the length of the header, at most 100,000,000 bytes, found "
-         "18446744073709551615\n  This is no safetensors file, or it is damaged."},
+         "REC_E_FORMAT\n"
+         "f: byte 0: expected the length of the header, at most 100,000,000 bytes, found 18446744073709551615\n"
+         "  This is not a safetensors file, or it is damaged."},
         {"version https://git-lfs.github.com/spec/v1", 42,
          "REC_E_FORMAT\nf: byte 0: expected the length of the header, at most 100,000,000 bytes, found "
          "2336927755350992246\n  Is it a pointer of Git LFS? Then `git lfs pull` gets the file itself."},
@@ -399,7 +401,7 @@ static void a_text_that_does_not_fit_is_refused(void **state)
         {"[1,{},[\"what\"]]", "expected a value of the text `librecord`, found `[\"what\"]]` at byte 6"},
         {"[1,{},[\"list\",[[\"paths\",{}]]]]", "expected a value of the text `librecord`"},
         {"[1,{},[\"list\",[[\"run\",\"f16\",[1]]]]]", "expected the type of a run of numbers before this"},
-        {"[1,{},{\"~1.5\":null}]", "expected a key that is no float"},
+        {"[1,{},{\"~1.5\":null}]", "expected a key that is not a float"},
         {"[1,{\"a\":1},null]", "expected a string, found `1},null]` at byte 8"},
     };
     (void)state;

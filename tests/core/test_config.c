@@ -76,8 +76,8 @@ static void release(fixture f)
     "\n  A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #." \
     "\n  A value cannot go on in the next line."
 #define NAME_RULE " cannot name a recorder: it may have letters, digits, \".\", \"_\" and \"-\""
-#define MAIN_KEYS                                                                                               \
-    "\n  There are: recorder, precision, plugin_path, plugins, sources, threads, memory_factor, memory_slack, " \
+#define MAIN_KEYS                                                                                           \
+    "\n  Known: recorder, precision, plugin_path, plugins, sources, threads, memory_factor, memory_slack, " \
     "inflated_factor, inflated_slack, depth, elements."
 
 static const struct {
@@ -85,7 +85,7 @@ static const struct {
 } mistakes[] = {
     /* lines */
     {"recorder = a\n",
-     ": line 1: \"recorder\" stands before any section\n  Begin with [librecord], [recorder NAME] or [profile NAME]."},
+     ": line 1: \"recorder\" precedes any section\n  Begin with [librecord], [recorder NAME] or [profile NAME]."},
     {"[librecord]\nrecorder\n", ": line 2: no \"=\" in \"recorder\"" LINE_HINT},
     {"[librecord]\nrecorder: a\n", ": line 2: no \"=\" in \"recorder: a\"" LINE_HINT},
     {"[librecord]\nrecorder = a\n  b\n", ": line 3: no \"=\" in \"b\"" LINE_HINT},
@@ -99,7 +99,7 @@ static const struct {
     {"[librecord]\n" SIXTY_FOUR "5 = a\n", ": line 2: the key \"" SIXTY_FOUR "...\" is longer than 64 bytes"},
     {"[librecord\n", ": line 1: \"[librecord\" has no \"]\""},
     {"[librecord] ; the main part\n",
-     ": line 1: text after the \"]\" of a section: \"; the main part\"\n  Comments stand on lines of their own."},
+     ": line 1: text after the \"]\" of a section: \"; the main part\"\n  Put comments on separate lines."},
     {"[librecord]\nrecorder = a\rprecision = full\r",
      ": line 2: a carriage return without a line feed in column 13\n  Lines end with a line feed, or with both."},
     {"[librecord]\nrecorder = a\x1b[31m\n", ": line 2: a control character (0x1b) in column 13"},
@@ -112,17 +112,17 @@ static const struct {
     {"; \xe2\x82", ": line 1: invalid UTF-8 (0xe2) in column 3\n  Save the file as UTF-8 text."},
     {"\xff\xfe[", ": line 1: invalid UTF-8 (0xff) in column 1\n  Save the file as UTF-8 text."},
     /* sections */
-    {"[types]\n", ": line 1: there is no section [types]\n"
-                  "  There are: [librecord], [recorder NAME], [profile NAME]."},
-    {"[profiles x]\n", ": line 1: there is no section [profiles x]\n  Did you mean [profile NAME]?"},
-    {"[]\n", ": line 1: there is no section []\n  There are: [librecord], [recorder NAME], [profile NAME]."},
-    {"[librecords]\n", ": line 1: there is no section [librecords]\n  Did you mean [librecord]?"},
-    {"[Librecord]\n", ": line 1: there is no section [Librecord]\n  Did you mean [librecord]?"},
-    {"[librecord x]\n", ": line 1: there is no section [librecord x]\n  Did you mean [librecord]?"},
-    {"[recoder a]\nplugin = mpk\n", ": line 1: there is no section [recoder a]\n  Did you mean [recorder NAME]?"},
+    {"[types]\n", ": line 1: unknown section [types]\n"
+                  "  Known: [librecord], [recorder NAME], [profile NAME]."},
+    {"[profiles x]\n", ": line 1: unknown section [profiles x]\n  Did you mean [profile NAME]?"},
+    {"[]\n", ": line 1: unknown section []\n  Known: [librecord], [recorder NAME], [profile NAME]."},
+    {"[librecords]\n", ": line 1: unknown section [librecords]\n  Did you mean [librecord]?"},
+    {"[Librecord]\n", ": line 1: unknown section [Librecord]\n  Did you mean [librecord]?"},
+    {"[librecord x]\n", ": line 1: unknown section [librecord x]\n  Did you mean [librecord]?"},
+    {"[recoder a]\nplugin = mpk\n", ": line 1: unknown section [recoder a]\n  Did you mean [recorder NAME]?"},
     {"[" SIXTY_FOUR SIXTY_FOUR "]\n",
-     ": line 1: there is no section [" SIXTY_FOUR "...]\n  There are: [librecord], [recorder NAME], [profile NAME]."},
-    {"[librecord]\n[recorder a]\nplugin = b\n\n[librecord]\n", ": line 5: [librecord] stands twice, first in line 1"},
+     ": line 1: unknown section [" SIXTY_FOUR "...]\n  Known: [librecord], [recorder NAME], [profile NAME]."},
+    {"[librecord]\n[recorder a]\nplugin = b\n\n[librecord]\n", ": line 5: [librecord] occurs twice, first in line 1"},
     {"[recorder]\n", ": line 1: [recorder] has no name\n  Give it one: [recorder NAME]."},
     {"[recorder auto]\n", ": line 1: [recorder auto]: that name belongs to librecord itself"},
     {"[recorder my llama]\n", ": line 1: \"my llama\"" NAME_RULE},
@@ -130,7 +130,7 @@ static const struct {
     {"[recorder ll\xc3\xa4ma]\n", ": line 1: \"ll\xc3\xa4ma\"" NAME_RULE},
     {"[recorder " SIXTY_FOUR "5]\n", ": line 1: the name \"" SIXTY_FOUR "...\" is longer than 64 bytes"},
     {"[recorder a-b]\nplugin = x\n[recorder A_B]\n",
-     ": line 3: [recorder A_B] stands twice, first in line 1 as [recorder a-b]"},
+     ": line 3: [recorder A_B] occurs twice, first in line 1 as [recorder a-b]"},
     {"[recorder a]\n[recorder b]\nplugin = x\n",
      ": line 1: [recorder a] has no plugin\n  Say which one it is: plugin = NAME."},
     {"[librecord]\n[recorder a]\nclamp = yes\n",
@@ -141,12 +141,12 @@ static const struct {
      ": line 2: [librecord] has no key \"PluginPath\"\n  Did you mean \"plugin_path\"?"},
     {"[librecord]\nprofile = a\n", ": line 2: [librecord] has no key \"profile\"" MAIN_KEYS},
     {"[librecord]\ndepth = 9\n\n# again\ndepth = 9\n",
-     ": line 5: \"depth\" stands twice in [librecord], first in line 2"},
-    {"[recorder a]\nplugin = b\nplugin = c\n", ": line 3: \"plugin\" stands twice in [recorder a], first in line 2"},
+     ": line 5: \"depth\" occurs twice in [librecord], first in line 2"},
+    {"[recorder a]\nplugin = b\nplugin = c\n", ": line 3: \"plugin\" occurs twice in [recorder a], first in line 2"},
     {"[recorder a]\nprecision = full\nprecision = half\n",
-     ": line 3: \"precision\" stands twice in [recorder a], first in line 2"},
+     ": line 3: \"precision\" occurs twice in [recorder a], first in line 2"},
     {"[recorder a]\nplugin = b\nlevel = 1\nother = 1\nlevel = 2\n",
-     ": line 5: \"level\" stands twice in [recorder a], first in line 3"},
+     ": line 5: \"level\" occurs twice in [recorder a], first in line 3"},
     {"[recorder a]\nPlugin = b\n",
      ": line 2: \"Plugin\" names no option: options have small letters, digits, \"_\" and \"-\""},
     /* values */
@@ -162,28 +162,28 @@ static const struct {
     {"[librecord]\nrecorder = \"mpk\"\n", ": line 2: \"\"mpk\"\"" NAME_RULE},
     {"[recorder a]\nplugin = mpk ; Burn's\n", ": line 2: \"mpk ; Burn's\"" NAME_RULE},
     {"[recorder a]\nplugin = " SIXTY_FOUR "5\n", ": line 2: the name \"" SIXTY_FOUR "...\" is longer than 64 bytes"},
-    {"[librecord]\nplugin_path = plugins\n", ": line 2: plugin_path has \"plugins\", which is no absolute path\n"
+    {"[librecord]\nplugin_path = plugins\n", ": line 2: plugin_path has \"plugins\", which is not an absolute path\n"
                                              "  Folders begin with / and are separated by colons."},
-    {"[librecord]\nplugin_path = /a:b:/c\n", ": line 2: plugin_path has \"b\", which is no absolute path\n"
+    {"[librecord]\nplugin_path = /a:b:/c\n", ": line 2: plugin_path has \"b\", which is not an absolute path\n"
                                              "  Folders begin with / and are separated by colons."},
-    {"[librecord]\nplugin_path = /a:\n", ": line 2: plugin_path has \"\", which is no absolute path\n"
+    {"[librecord]\nplugin_path = /a:\n", ": line 2: plugin_path has \"\", which is not an absolute path\n"
                                          "  Folders begin with / and are separated by colons."},
-    {"[librecord]\nthreads = 0\n", ": line 2: threads is \"0\", which is no whole number from 1 to 64"},
-    {"[librecord]\nthreads = 65\n", ": line 2: threads is \"65\", which is no whole number from 1 to 64"},
-    {"[librecord]\nthreads = four\n", ": line 2: threads is \"four\", which is no whole number from 1 to 64"},
-    {"[librecord]\nthreads = -1\n", ": line 2: threads is \"-1\", which is no whole number from 1 to 64"},
-    {"[librecord]\nthreads = 4 # all\n", ": line 2: threads is \"4 # all\", which is no whole number from 1 to 64"},
-    {"[librecord]\ndepth = 7\n", ": line 2: depth is \"7\", which is no whole number from 8 to 200"},
-    {"[librecord]\ndepth = 201\n", ": line 2: depth is \"201\", which is no whole number from 8 to 200"},
-    {"[librecord]\nelements = 64 KiB\n", ": line 2: elements is \"64 KiB\", which is no whole number"},
+    {"[librecord]\nthreads = 0\n", ": line 2: threads is \"0\", which is not a whole number from 1 to 64"},
+    {"[librecord]\nthreads = 65\n", ": line 2: threads is \"65\", which is not a whole number from 1 to 64"},
+    {"[librecord]\nthreads = four\n", ": line 2: threads is \"four\", which is not a whole number from 1 to 64"},
+    {"[librecord]\nthreads = -1\n", ": line 2: threads is \"-1\", which is not a whole number from 1 to 64"},
+    {"[librecord]\nthreads = 4 # all\n", ": line 2: threads is \"4 # all\", which is not a whole number from 1 to 64"},
+    {"[librecord]\ndepth = 7\n", ": line 2: depth is \"7\", which is not a whole number from 8 to 200"},
+    {"[librecord]\ndepth = 201\n", ": line 2: depth is \"201\", which is not a whole number from 8 to 200"},
+    {"[librecord]\nelements = 64 KiB\n", ": line 2: elements is \"64 KiB\", which is not a whole number"},
     {"[librecord]\nmemory_factor = 18446744073709551617\n",
-     ": line 2: memory_factor is \"18446744073709551617\", which is no whole number from 1 to 1000000"},
-    {"[librecord]\nmemory_slack = 1 MB\n", ": line 2: memory_slack is \"1 MB\", which is no size\n"
+     ": line 2: memory_factor is \"18446744073709551617\", which is not a whole number from 1 to 1000000"},
+    {"[librecord]\nmemory_slack = 1 MB\n", ": line 2: memory_slack is \"1 MB\", which is not a size\n"
                                            "  Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB."},
-    {"[librecord]\ninflated_slack = 1.5 GiB\n", ": line 2: inflated_slack is \"1.5 GiB\", which is no size\n"
+    {"[librecord]\ninflated_slack = 1.5 GiB\n", ": line 2: inflated_slack is \"1.5 GiB\", which is not a size\n"
                                                 "  Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB."},
     {"[librecord]\ninflated_slack = 17179869184 GiB\n",
-     ": line 2: inflated_slack is \"17179869184 GiB\", which is no size\n"
+     ": line 2: inflated_slack is \"17179869184 GiB\", which is not a size\n"
      "  Write bytes, or a whole number of KiB, MiB or GiB: 64 MiB."},
 };
 
@@ -242,7 +242,7 @@ static void a_file_may_have_16_mebibytes_and_no_more(void **state)
     release(read_bytes(*state, text, total, NULL));
     free(text);
     text = padded("", '\n', 16 << 20, "\n", &total);
-    release(read_bytes(*state, text, total, ": larger than 16 MiB: this is no configuration file"));
+    release(read_bytes(*state, text, total, ": larger than 16 MiB: this is not a configuration file"));
     assert_int_equal(rec_error_status(), REC_E_LIMIT);
     free(text);
 }
@@ -285,7 +285,7 @@ static void a_file_that_cannot_be_read_says_why(void **state)
     free(expected);
     free(missing);
     assert_null(rec_config_open("/dev/zero"));
-    assert_string_equal(rec_error_message(), "/dev/zero: larger than 16 MiB: this is no configuration file");
+    assert_string_equal(rec_error_message(), "/dev/zero: larger than 16 MiB: this is not a configuration file");
 }
 
 /* ------------------------------------------------------------------------------------------------ what it says -- */

@@ -325,7 +325,7 @@ static void keys_are_strings_bools_or_integers(void **state)
         load *l = begin(true);
         map(l, 1);
         EVENT(key, 8, &bad[i]);
-        refused(l, REC_E_PLUGIN, "it: byte 8: " BROKE "a key that is no string, bool or integer");
+        refused(l, REC_E_PLUGIN, "it: byte 8: " BROKE "a key that is not a string, bool or integer");
     }
 }
 
@@ -400,7 +400,7 @@ static void numbers_are_in_lists_and_of_types_that_lists_have(void **state)
         list(l, 1);
         numbers(l, bad[i], data, 1);
         (void)snprintf(message, sizeof message,
-                       "it: byte 13: 0: the plugin Fake told `numbers` of the type %d, which no list has", (int)bad[i]);
+                       "it: byte 13: 0: the plugin Fake sent `numbers` of the type %d, which no list has", (int)bad[i]);
         refused(l, REC_E_PLUGIN, message);
     }
 }
@@ -424,9 +424,7 @@ static void variants_have_the_payload_they_announce(void **state)
     refused(l, REC_E_PLUGIN, "it: byte 12: V: " BROKE "a variant without its payload");
     l = begin(true);
     EVENT(variant_begin, 11, 0, &name, 1);
-    refused(l, REC_E_PLUGIN,
-            "it: byte 11: "
-            "the plugin Fake told a variant whose name is no text");
+    refused(l, REC_E_PLUGIN, "it: byte 11: the plugin Fake sent a variant whose name is not a text");
 }
 
 static void an_option_that_is_present_has_a_value(void **state)
@@ -457,17 +455,17 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
     load *l = begin(false);
     (void)state;
     EVENT(metadata, 1, &name, &name);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata that is no text, or not before the value");
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata that is not a text, or not before the value");
     l = begin(false);
     EVENT(tensor, 1, &event);
     refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "a tensor from a format whose traits do not say so");
     l = begin(true);
     EVENT(metadata, 1, &name, &one);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata that is no text, or not before the value");
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata that is not a text, or not before the value");
     l = begin(true);
     number(l, 1);
     EVENT(metadata, 1, &name, &name);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata that is no text, or not before the value");
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata that is not a text, or not before the value");
     l = begin(true);
     EVENT(metadata, 1, &name, &name);
     EVENT(metadata, 2, &name, &name);
@@ -484,23 +482,24 @@ static void metadata_values_are_values_before_the_record(void **state)
     load *l = begin(false);
     (void)state;
     EVENT(metadata_value, 1, &name);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is no text, or that is not before the value");
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is not a text, or that is not before the value");
     l = begin(true);
     EVENT(metadata_value, 1, &one);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is no text, or that is not before the value");
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is not a text, or that is not before the value");
     l = begin(true);
     number(l, 1);
     EVENT(metadata_value, 1, &name);
-    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is no text, or that is not before the value");
+    refused(l, REC_E_PLUGIN, "it: byte 1: " BROKE "metadata whose key is not a text, or that is not before the value");
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(metadata_value, 2, &version);
     refused(l, REC_E_PLUGIN,
-            "it: byte 2: metadata.author: " BROKE "metadata whose key is no text, or that is not before the value");
+            "it: byte 2: metadata.author: " BROKE "metadata whose key is not a text, or that is not before the value");
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(metadata, 2, &version, &version);
-    refused(l, REC_E_PLUGIN, "it: byte 2: metadata.author: " BROKE "metadata that is no text, or not before the value");
+    refused(l, REC_E_PLUGIN,
+            "it: byte 2: metadata.author: " BROKE "metadata that is not a text, or not before the value");
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(tensor, 2, &event);
@@ -508,9 +507,9 @@ static void metadata_values_are_values_before_the_record(void **state)
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     EVENT(map_begin, 2, REC_FORM_PATHS, 0);
-    refused(l, REC_E_PLUGIN,
-            "it: byte 2: metadata.author: "
-            "the plugin Fake told a map of REC_FORM_PATHS that is not the outermost value");
+    refused(
+        l, REC_E_PLUGIN,
+        "it: byte 2: metadata.author: the plugin Fake sent a map of REC_FORM_PATHS that is not the outermost value");
     l = begin(true);
     EVENT(metadata_value, 1, &name);
     number(l, 1);

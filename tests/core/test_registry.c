@@ -532,9 +532,10 @@ static void folders_that_cannot_be_used_have_a_line(void **state)
     assert_refused(context, missing, "missing", "there is no such folder");
     assert_refused(context, file, "file", "it is not a folder");
     assert_refused(context, empty, "empty", "the folder is writable by others");
-    assert_refused(context, crowd, "crowd", "the folder has more than 256 shared objects: it is no folder of plugins");
+    assert_refused(context, crowd, "crowd",
+                   "the folder has more than 256 shared objects: it is not a folder of plugins");
     assert_int_equal(rec_context_add_plugin_path(context, "plugins"), REC_E_ARGUMENT);
-    assert_string_equal(rec_error_message(), "the plugin folder \"plugins\" is no absolute path");
+    assert_string_equal(rec_error_message(), "the plugin folder \"plugins\" is not an absolute path");
     assert_int_equal(rec_context_add_plugin_path(context, ""), REC_E_ARGUMENT);
     assert_int_equal(rec_context_add_plugin_path(context, NULL), REC_E_ARGUMENT);
     rec_context_free(context);
@@ -624,16 +625,18 @@ static void a_name_that_nothing_has_is_answered_with_those_there_are(void **stat
     assert_string_equal(file_of(context, "ZebraMpq"), "");
     assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);
     assert_true(strncmp(rec_error_message(),
-                        "no recorder is called \"ZebraMpq\"\n  Did you mean \"ZebraMpk\"?\n"
-                        "  There are: my-llama, ZebraMpk",
-                        strlen("no recorder is called \"ZebraMpq\"\n  Did you mean \"ZebraMpk\"?\n"
-                               "  There are: my-llama, ZebraMpk")) == 0);
+                        "no recorder is called \"ZebraMpq\"\n"
+                        "  Did you mean \"ZebraMpk\"?\n"
+                        "  Known: my-llama, ZebraMpk",
+                        strlen("no recorder is called \"ZebraMpq\"\n"
+                               "  Did you mean \"ZebraMpk\"?\n"
+                               "  Known: my-llama, ZebraMpk")) == 0);
     (void)file_of(context, "stirped");
     assert_true(strncmp(rec_error_hint(), "Did you mean \"striped\"?\n", 24) == 0);
     (void)file_of(context, "my-lama");
     assert_true(strncmp(rec_error_hint(), "Did you mean \"my-llama\"?\n", 25) == 0);
     (void)file_of(context, "something else");
-    assert_true(strncmp(rec_error_hint(), "There are: my-llama, ZebraMpk", 29) == 0);
+    assert_true(strncmp(rec_error_hint(), "Known: my-llama, ZebraMpk", 25) == 0);
     (void)file_of(context, "");
     assert_true(strncmp(rec_error_message(), "no recorder is called \"\"\n", 25) == 0);
     assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);

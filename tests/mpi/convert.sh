@@ -182,7 +182,7 @@ if make_full; then
     # What can be no file is rejected before anything is written.
     mkfifo pipe.mpk
     apart_to=pipe.mpk apart_old=''
-    apart "a target that is no file" "rank 0 (.*): pipe.mpk: " "LD_PRELOAD=$scratch/full.so; export LD_PRELOAD"
+    apart "a target that is not a file" "rank 0 (.*): pipe.mpk: " "LD_PRELOAD=$scratch/full.so; export LD_PRELOAD"
     check "it is still there" [ -p pipe.mpk ]
     apart_in='' apart_to='' apart_old=kept
 else

@@ -205,7 +205,7 @@ refused "a link in its place" "rank 0 (.*): out.mpk: cannot open what was left o
 check "is not followed" [ ! -e elsewhere ]
 rm .out.mpk.librecord-resume
 mkfifo .out.mpk.librecord-resume
-refused "nor a pipe" "rank 0 (.*): out.mpk: what would be left of an earlier save, .out.mpk.librecord-resume, is no regular file" convert -y --resume --adapter none in.safetensors out.mpk
+refused "nor a pipe" "rank 0 (.*): out.mpk: what would be left of an earlier save, .out.mpk.librecord-resume, is not a regular file" convert -y --resume --adapter none in.safetensors out.mpk
 rm .out.mpk.librecord-resume
 for to in gone.json gone.mpk.gz gone.pt; do
     refused "$to" "rank 0 (.*): $to: only one file whose tensors are plain bytes can be resumed, not a file that rank 0 writes alone" \

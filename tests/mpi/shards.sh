@@ -179,7 +179,7 @@ cp -r older many
 mkfifo many/fifo.safetensors
 ranks 3 convert -y --max-shard-size 20KB in.safetensors many/fifo.safetensors
 rm many/fifo.safetensors
-kept "a target that is no file" "rank 0 (.*): many/fifo.safetensors: what is no regular file"
+kept "a target that is not a file" "rank 0 (.*): many/fifo.safetensors: only regular files"
 ranks 3 convert -y --max-shard-size 20KB in.safetensors many/m.safetensors.gz
 kept "what is compressed has no files beside it" "rank 0 (.*): many/m.safetensors.gz: max-shard-size would make .* files"
 "$record" convert -q --max-shard-size 20KB in.safetensors sound.safetensors || exit 99

@@ -63,7 +63,7 @@ static int32_t load_index(rec_job *job, rec_source *index, const rec_visitor *vi
         return status;
     }
     if (size < at || memcmp(data, magic, (size_t)at) != 0) {
-        return rec_fail(job, REC_E_FORMAT, 0, "this is no index of parts");
+        return rec_fail(job, REC_E_FORMAT, 0, "this is not an index of parts");
     }
     status = visitor->map_begin(self, at, REC_FORM_STRUCT, REC_UNKNOWN);
     while (status == REC_OK && at < size) {

@@ -544,11 +544,11 @@ static void a_state_that_no_earlier_burn_had_is_refused_elsewhere(void **state)
         {BYTES(HEAD "\xa1\x66"
                     "0.step\xa1\x65"
                     "Float\xf9\x41\x00"),
-         "a Noam scheduler whose step is no whole number"},
+         "a Noam scheduler whose step is not a whole number"},
         {BYTES(HEAD "\xa1\x66"
                     "0.step\xa1\x65"
                     "Float\xf9\xc0\x00"),
-         "a Noam scheduler whose step is no whole number"},
+         "a Noam scheduler whose step is not a whole number"},
         {BYTES(HEAD "\xa1\x6a"
                     "0.iter_idx\xa1\x65"
                     "Float\xf9\x41\x00"),

@@ -215,10 +215,10 @@ static void names_that_are_none_say_why(void **state)
     } wrong[] = {
         {"xor", "Xor is a codec, no recorder"},
         {"xor.xor", "Xor is a codec, no recorder"},
-        {"nope.xor", "no recorder is called \"nope.xor\": what stands before the codec is no format"},
+        {"nope.xor", "no recorder is called \"nope.xor\": what stands before the codec is not a format"},
         {"mpk.nope", "no recorder is called \"mpk.nope\""},
         {"mpk.gz.xor", "NamedMpkGz is in a codec already"},
-        {"mpk.xor.xor", "what stands before the codec is no format"},
+        {"mpk.xor.xor", "what stands before the codec is not a format"},
         {".xor", "Xor is a codec, no recorder"},
         {"..", "no recorder is called \"..\""},
     };
@@ -368,7 +368,7 @@ static void stacks_that_cannot_be_are_refused(void **state)
         const char *words;
     } wrong[] = {
         {{STACK, .name = "S", .description = "d", .format = "NoSuch"}, "its format \"NoSuch\" is not there"},
-        {{STACK, .name = "S", .description = "d", .format = "NamedMpkGz"}, "is no format"},
+        {{STACK, .name = "S", .description = "d", .format = "NamedMpkGz"}, "is not a format"},
         {{STACK, .name = "S", .description = "d", .format = "NamedMpk", .presets = colour},
          "its preset \"colour=red\" sets an option that neither NamedMpk nor Xor has"},
         {{STACK, .name = "S", .description = "d", .format = "NamedMpk", .presets = twelve},

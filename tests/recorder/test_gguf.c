@@ -386,11 +386,11 @@ static void test_refused(void **state)
         put_header(&b, 3, 1, 0);
         put_tensor(&b, "t", 1, (const uint64_t[]){newer[i].block}, newer[i].type, 0);
         pad(&b, newer[i].size - 1);
-        refused(&b, "which goes on behind the end of the file");
+        refused(&b, "which extends beyond the end of the file");
         put_header(&b, 3, 1, 0);
         put_tensor(&b, "t", 1, (const uint64_t[]){UINT64_C(1) << 60}, newer[i].type, 0);
         pad(&b, newer[i].size);
-        refused(&b, "which goes on behind the end of the file");
+        refused(&b, "which extends beyond the end of the file");
     }
     put_header(&b, 3, 1, 0);
     put_tensor(&b, "t", 2, huge, 0, 0);

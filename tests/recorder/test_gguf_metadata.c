@@ -160,7 +160,7 @@ static void an_alignment_is_a_power_of_two(void **state)
             fail_msg("%zu is taken for an alignment", i);
         }
         assert_non_null(
-            strstr(rec_error_message(), "the metadata entry general.alignment is no power of two from 8 on"));
+            strstr(rec_error_message(), "the metadata entry general.alignment is not a power of two from 8 on"));
         assert_string_equal(rec_error_hint(),
                             "GGUF takes it for how tensors lie in the file: remove it, or give it such a number.");
         rec_record_free(record);
@@ -220,11 +220,11 @@ static void what_is_no_tensor_is_refused(void **state)
         switch (i) {
         case 0:
             assert_int_equal(rec_set_uint(record, "a.b", 5), REC_OK);
-            words = "expected tensors, found a value that is no tensor at `a.b`";
+            words = "expected tensors, found a value that is not a tensor at `a.b`";
             break;
         case 1:
             assert_int_equal(rec_set_string(record, "a.0", "x"), REC_OK);
-            words = "expected tensors, found a value that is no tensor at `a.0`";
+            words = "expected tensors, found a value that is not a tensor at `a.0`";
             break;
         case 2:
             assert_int_equal(rec_set_tensor(record, "a", &spec), REC_OK);

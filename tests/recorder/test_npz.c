@@ -220,11 +220,12 @@ static void what_arrays_cannot_say_is_told(void **state)
     assert_int_equal(rec_report_count(), 4);
     assert_non_null(strstr(rec_report_note(0)->text, "does not say that a tensor is no parameter"));
     assert_string_equal(rec_report_note(1)->text,
-                        "2 values that are no tensor, the first here: left out, for NumPy's files hold arrays");
+                        "2 values other than tensors, the first here: left out, because NumPy files hold arrays only");
     assert_string_equal(rec_report_note(1)->path, "epsilon");
-    assert_string_equal(rec_report_note(2)->text, "the id of 1 parameter: left out, for NumPy's files hold arrays");
+    assert_string_equal(rec_report_note(2)->text,
+                        "the id of 1 parameter: left out, because NumPy files hold arrays only");
     assert_string_equal(rec_report_note(3)->text,
-                        "2 entries of metadata, the first `author`: left out, for NumPy's files hold arrays");
+                        "2 entries of metadata, the first `author`: left out, because NumPy files hold arrays only");
     again = load("Npz", f.data, f.size);
     assert_int_equal(rec_report_count(), 0);
     assert_null(rec_value_at(again, "epsilon"));

@@ -113,7 +113,7 @@ static void loading_fails_as_the_functions_do(void **state)
     } cases[] = {
         {EIO, false, REC_E_IO, "cannot read: Input/output error", EIO},
         {ETIMEDOUT, false, REC_E_IO, "cannot read: Connection timed out", ETIMEDOUT},
-        {-3, false, REC_E_IO, "cannot read: the program's function returned -3, which is no errno", 0},
+        {-3, false, REC_E_IO, "cannot read: the program's function returned -3, which is not an errno", 0},
         {ENOENT, false, REC_E_NOT_FOUND, "cannot read: No such file", ENOENT},
         {ENOTDIR, false, REC_E_NOT_FOUND, "cannot read: Not a directory", ENOTDIR},
         {ENOMEM, false, REC_E_MEMORY, "cannot read: Cannot allocate memory", ENOMEM},

@@ -361,7 +361,7 @@ static const struct {
        "I01\n."),
      "byte 27: an operation of pickle protocol 0 or 1 (0x49); 2 to 5 can be read"},
     {P("\x80\x02S'a'\n."), "byte 27: an operation of pickle protocol 0 or 1 (0x53); 2 to 5 can be read"},
-    {P("\x80\x02\x98."), "byte 27: 0x98 is no operation of a pickle that torch.save() writes"},
+    {P("\x80\x02\x98."), "byte 27: 0x98 is not an operation of a pickle that torch.save() writes"},
     /* calls */
     {P("\x80\x02" DICT "]R."), "byte 53: OrderedDict is called with a list where a tuple of few is expected"},
     {P("\x80\x02" DICT "K\1R."), "byte 54: OrderedDict is called with an integer where a tuple of few is expected"},
@@ -554,7 +554,7 @@ static const struct {
                  "a."),
      "byte 140: the list of storages has an integer"},
     {P(HEAD MAIN "\x80\x02]" S1("1") "a.\2\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40"),
-     "byte 144: the storage `1` is no tensor's, so that its size is not known"},
+     "byte 144: the storage `1` is not a tensor's, so that its size is not known"},
     {P(HEAD MAIN "\x80\x02](" S1("0") S1("0") "e.\2\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40\2\0\0\0\0\0\0\0"),
      "byte 167: the storage `0` is there twice"},
     {P(HEAD MAIN "\x80\x02]" S1("0") "a.\2\0\0\0\0\0\0"),
@@ -573,7 +573,7 @@ static const struct {
      "byte 0: expected a file of PyTorch's (a zip archive, or a pickle of torch.save()), found something else"},
     {P("PK"),
      "byte 0: expected a file of PyTorch's (a zip archive, or a pickle of torch.save()), found something else"},
-    {P("{}"), "this JSON has no `weight_map`: it is no index of PyTorch files"},
+    {P("{}"), "this JSON has no `weight_map`: it is not an index of PyTorch files"},
 };
 
 static void each_mistake_of_a_stream_has_its_place(void **state)
@@ -608,7 +608,7 @@ static const struct {
 } choices[] = {
     {P("\x80\x02}(" W "u."), "", "w", NULL, NULL},
     {P("\x80\x02}(" NUMBER W "u."), "", "w", NULL,
-     "1 value that is no tensor (`n`): left out; top-level-key = . has all of the file"},
+     "1 value other than tensors (`n`): left out; top-level-key = . has all of the file"},
     {P("\x80\x02}(" S1("a") "}(" W "u" NUMBER "u."), "", "w", NULL, NULL},
     {P("\x80\x02}(X\x0a\0\0\0state_dict}(" W "u" S1("o") "}(" NUMBER "uu."), "", "w", NULL,
      "the model is what the file has as `state_dict`; left out: `o` (top-level-key names another part, `.` the whole)"},
@@ -646,11 +646,11 @@ static const struct {
     {P("\x80\x02}(X\3\0\0\0a.b}(" W "uu."), "a.b", "w", NULL, NULL},
     {P("\x80\x02}(X\3\0\0\0a.b}(" S1("c") "}(" W "uuu."), "a.b.c", "w", NULL, NULL},
     {P("\x80\x02}(" S1("a") "N" S1("a") "}(" W "uu."), "a", "w", NULL, NULL} /* the last, as in Python */,
-    {P("\x80\x02}(" S1("a") "}(" W "uu."), "b", NULL, "top-level-key: there is no `b` in the file\n  There are: `a`.",
+    {P("\x80\x02}(" S1("a") "}(" W "uu."), "b", NULL, "top-level-key: there is no `b` in the file\n  Known: `a`.",
      NULL},
     {P("\x80\x02}(" S1("a") "}(" W "uu."), "a.w.x", NULL, "top-level-key: `a.w.x` leads to a tensor, which has no keys",
      NULL},
-    {P("\x80\x02}."), "b", NULL, "top-level-key: there is no `b` in the file\n  There are: none.", NULL},
+    {P("\x80\x02}."), "b", NULL, "top-level-key: there is no `b` in the file\n  Known: none.", NULL},
     {P("\x80\x02}(" S1("a") "]}(" W "uau."), "a.1", NULL,
      "top-level-key: `a.1` leads to a list of 1, which has no item `1`", NULL},
     {P("\x80\x02}(" S1("a") "]}(" W "uau."), "a.x.y", NULL,
@@ -786,8 +786,8 @@ static const struct {
     {{{"a/data.pkl", P(MAIN "N")}, {"a/data/0", LITTLE}}, "expected the end of the pickle, found 1 bytes more"},
     {{{"a/data.pkl", P("")}, {"a/data/0", LITTLE}}, "expected more of a pickle, found the end"},
     {{{"a/data.pkl", P(MAIN)}, {"a/data/0", LITTLE}, {"a/constants.pkl", P("")}},
-     "a TorchScript archive, which is a program: refused, and nothing of it is run\n  In Python, if you trust the "
-     "file: "},
+     "a TorchScript archive, which is a program: rejected, and not run\n"
+     "  In Python, if you trust the file: "},
     {{{"a/b/data.pkl", P(MAIN)}, {"a/b/data/0", LITTLE}},
      "expected a file of PyTorch's (with a member data.pkl), found a zip archive without it"},
     {{{"nodata.pkl", P(MAIN)}},

@@ -180,8 +180,8 @@ static void without_record_data_only_tensors_are_written(void **state)
     assert_int_equal(rec_recorder_set(r, "record", "no"), REC_OK);
     f = save(r, record);
     assert_int_equal(rec_report_count(), 2);
-    assert_string_equal(rec_report_note(0)->text, "1 value that is no tensor: left out, as asked (record = no)");
-    assert_string_equal(rec_report_note(1)->text, "the id of 1 tensor: left out, as asked (record = no)");
+    assert_string_equal(rec_report_note(0)->text, "1 value other than tensors: left out because of record = no");
+    assert_string_equal(rec_report_note(1)->text, "the id of 1 tensor: left out, because of record = no");
     text = header_of(&f);
     assert_string_equal(text, "{\"__metadata__\":{\"author\":\"me\"},"
                               "\"fc.weight\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}   ");
@@ -683,7 +683,8 @@ static void sizes_of_files_are_read_or_refused(void **state)
     uint64_t size;
     assert_int_equal(rec_recorder_set(r, "max-shard-size", "20"), REC_OK);
     assert_int_equal(rec_save_bytes(r, record, &data, &size), REC_E_UNSUPPORTED);
-    assert_non_null(strstr(rec_error_message(), "max-shard-size would make 3 files, and what is saved to is no file"));
+    assert_non_null(
+        strstr(rec_error_message(), "max-shard-size would make 3 files, and what is saved to is not a file"));
     rec_close_recorder(r);
     rec_record_free(record);
 }
@@ -769,9 +770,9 @@ static void the_index_says_which_tensors_count(void **state)
         "{\"metadata\":{\"total_size\":2,\"note\":\"n\",\"odd\":[1]},\"weight_map\":{\"y\":\"b.safetensors\","
         "\"x\":\"a.safetensors\"}}"));
     assert_tells(s, INDEX,
-                 "28:'note' = 'n' 25:'format' = 'pt' 39:'k' = 'v' map10*2{ 40:'x' u8[1]1(00) 48:'y' u8[1]1(00) } "
-                 "\n1 tensor of the files that the index does not name: left out; the first is `stray`"
-                 "\n1 entry of the index's metadata that is no text: left out");
+                 "28:'note' = 'n' 25:'format' = 'pt' 39:'k' = 'v' map10*2{ 40:'x' u8[1]1(00) 48:'y' u8[1]1(00) } \n"
+                 "1 tensor of the files that the index does not name: left out; the first is `stray`\n"
+                 "1 entry of the index's metadata other than text: left out");
     scratch_free(s);
 }
 
@@ -812,7 +813,7 @@ static void an_index_that_means_no_good_is_refused(void **state)
          "REC_E_FORMAT\n" INDEX ": byte 19: expected the name of a file in quotes, found `1`\n"
          "  The file is damaged, or its writer is wrong: get it again, or write it again."},
         {"{\"metadata\":{},\"other\":1}",
-         "REC_E_FORMAT\n" INDEX ": this JSON has no `weight_map`: it is no index of safetensors files\n"
+         "REC_E_FORMAT\n" INDEX ": this JSON has no `weight_map`: it is not an index of safetensors files\n"
          "  Load the .safetensors file itself, or open this one with another recorder."},
         {"{\"weight_map\":{},\"weight_map\":{}}",
          "REC_E_FORMAT\n" INDEX ": byte 17: `weight_map` is there twice\n"
@@ -876,19 +877,21 @@ static void a_folder_is_what_is_in_it(void **state)
     write_part(s, "one.safetensors", "x", NULL, NULL);
     assert_tells(s, "", "map10*1{ 9:'x' u8[1]1(00) } ");
     write_part(s, "two.safetensors", "x", NULL, NULL);
-    assert_tells(
-        s, "",
-        "REC_E_NOT_FOUND\n: the folder holds several safetensors files, and no index\n  Load one by its name.\n"
-        "  There are: one.safetensors, two.safetensors");
+    assert_tells(s, "",
+                 "REC_E_NOT_FOUND\n"
+                 ": the folder holds several safetensors files, and no index\n"
+                 "  Load one by its name.\n"
+                 "  Known: one.safetensors, two.safetensors");
     scratch_free(s);
 
     s = scratch_new();
     write_part(s, "m-00001-of-00003.safetensors", "x", NULL, "\"format\":\"pt\"");
     write_part(s, "m-00003-of-00003.safetensors", "z", NULL, "\"format\":\"tf\"");
-    assert_tells(
-        s, "",
-        "REC_E_NOT_FOUND\n: part 2 of the 3 parts of the model is not in the folder\n  Get the missing parts.\n"
-        "  There are: m-00001-of-00003.safetensors, m-00003-of-00003.safetensors");
+    assert_tells(s, "",
+                 "REC_E_NOT_FOUND\n"
+                 ": part 2 of the 3 parts of the model is not in the folder\n"
+                 "  Get the missing parts.\n"
+                 "  Known: m-00001-of-00003.safetensors, m-00003-of-00003.safetensors");
     write_part(s, "m-00002-of-00003.safetensors", "y", NULL, NULL);
     assert_tells(s, "",
                  "25:'format' = 'pt' map10*3{ 40:'x' u8[1]1(00) 9:'y' u8[1]1(00) 40:'z' u8[1]1(00) } "
@@ -912,8 +915,10 @@ static void a_folder_is_what_is_in_it(void **state)
     assert_tells(s, "", "map10*1{ 9:'x' u8[1]1(00) } ");
     free(scratch_text(s, "b.safetensors.index.json", "{}"));
     assert_tells(s, "",
-                 "REC_E_NOT_FOUND\n: the folder holds several models\n  Load one by its index.\n"
-                 "  There are: a.safetensors.index.json, b.safetensors.index.json");
+                 "REC_E_NOT_FOUND\n"
+                 ": the folder holds several models\n"
+                 "  Load one by its index.\n"
+                 "  Known: a.safetensors.index.json, b.safetensors.index.json");
     scratch_free(s);
 }
 

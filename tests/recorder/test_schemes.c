@@ -402,7 +402,7 @@ static void plugins_that_break_the_contract_are_named(void **state)
         int how;
         rec_status status;
         const char *words;
-    } cases[] = {{SILENT, REC_E_PLUGIN, "the plugin Shelf opened nothing and said nothing of it"},
+    } cases[] = {{SILENT, REC_E_PLUGIN, "the plugin Shelf opened nothing and reported no error"},
                  {MUTE, REC_E_PLUGIN, "the plugin Shelf stopped without saying why (99)"},
                  {TOLD, REC_E_IO, "shelf://row/m.mpk: the library is closed"},
                  {TWICE, REC_E_PLUGIN, "the plugin Shelf kept sources that it did not give back"},

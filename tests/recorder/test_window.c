@@ -542,7 +542,7 @@ static void files_that_are_gone_on_with(void **state)
     assert_int_equal(unlink(left), 0);
     assert_int_equal(mkfifo(left, 0600), 0);
     assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
-    assert_error(REC_E_IO, "what would be left of an earlier save, .model.mpk.librecord-resume, is no regular file");
+    assert_error(REC_E_IO, "what would be left of an earlier save, .model.mpk.librecord-resume, is not a regular file");
     assert_int_equal(unlink(left), 0);
     rec_close_recorder(recorder);
     rec_close_recorder(other);
@@ -621,7 +621,7 @@ static void files_that_others_fill(void **state)
     assert_int_equal(mkfifo(path, 0600), 0); /* nobody reads it, and nobody waits for that */
     f = (filling){.text = "new"};
     assert_int_equal(save_filled(recorder, path, 3, fill, &f), REC_E_UNSUPPORTED);
-    assert_error(REC_E_UNSUPPORTED, "what is no regular file cannot be written by several");
+    assert_error(REC_E_UNSUPPORTED, "only regular files can be written in parallel");
     assert_string_equal(f.seen, "");
     rec_close_recorder(recorder);
     free(path);

@@ -126,11 +126,11 @@ static const refusal refusals[] = {
      "input.safetensors: layers: expected a list, found a tensor\n"
      "  Is the type right?"},
     {"list-minus", "full", REC_E_MISMATCH,
-     "input.safetensors: layers: expected a list, but -1 is no index\n"
+     "input.safetensors: layers: expected a list, but -1 is not an index\n"
      "  Let rules give every element a number, or drop the others."},
     {"list-missing", "full", REC_E_MISMATCH, NONE_MAPPED("1")},
     {"list-of-letters", "full", REC_E_MISMATCH,
-     "input.safetensors: layers: expected a list, but a is no index\n"
+     "input.safetensors: layers: expected a list, but a is not an index\n"
      "  Let rules give every element a number, or drop the others."},
     {"list-only-unknown-below", "full", REC_E_MISMATCH,
      "input.safetensors: layers.1.weight is missing: a tensor of floats of rank 2\n"

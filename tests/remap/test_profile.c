@@ -263,7 +263,7 @@ static const struct {
      "\n  A pattern with \" | \" in it is written with \\x20 for the blanks."},
     {"drop", "a | dtype", "rule 1: drop has no name after \"dtype\"" WRITE_DROP},
     {"drop", "a | dtype float",
-     "rule 1: there is no dtype \"float\"\n  They are written f32, bf16, i64, u8, bool and so on."},
+     "rule 1: unknown dtype \"float\"\n  They are written f32, bf16, i64, u8, bool and so on."},
     {"split", "a | rows b c", "rule 1: split has no \" => \" in \"a | rows b c\"" WRITE_SPLIT},
     {"split", "a => %", "rule 1: split has no \" | \" in \"a => %\"" WRITE_SPLIT},
     {"split", "a | => %", "rule 1: split has no parts" WRITE_SPLIT},
@@ -274,9 +274,9 @@ static const struct {
     {"split", "a | rows b c+2 => %", "rule 1: split has the part \"c+2\"" WRITE_SPLIT PART_HINT},
     {"split", "a | rows *2 c => %", "rule 1: split has the part \"*2\"" WRITE_SPLIT PART_HINT},
     {"split", "a | rows b c*-2 => %", "rule 1: \"-2\" is below 0"},
-    {"split", "a | rows b c*2x => %", "rule 1: \"2x\" is no amount: expected + - * or /, found \"x\"" AMOUNT_HINT},
+    {"split", "a | rows b c*2x => %", "rule 1: \"2x\" is not an amount: expected + - * or /, found \"x\"" AMOUNT_HINT},
     {"split", "a | rows b c* => %",
-     "rule 1: \"\" is no amount: expected a name or a number, found its end" AMOUNT_HINT},
+     "rule 1: \"\" is not an amount: expected a name or a number, found its end" AMOUNT_HINT},
     {"split", "a | rows b c in => %", "rule 1: split has no number of groups after \"in\"" WRITE_SPLIT},
     {"split", "a | rows b c => d", "rule 1: split has no % in its key: the parts would have one name" WRITE_SPLIT},
     {"join", "a | rows b c => d", "rule 1: join has no % in its pattern" WRITE_JOIN},
@@ -285,15 +285,15 @@ static const struct {
     {"rope", "a", "rule 1: rope has no \" | \" in \"a\"" WRITE_ROPE},
     {"rope", "a |", "rule 1: rope has no argument" WRITE_ROPE},
     {"rope", "a | 1 2 3", "rule 1: rope has too many arguments: \"1 2 3\"" WRITE_ROPE},
-    {"rope", "a | H/(K", "rule 1: \"H/(K\" is no amount: expected \")\", found its end" AMOUNT_HINT},
-    {"rope", "a | H%2", "rule 1: \"H%2\" is no amount: expected + - * or /, found \"%2\"" AMOUNT_HINT},
+    {"rope", "a | H/(K", "rule 1: \"H/(K\" is not an amount: expected \")\", found its end" AMOUNT_HINT},
+    {"rope", "a | H%2", "rule 1: \"H%2\" is not an amount: expected + - * or /, found \"%2\"" AMOUNT_HINT},
     {"add", "a | one", "rule 1: add has the number \"one\"\n  Write add = PATTERN | NUMBER."},
     {"add", "a | 1e999", "rule 1: add has the number \"1e999\"\n  Write add = PATTERN | NUMBER."},
     {"add", "a | nan", "rule 1: add has the number \"nan\"\n  Write add = PATTERN | NUMBER."},
     {"squeeze", "a |", "rule 1: squeeze has no argument\n  Write squeeze = PATTERN, or squeeze = PATTERN | AXIS AXIS."},
     {"reshape", "a | 1, 2", "rule 1: reshape has the shape \"1, 2\"" WRITE_RESHAPE},
     {"reshape", "a | [-1, 2, -1]", "rule 1: reshape has -1, what is left, twice" WRITE_RESHAPE},
-    {"reshape", "a | [1,]", "rule 1: \"\" is no amount: expected a name or a number, found its end" AMOUNT_HINT},
+    {"reshape", "a | [1,]", "rule 1: \"\" is not an amount: expected a name or a number, found its end" AMOUNT_HINT},
     {"reshape", "a | [-2]", "rule 1: \"-2\" is below 0"},
     {"stack", "a\\.[0-9]+ => a",
      "rule 1: stack has no group in its pattern for the index\n"
@@ -301,7 +301,7 @@ static const struct {
     {"tie", "a.b", "rule 1: tie is \"a.b\"\n  Write tie = KEY = KEY."},
     {"tie", "a =", "rule 1: tie is \"a =\"\n  Write tie = KEY = KEY."},
     {"tie", "a = a", "rule 1: tie ties \"a\" to itself\n  Write tie = KEY = KEY."},
-    {"module", "a => Linaer", "rule 1: there is no module type \"Linaer\"\n  Did you mean Linear?"},
+    {"module", "a => Linaer", "rule 1: unknown module type \"Linaer\"\n  Did you mean Linear?"},
     {"module", "a", "rule 1: module has no \" => \" in \"a\"\n  Write module = PATTERN => TYPE."},
     {"variant", "a => b.c", "rule 1: variant has the name \"b.c\"\n  Write variant = PATTERN => NAME."},
     {"variant", "a =>", "rule 1: variant has the name \"\"\n  Write variant = PATTERN => NAME."},
@@ -309,15 +309,15 @@ static const struct {
     {"adapter", "keras", "adapter: expected pytorch or none, found \"keras\""},
     {"gaps", "closed", "gaps: expected close or keep, found \"closed\"\n  Did you mean \"close\"?"},
     {"select", "model.",
-     "select: select is \"model.\", which is no path\n"
+     "select: select is \"model.\", which is not a path\n"
      "  It names what the wanted keys stand below, without a dot at its ends: select = model."},
     {"let", "H", "let: let has no amount: \"H\"" LET_HINT},
     {"let", "= 2", "let: let has no name: \"= 2\"" LET_HINT},
     {"let", "H a | | b", "let: let has an empty alternative: \"H a | | b\"" LET_HINT},
-    {"let", "H a if", "let: \"a if\" is no amount: expected + - * or /, found \"if\"" AMOUNT_HINT},
+    {"let", "H a if", "let: \"a if\" is not an amount: expected + - * or /, found \"if\"" AMOUNT_HINT},
     {"let", "H a if 2", "let: let has no name after \"if\": \"H a if 2\"" LET_HINT},
     {"let", "H a if b c", "let: let has no name after \"if\": \"H a if b c\"" LET_HINT},
-    {"let", "H if b", "let: \"if b\" is no amount: expected + - * or /, found \"b\"" AMOUNT_HINT},
+    {"let", "H if b", "let: \"if b\" is not an amount: expected + - * or /, found \"b\"" AMOUNT_HINT},
 };
 
 static void each_mistake_has_its_message_and_leaves_the_rules_as_they_were(void **state)
@@ -696,7 +696,7 @@ static void a_configuration_has_bounds(void **state)
     path = scratch_write(f->folder, "many.json", text, size);
     lr_variables_init(&numbers, &f->context->allocator);
     assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, path), REC_E_LIMIT);
-    assert_true(asprintf(&expected, "%s: more than 100,000 numbers: this is no configuration", path) > 0);
+    assert_true(asprintf(&expected, "%s: more than 100,000 numbers: this is not a configuration", path) > 0);
     assert_string_equal(outcome(f), expected);
     free(expected);
     free(path);
@@ -704,7 +704,7 @@ static void a_configuration_has_bounds(void **state)
     path = scratch_text(f->folder, "large.json", "");
     assert_int_equal(truncate(path, (16 << 20) + 1), 0);
     assert_int_equal(lr_variables_read(&f->job, &numbers, NULL, path), REC_E_LIMIT);
-    assert_true(asprintf(&expected, "%s: larger than 16 MiB: this is no configuration of a model", path) > 0);
+    assert_true(asprintf(&expected, "%s: larger than 16 MiB: this is not a configuration of a model", path) > 0);
     assert_string_equal(outcome(f), expected);
     free(expected);
     free(path);
@@ -766,7 +766,7 @@ static void a_wrong_argument_is_refused_when_it_is_set(void **state)
          "  It is put in front of all keys, with a dot between: prefix = encoder."},
         {"partial", "maybe", "expected yes or no for the option partial, found `maybe`"},
         {"config", "", "config names no file"},
-        {"profile", "nothing-like-it/..", "there is no profile \"nothing-like-it/..\"\n  "},
+        {"profile", "nothing-like-it/..", "unknown profile \"nothing-like-it/..\"\n  "},
     };
     fixture *f = *state;
     rec_recorder *r = rec_open_recorder_in(f->context, "Auto", REC_PRECISION_KEEP);
@@ -1012,14 +1012,14 @@ static void a_file_can_be_named_with_or_without_its_profile(void **state)
     assert_true(asprintf(&text, "%s:aa", two) > 0);
     assert_null(load(f->context, text));
     free(text);
-    assert_true(asprintf(&text, "%s: there is no [profile aa] in it\n  There are: a, b.", two) > 0);
+    assert_true(asprintf(&text, "%s: it has no [profile aa] in it\n  Known: a, b.", two) > 0);
     assert_string_equal(rec_error_message(), text);
     assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);
     free(text);
     free(one);
     one = scratch_text(f->folder, "none.ini", "[librecord]\nthreads = 1\n");
     assert_null(load(f->context, one));
-    assert_true(asprintf(&text, "%s: there is no [profile NAME] in it", one) > 0);
+    assert_true(asprintf(&text, "%s: it has no [profile NAME] in it", one) > 0);
     assert_string_equal(rec_error_message(), text);
     free(text);
     free(one);
@@ -1036,7 +1036,7 @@ static void names_that_are_nearly_right_are_told(void **state)
     path = scratch_path(f->folder, "app.ini");
     assert_null(load(context, "llamma"));
     assert_true(asprintf(&expected,
-                         "there is no profile \"llamma\"\n  librecord's own ones are not in %s/profiles.\n"
+                         "unknown profile \"llamma\"\n  librecord's own ones are not in %s/profiles.\n"
                          "  The environment variable LIBRECORD_DATA names the folder above it.\n"
                          "  Did you mean \"llama\"?",
                          empty) > 0);
@@ -1044,7 +1044,7 @@ static void names_that_are_nearly_right_are_told(void **state)
     assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);
     free(expected);
     assert_null(load(context, "x"));
-    assert_true(asprintf(&expected, "%s: line 5: there is no profile \"lama\"\n", path) > 0);
+    assert_true(asprintf(&expected, "%s: line 5: unknown profile \"lama\"\n", path) > 0);
     assert_int_equal(strncmp(rec_error_message(), expected, strlen(expected)), 0);
     assert_non_null(strstr(rec_error_message(), "Did you mean \"llama\"?"));
     assert_int_equal(rec_error_status(), REC_E_CONFIG);
@@ -1057,24 +1057,24 @@ static void names_that_are_nearly_right_are_told(void **state)
 static const struct {
     const char *text, *message; /**< of the profile x */
 } wrong_profiles[] = {
-    {"[profile x]\ninclude = x\n", ": line 2: there is no profile \"x\""},
+    {"[profile x]\ninclude = x\n", ": line 2: unknown profile \"x\""},
     {"[profile x]\ninclude = y\n[profile y]\ninclude = z\n[profile z]\ninclude = y\n",
      ": line 6: y includes z includes y"},
     {"[profile x]\ninclude = y\n[profile y]\nrename = a => b\n\ninclude = x\n", ": line 6: x includes y includes x"},
-    {"[profile x]\nless = rope\n", ": line 2: \"less\" stands before any include"},
+    {"[profile x]\nless = rope\n", ": line 2: \"less\" precedes any include"},
     {"[profile x]\ninclude = y\nless = rope\n[profile y]\nrename = a => b\n",
      ": line 3: less is \"rope\", but what is included before it has 0 such rules"},
     {"[profile x]\ninclude = y\nless = rename 2\n[profile y]\nrename = a => b\n",
      ": line 3: less is \"rename 2\", but what is included before it has 1 such rules"},
     {"[profile x]\ninclude = y\nless = rename 0\n[profile y]\nrename = a => b\n",
-     ": line 3: less is \"rename 0\": \"0\" is no number from 1 on"},
+     ": line 3: less is \"rename 0\": \"0\" is not a number from 1 on"},
     {"[profile x]\ninclude = y\nless = ropes\n[profile y]\nrename = a => b\n",
-     ": line 3: less is \"ropes\", which is no kind of rules\n  Did you mean \"rope\"?"},
+     ": line 3: less is \"ropes\", which is not a kind of rules\n  Did you mean \"rope\"?"},
     {"[profile x]\ninclude = y\nless = gaps\n[profile y]\nrename = a => b\n",
-     ": line 3: less is \"gaps\", which is no kind of rules\n"
+     ": line 3: less is \"gaps\", which is not a kind of rules\n"
      "  Write less = rope, or less = rename 1 for the first one of them."},
     {"[profile x]\nmodule = a => Liner\n",
-     ": line 2: [profile x]: there is no module type \"Liner\"\n  Did you mean Linear?"},
+     ": line 2: [profile x]: unknown module type \"Liner\"\n  Did you mean Linear?"},
     {"[profile x]\ninclude = y\n[profile y]\ndrop = a | b\n",
      ": line 4: [profile y]: drop has \"b\" after a \" | \"" WRITE_DROP
      "\n  A pattern with \" | \" in it is written with \\x20 for the blanks."},
@@ -1107,18 +1107,18 @@ static const struct {
 } wrong_sections[] = {
     {"[profile]\n", ": line 1: [profile] has no name\n  Give it one: [profile NAME]."},
     {"[profile a b]\n", ": line 1: \"a b\" cannot name a profile: it may have letters, digits, \".\", \"_\" and \"-\""},
-    {"[profile a]\n[profile A]\n", ": line 2: [profile A] stands twice, first in line 1 as [profile a]"},
+    {"[profile a]\n[profile A]\n", ": line 2: [profile A] occurs twice, first in line 1 as [profile a]"},
     {"[profile a]\nrenam = a => b\n", ": line 2: [profile a] has no key \"renam\"\n  Did you mean \"rename\"?"},
     {"[profile a]\ninclud = b\n", ": line 2: [profile a] has no key \"includ\"\n  Did you mean \"include\"?"},
     {"[profile a]\nthreads = 2\n",
      ": line 2: [profile a] has no key \"threads\"\n"
-     "  There are: description, source, destination, include, less, family, others, doubt, model_type, architecture, "
-     "has, knows, drop, split, weight_norm, rename, add, rope, "
-     "squeeze, reshape, stack, join, merge, tie, module, variant, back, export, require, let, adapter, gaps, select."},
-    {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" stands twice in [profile a]"},
-    {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" stands twice in [profile a], first in line 2"},
+     "  Known: description, source, destination, include, less, family, others, doubt, model_type, architecture, has, "
+     "knows, drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, tie, module, variant, "
+     "back, export, require, let, adapter, gaps, select."},
+    {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" occurs twice in [profile a]"},
+    {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" occurs twice in [profile a], first in line 2"},
     {"[recorder a]\nplugin = b\nrename = a => b\nprofile = c\nprofile = c\n",
-     ": line 5: \"profile\" stands twice in [recorder a], first in line 4"},
+     ": line 5: \"profile\" occurs twice in [recorder a], first in line 4"},
 };
 
 static void each_mistake_in_how_a_section_is_written_has_its_line(void **state)

@@ -467,7 +467,7 @@ static void a_rule_without_a_trace_is_never_guessed(void **state)
         plan, REC_PROBLEM_AMBIGUOUS, 1,
         "pooler.w may come from bert.pooler.w, roberta.pooler.w or pooler.w: rule 1 (rename = ^(?:bert|roberta)\\. =>) "
         "makes one key of them",
-        "An export rule says what the file's keys look like: export = PATTERN.");
+        "Add an export rule for the file's keys: export = PATTERN.");
     rec_plan_free(plan);
     ok(rec_recorder_set(back, "export", "^nothing"));
     ok(rec_recorder_set(back, "export", "^roberta\\."));
@@ -549,7 +549,7 @@ static void two_rules_that_may_have_acted_are_ambiguous(void **state)
     plan = plan_of(back, r);
     expect_problem(plan, REC_PROBLEM_AMBIGUOUS, 1,
                    "x.w may come from b.w or a.w: rule 1 (rename = ^a\\. => x.) makes one key of them (and 1 more key)",
-                   "An export rule says what the file's keys look like: export = PATTERN.");
+                   "Add an export rule for the file's keys: export = PATTERN.");
     rec_plan_free(plan);
     rec_close_recorder(back);
     rec_record_free(r);

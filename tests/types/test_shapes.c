@@ -164,11 +164,11 @@ static void mistakes(void **state)
         {"[shapes Linear]\nweight = in out\n", "expected a word for each dimension"},
         {"[shapes Linear]\nweight = 3\n", "expected a word for each dimension"},
         {"[shapes Linear]\nweight = *\n", "expected a word for each dimension"},
-        {"[shapes Linear]\nweight. = in\n", "is no path"},
-        {"[shapes Linear]\nwei-ght = in\n", "is no path"},
+        {"[shapes Linear]\nweight. = in\n", "is not a path"},
+        {"[shapes Linear]\nwei-ght = in\n", "is not a path"},
         {"[shapes A]\na = a, b, c, d, e, f\nb = g, h, i, j, k, l\nc = m, n, o, p\nd = _, *p\ne = q\n",
          "different words"},
-        {"[shapes A]\nw = n\n[shapes A]\nw = n\n", "stand twice"},
+        {"[shapes A]\nw = n\n[shapes A]\nw = n\n", "occurs twice"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *path = scratch_text(*state, "types.ini", cases[i].text);

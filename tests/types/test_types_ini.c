@@ -114,8 +114,8 @@ static void assert_kind(const lr_def *def, int32_t kind, int32_t derive, bool im
 
 #define FORTY "aaaaaaaaaabbbbbbbbbbccccccccccdddddddddd"
 #define SIXTY_FOUR FORTY "eeeeeeeeeeffffffffff1234"
-#define ALL_KINDS                                                                                               \
-    "\n  There are: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
+#define ALL_KINDS                                                                                           \
+    "\n  Known: [type NAME], [module NAME], [enum NAME], [record NAME], [record enum NAME], [alias NAME], " \
     "[optimizer NAME], [stateless], [shapes NAME]."
 #define HEADER_HINT(kind) "\n  Write [" kind " NAME], with a version of Burn if it is about one: [" kind " NAME 0.14]."
 #define VERSION_HINT(kind) \
@@ -125,18 +125,18 @@ static const struct {
     const char *text, *message;
 } mistakes[] = {
     /* lines */
-    {"fc = Linear\n", ": line 1: \"fc\" stands before any section\n  Begin with a section such as [type NAME]."},
+    {"fc = Linear\n", ": line 1: \"fc\" precedes any section\n  Begin with a section such as [type NAME]."},
     {"[type Block]\nfc =\n", ": line 2: \"fc\" has no value\n  Say which type it has: FIELD = TYPE."},
     /* sections */
-    {"[librecord]\n", ": line 1: there is no section [librecord] for types\n"
+    {"[librecord]\n", ": line 1: unknown section [librecord] for types\n"
                       "  Types stand in a file of their own, apart from the configuration."},
-    {"[recorder mine]\n", ": line 1: there is no section [recorder mine] for types\n"
+    {"[recorder mine]\n", ": line 1: unknown section [recorder mine] for types\n"
                           "  Types stand in a file of their own, apart from the configuration."},
-    {"[model]\n", ": line 1: there is no section [model] for types\n  Did you mean [module NAME]?"},
-    {"[profile llama]\n", ": line 1: there is no section [profile llama] for types" ALL_KINDS},
-    {"[]\n", ": line 1: there is no section [] for types" ALL_KINDS},
-    {"[types Block]\n", ": line 1: there is no section [types Block] for types\n  Did you mean [type NAME]?"},
-    {"[stateles 0.7]\n", ": line 1: there is no section [stateles 0.7] for types\n  Did you mean [stateless]?"},
+    {"[model]\n", ": line 1: unknown section [model] for types\n  Did you mean [module NAME]?"},
+    {"[profile llama]\n", ": line 1: unknown section [profile llama] for types" ALL_KINDS},
+    {"[]\n", ": line 1: unknown section [] for types" ALL_KINDS},
+    {"[types Block]\n", ": line 1: unknown section [types Block] for types\n  Did you mean [type NAME]?"},
+    {"[stateles 0.7]\n", ": line 1: unknown section [stateles 0.7] for types\n  Did you mean [stateless]?"},
     {"[type]\n", ": line 1: [type] has no name" HEADER_HINT("type")},
     {"[type <B>]\n", ": line 1: [type <B>] has no name" HEADER_HINT("type")},
     {"[record enum]\nA = f64\n[record enum]\n", ": line 3: enum is defined twice, first in line 1"},
@@ -144,16 +144,17 @@ static const struct {
     {"[module nn::Block]\n", ": line 1: [module nn::Block]: the name ends in the middle" HEADER_HINT("module")},
     {"[module Block<B]\n", ": line 1: [module Block<B]: the name ends in the middle" HEADER_HINT("module")},
     {"[module " SIXTY_FOUR "5]\n", ": line 1: the name \"" SIXTY_FOUR "...\" is longer than 64 bytes"},
-    {"[module Block 1.0]\n", ": line 1: [module Block 1.0]: \"1.0\" is no version of Burn" VERSION_HINT("module")},
+    {"[module Block 1.0]\n", ": line 1: [module Block 1.0]: \"1.0\" is not a version of Burn" VERSION_HINT("module")},
     {"[module Block 0.14.1]\n",
-     ": line 1: [module Block 0.14.1]: \"0.14.1\" is no version of Burn" VERSION_HINT("module")},
-    {"[module Block 0.]\n", ": line 1: [module Block 0.]: \"0.\" is no version of Burn" VERSION_HINT("module")},
-    {"[module Block 0.0]\n", ": line 1: [module Block 0.0]: \"0.0\" is no version of Burn" VERSION_HINT("module")},
-    {"[module Block 0.07]\n", ": line 1: [module Block 0.07]: \"0.07\" is no version of Burn" VERSION_HINT("module")},
+     ": line 1: [module Block 0.14.1]: \"0.14.1\" is not a version of Burn" VERSION_HINT("module")},
+    {"[module Block 0.]\n", ": line 1: [module Block 0.]: \"0.\" is not a version of Burn" VERSION_HINT("module")},
+    {"[module Block 0.0]\n", ": line 1: [module Block 0.0]: \"0.0\" is not a version of Burn" VERSION_HINT("module")},
+    {"[module Block 0.07]\n",
+     ": line 1: [module Block 0.07]: \"0.07\" is not a version of Burn" VERSION_HINT("module")},
     {"[module Block 0.99999999999999999999]\n",
-     ": line 1: [module Block 0.99999999999999999999]: \"0.99999999999999999999\" is no version of "
+     ": line 1: [module Block 0.99999999999999999999]: \"0.99999999999999999999\" is not a version of "
      "Burn" VERSION_HINT("module")},
-    {"[stateless v7]\n", ": line 1: [stateless v7]: \"v7\" is no version of Burn" VERSION_HINT("stateless")},
+    {"[stateless v7]\n", ": line 1: [stateless v7]: \"v7\" is not a version of Burn" VERSION_HINT("stateless")},
     {"[module Block<B, 2>]\n", ": line 1: [module Block<B, 2>]: what stands in <> must be names\n"
                                "  Such as <B> or <B, const D: usize>."},
     {"[module Block<B C>]\n", ": line 1: [module Block<B C>]: what stands in <> must be names\n"
@@ -171,9 +172,9 @@ static const struct {
     {"[optimizer Sgd 0.7]\n", ": line 1: [optimizer Sgd 0.7] is empty\n  It needs a line \"FIELD = TYPE\"."},
     {"[stateless]\n", ": line 1: [stateless] is empty\n  It needs a line \"names = NAME, NAME\"."},
     /* fields */
-    {"[type Block]\nfc = Linear\nfc = Linear\n", ": line 3: \"fc\" stands twice in [type Block], first in line 2"},
+    {"[type Block]\nfc = Linear\nfc = Linear\n", ": line 3: \"fc\" occurs twice in [type Block], first in line 2"},
     {"[type Block]\nfc-1 = Linear\n",
-     ": line 2: [type Block]: \"fc-1\" is no name: it may have letters, digits and \"_\""},
+     ": line 2: [type Block]: \"fc-1\" is not a name: it may have letters, digits and \"_\""},
     {"[type Block]\n1 = Linear\n", ": line 2: [type Block]: expected the field 0, found \"1\"\n"
                                    "  The fields of a tuple struct are numbered in order from 0."},
     {"[type Block]\n0 = Linear\n01 = Linear\n", ": line 3: [type Block]: expected the field 1, found \"01\"\n"
@@ -196,8 +197,8 @@ static const struct {
     {"[type Block]\nfc = Linear\nfc.defualt = A\n",
      ": line 3: a field has no \"defualt\": \"fc.defualt\"\n  Did you mean \"default\"?"},
     {"[type Block]\nfc = Linear\nfc.is = A\n",
-     ": line 3: a field has no \"is\": \"fc.is\"\n  There are: default, from, skip."},
-    {"[type Block]\nfc = Linear\nfc.skip = true\n", ": line 3: \"fc.skip\" is \"true\"\n  There are: yes, no."},
+     ": line 3: a field has no \"is\": \"fc.is\"\n  Known: default, from, skip."},
+    {"[type Block]\nfc = Linear\nfc.skip = true\n", ": line 3: \"fc.skip\" is \"true\"\n  Known: yes, no."},
     {"[type Block]\nfc = Linear\nfc.default = 1.5\n",
      ": line 3: the default of \"fc\" is \"1.5\"\n"
      "  It may be the name of a variant, or zeros(FIELD): as many zeros as FIELD has elements."},
@@ -207,13 +208,13 @@ static const struct {
     {"[type Block]\nfc = Linear\nfc.default = zeros(gamma)\n",
      ": line 3: the default of \"fc\" is \"zeros(gamma)\", but there is no such field before it"},
     {"[type Block]\nfc = Linear\nfc.from = a..b\n",
-     ": line 3: \"fc.from\" is \"a..b\", which is no path\n"
+     ": line 3: \"fc.from\" is \"a..b\", which is not a path\n"
      "  It says where an older version has the field, such as group_norm.gamma."},
     {"[type Block]\nfc = Linear\nfc.from = a.\n",
-     ": line 3: \"fc.from\" is \"a.\", which is no path\n"
+     ": line 3: \"fc.from\" is \"a.\", which is not a path\n"
      "  It says where an older version has the field, such as group_norm.gamma."},
     {"[alias Step]\ntype = usize\ntype.from = last\n",
-     ": line 3: type.from is \"last\", which is no element of a tuple\n  Elements count from 0."},
+     ": line 3: type.from is \"last\", which is not an element of a tuple\n  Elements count from 0."},
     {"[alias Step]\ntype = usize\ntype.skip = yes\n", ": line 3: [alias Step]: \"type.skip\" is for fields of structs"},
     {"[enum Choice]\nA = Relu\nA.default = B\n", ": line 3: [enum Choice]: \"A.default\" is for fields of structs"},
 };

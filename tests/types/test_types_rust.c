@@ -1052,7 +1052,7 @@ static void files_are_read_and_their_mistakes_told(void **state)
     (void)snprintf(message, sizeof message, "%s: a folder, where a file of Rust source is needed", folder);
     assert_string_equal(rec_error_message(), message);
     assert_int_equal(rec_types_add_file(types, "/dev/zero"), REC_E_LIMIT);
-    assert_string_equal(rec_error_message(), "/dev/zero: larger than 16 MiB: this is no Rust source");
+    assert_string_equal(rec_error_message(), "/dev/zero: larger than 16 MiB: this is not a file of Rust source");
     assert_int_equal(rec_types_add_file(types, ""), REC_E_ARGUMENT);
     assert_int_equal(rec_types_add_file(NULL, good), REC_E_ARGUMENT);
     assert_int_equal(rec_types_add_rust(types, "enum B { C }", "memory"), REC_OK);

@@ -491,7 +491,7 @@ static void figures(view *v)
         tool_text_format(&t, "\n%s", tool_sized(n->nbytes, number));
         tool_text_format(&t, "\n%s value%s", tool_grouped(n->live - n->tensors, number),
                          tool_plural(n->live - n->tensors));
-        tool_text_put(&t, " that are no tensors\n");
+        tool_text_put(&t, " that are not tensors\n");
     }
     tool_page(" figures", t.at);
     tool_text_free(&t);
@@ -715,7 +715,7 @@ static bool act(view *v, int key)
     case KEY_IS_NOTHING:
         break;
     default:
-        say(v, xstrdup("? tells what the keys do"));
+        say(v, xstrdup("? explains the keys"));
         break;
     }
     return true;

@@ -211,7 +211,7 @@ int tool_terminal_check(void)
     int error;
 
     if (!isatty(STDOUT_FILENO)) {
-        return tool_fail("browse: standard output is no terminal, and a screen is drawn on one\n" BROWSE_INSTEAD);
+        return tool_fail("browse: standard output is not a terminal\n" BROWSE_INSTEAD);
     }
     if (!kind || !*kind || strcmp(kind, "dumb") == 0) {
         return tool_fail("browse: the terminal is %s: it cannot move its cursor\n" BROWSE_INSTEAD,

@@ -62,7 +62,7 @@ static const char *recorder_of(const session *s, const char *out)
         }
     }
     (void)tool_fail("%s: unknown extension\n"
-                    "There are: %s%s%s\n"
+                    "Known: %s%s%s\n"
                     "Or name the recorder: --to NAME",
                     out, known.at ? known.at : "none at all; record plugins --why says why",
                     known.at && codecs.at ? "; any of them may be followed by " : "",

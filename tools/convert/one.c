@@ -35,8 +35,7 @@ static int check_key(const rec_record *record, const char *key)
 
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen && rec_value_form(rec_root(record)) != REC_FORM_PATHS; i++) {
         if (strcmp(key, chosen[i].key) == 0) {
-            return tool_fail("--metadata %s: it tells how the record is written, which --%s chooses", key,
-                             chosen[i].option);
+            return tool_fail("--metadata %s: it describes how the record is written; use --%s", key, chosen[i].option);
         }
     }
     return EXIT_OK;

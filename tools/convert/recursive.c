@@ -260,7 +260,7 @@ int tool_run_each(session *s, const char *const *inputs, size_t count, const cha
     where = xasprintf("%.*s", (int)length, out);
     f.out = where;
     status = stat(where, &is) == 0 && !S_ISDIR(is.st_mode)
-                 ? tool_fail("%s: it is no folder, which files could go into", where)
+                 ? tool_fail("%s: it is not a folder, which files could go into", where)
                  : EXIT_OK;
     s->typed_by_file = true;
     tool_progress_begin(s->context, true);

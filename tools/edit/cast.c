@@ -246,10 +246,9 @@ int tool_edit_cast(work *w, const char *const *operands, size_t place, outcome *
 
     (void)place;
     if (!tool_edit_class(c.dtype)) {
-        return tool_fail(
-            "cast: expected an element type, found \"%s\"\nThere are: f64, f32, f16, bf16, i64, i32, i16, i8, "
-            "u64, u32, u16, u8, bool.",
-            operands[1]);
+        return tool_fail("cast: expected an element type, found \"%s\"\n"
+                         "Known: f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bool.",
+                         operands[1]);
     }
     if ((c.status = tool_edit_find(w->record, operands[0], &keys)) != EXIT_OK) {
         return c.status;

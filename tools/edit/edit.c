@@ -78,8 +78,9 @@ static int check_readings(const session *s, const request *r)
             serves = r->steps[k].what->run == tool_edit_merge && r->steps[k].place + 1 == next;
         }
         if (!serves) {
-            return tool_fail_usage(
-                "edit", "--%s stands before a word that is no file: put it before the file it is for", given->option);
+            return tool_fail_usage("edit",
+                                   "--%s stands before a word that is not a file: put it before the file it is for",
+                                   given->option);
         }
     }
     return EXIT_OK;

@@ -177,7 +177,7 @@ int tool_edit_merge(work *w, const char *const *operands, size_t place, outcome 
     tool_text_put(&m.path, "");
     if (rec_value_kind(rec_root(from)) != REC_KIND_MAP || rec_value_kind(rec_root(w->record)) != REC_KIND_MAP) {
         m.status =
-            tool_fail("merge %s: a record that is no map of names cannot be merged", tool_input_name(operands[0]));
+            tool_fail("merge %s: a record that is not a map of names cannot be merged", tool_input_name(operands[0]));
     } else {
         tool_edit_hold(w, from);
         m.status = lacks_ids(from) ? tool_edit_new_id(w, &m.id) : EXIT_OK;

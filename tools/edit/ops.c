@@ -176,7 +176,7 @@ int tool_edit_metadata(work *w, const char *const *operands, size_t place, outco
     (void)place;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen && !tool_is_of_others(w->record); i++) {
         if (strcmp(key, chosen[i].key) == 0) {
-            return tool_fail("meta %s: it tells how the record is written, which --%s chooses", key, chosen[i].option);
+            return tool_fail("meta %s: it describes how the record is written; use --%s", key, chosen[i].option);
         }
     }
     old = rec_metadata(w->record, key);

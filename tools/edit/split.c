@@ -161,7 +161,7 @@ int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *c
     *count = 0;
     sp.status = !sp.slots ? tool_fail("out of memory") : read_levels(by, &sp.levels);
     if (sp.status == EXIT_OK && rec_value_kind(rec_root(w->record)) != REC_KIND_MAP) {
-        sp.status = tool_fail("split: the record is no map of names");
+        sp.status = tool_fail("split: the record is not a map of names");
     }
     if (sp.status == EXIT_OK && !rec_value_count(rec_root(w->record))) {
         sp.status = tool_fail("split: the record is empty");

@@ -57,7 +57,7 @@ static char *stem_of(const embed_wishes *e)
         (void)tool_fail_usage("embed", "--name: expected an identifier of C and C++, found \"%s\"", stem);
     } else {
         (void)tool_fail_usage(
-            "embed", "\"%s\" is no identifier of C and C++ that symbols could begin with: give --name NAME", stem);
+            "embed", "\"%s\" is not an identifier of C and C++ that symbols could begin with: give --name NAME", stem);
     }
     free(stem);
     return NULL;

@@ -37,7 +37,7 @@ static int open_nameless(session *s, const input *in, const char *recorder, open
     }
     tool_notes_add(
         n, REC_NOTE_ASSUMED, "",
-        xasprintf("%s has no names: its parameters are named by their position (--type tells their names)", in->path));
+        xasprintf("%s has no names: its parameters are named by their position (--type gives their names)", in->path));
     return EXIT_OK;
 }
 

@@ -205,14 +205,14 @@ static node *node_of_map(const rec_value *value)
         bool named = key.kind == REC_KIND_STRING && tool_types_is_name(key.text, (size_t)key.v.length);
         if (!named &&
             (n->kind == NODE_ENUM || key.kind != REC_KIND_STRING || !is_word(key.text, (size_t)key.v.length))) {
-            return give_up(n, "a key that is no identifier");
+            return give_up(n, "a key that is not an identifier");
         }
         add_part(n, key.text, named ? node_of(rec_value_item(value, i)) : node_new(NODE_HIDDEN));
     }
     if (variant && !count) {
         rec_scalar name = rec_value_key(value, 0);
         if (name.kind != REC_KIND_STRING || !tool_types_is_name(name.text, (size_t)name.v.length)) {
-            return give_up(n, "a variant whose name is no identifier");
+            return give_up(n, "a variant whose name is not an identifier");
         }
         add_part(n, name.text, node_new(NODE_NIL));
     }
@@ -238,7 +238,7 @@ static node *node_of_list(const rec_value *value)
     }
     if (!item || (item->kind != NODE_STRUCT && item->kind != NODE_ENUM) || item->optional) {
         node_free(item);
-        return give_up(n, !item ? "an empty list" : "a list whose items are no structs of one kind");
+        return give_up(n, !item ? "an empty list" : "a list whose items are not structs of one kind");
     }
     n->length = rec_value_form(value) == REC_FORM_ARRAY ? count : 0;
     add_part(n, NULL, item);
@@ -338,7 +338,7 @@ static node *unite(node *a, node *b)
         b->parts[0] = NULL;
         a->length = a->length == b->length ? a->length : 0;
         if (a->parts[0]->kind == NODE_VALUE) {
-            a = give_up(a, "lists whose items are no structs of one kind");
+            a = give_up(a, "lists whose items are not structs of one kind");
         }
     } else if (a->kind == NODE_STRUCT || a->kind == NODE_ENUM) {
         unite_parts(a, b);
@@ -582,8 +582,8 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
             "%s: %s\nA struct of C's has named fields; rec_value_at() and rec_iterate() read any record.", path,
             root->kind == NODE_STRUCT || root->kind == NODE_ENUM ? "it holds nothing that a struct could have"
             : root->kind == NODE_VALUE && rec_value_kind(rec_root(record)) == REC_KIND_MAP
-                ? "its root is a map by ids, or has a key that is no identifier of C's"
-                : "its root is no struct");
+                ? "its root is a map by ids, or has a key that is not an identifier of C's"
+                : "its root is not a struct");
         goto done;
     }
     tool_text_format(t, "/* The type of %s", file.at);

@@ -380,8 +380,7 @@ static int32_t read_map(lr_bincode_reader *r, const rec_layout *layout)
         } else if (kind == REC_LAYOUT_FLOAT || !is_number(key)) {
             status = r->quiet ? REC_E_UNSUPPORTED
                               : rec_fail(r->job, REC_E_UNSUPPORTED, begin,
-                                         "a map whose keys are no strings, bools or "
-                                         "integers");
+                                         "a map whose keys are not strings, bools or integers");
         } else {
             status = read_number(r, key, &scalar);
         }

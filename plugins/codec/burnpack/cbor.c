@@ -101,7 +101,7 @@ static int32_t pieces(lr_cbor *c, lr_cbor_item *item)
             break;
         }
         if (major != item->kind || low == INDEFINITE) {
-            return rec_fail(c->job, REC_E_FORMAT, place(at), "a string of unknown length whose pieces are no strings");
+            return rec_fail(c->job, REC_E_FORMAT, place(at), "a string of unknown length whose pieces are not strings");
         }
         status = string(c, value, &piece);
         status = status == REC_OK ? check_text(c, item, &piece) : status;

@@ -163,7 +163,7 @@ static int32_t set_alignment(lr_gguf_entries *e, const rec_scalar *value)
     uint64_t alignment = value->kind == REC_KIND_UINT || value->kind == REC_KIND_INT ? value->v.u : 0;
     if (alignment < 8 || alignment > UINT64_C(1) << 30 || (alignment & (alignment - 1))) {
         int32_t status = rec_fail(e->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                                  "the metadata entry " LR_GGUF_KEY_ALIGNMENT " is no power of two from 8 on");
+                                  "the metadata entry " LR_GGUF_KEY_ALIGNMENT " is not a power of two from 8 on");
         rec_fail_hint(e->job, "GGUF takes it for how tensors lie in the file: remove it, or give it such a number.");
         return status;
     }

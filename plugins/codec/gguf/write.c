@@ -93,7 +93,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
         return lr_gguf_entries_scalar(&w->metadata, scalar);
     }
     /* Constants and absent options hold nothing. */
-    return scalar->kind == REC_KIND_NIL ? value_begins(w) : refuse(w, "a value that is no tensor");
+    return scalar->kind == REC_KIND_NIL ? value_begins(w) : refuse(w, "a value that is not a tensor");
 }
 
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
@@ -222,7 +222,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     }
     if (!lr_gguf_type_size(type, event->rank ? event->shape[event->rank - 1] : 1, count, &size) ||
         size != event->data.size) {
-        return refuse(w, "blocks that are no whole rows of the tensor");
+        return refuse(w, "blocks that are not whole rows of the tensor");
     }
     lr_gguf_put_text(&w->tensors, w->path.data, w->path.size);
     lr_gguf_put_u32(&w->tensors, event->rank);
@@ -355,7 +355,7 @@ static void tell(const writer *w)
     }
     if (w->long_names) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
-                     "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp refuses", w->long_names,
+                     "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp rejects", w->long_names,
                      w->long_names == 1 ? " has" : "s have");
     }
     if (!w->burn && w->count && !w->architecture) {

@@ -188,8 +188,8 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
     }
     if (status == REC_OK && r.others) {
         rec_job_note(job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " member%s of the archive that %s no array, the first %s: left out", r.others,
-                     r.others == 1 ? "" : "s", r.others == 1 ? "is" : "are", r.other.text);
+                     "%" PRIu64 " member%s of the archive other than arrays, the first %s: left out", r.others,
+                     r.others == 1 ? "" : "s", r.other.text);
     }
     status = status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
     rec_job_free(job, r.path);

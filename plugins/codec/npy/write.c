@@ -602,13 +602,12 @@ static void note_left_out(const writer *w)
 {
     if (w->values) {
         rec_job_note(w->job, REC_NOTE_DROPPED, w->value.text,
-                     "%" PRIu64 " value%s that %s no tensor%s: left out, for NumPy's files hold arrays", w->values,
-                     w->values == 1 ? "" : "s", w->values == 1 ? "is" : "are",
-                     w->values == 1 ? "" : ", the first here");
+                     "%" PRIu64 " value%s other than tensors%s: left out, because NumPy files hold arrays only",
+                     w->values, w->values == 1 ? "" : "s", w->values == 1 ? "" : ", the first here");
     }
     if (w->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
-                     "the id%s of %" PRIu64 " parameter%s: left out, for NumPy's files hold arrays",
+                     "the id%s of %" PRIu64 " parameter%s: left out, because NumPy files hold arrays only",
                      w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
     }
     if (w->bools) {
@@ -617,8 +616,8 @@ static void note_left_out(const writer *w)
     }
     if (w->metadata) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " entr%s of metadata, %s`%s`: left out, for NumPy's files hold arrays", w->metadata,
-                     w->metadata == 1 ? "y" : "ies", w->metadata == 1 ? "" : "the first ", w->entry.text);
+                     "%" PRIu64 " entr%s of metadata, %s`%s`: left out, because NumPy files hold arrays only",
+                     w->metadata, w->metadata == 1 ? "y" : "ies", w->metadata == 1 ? "" : "the first ", w->entry.text);
     }
 }
 

@@ -338,7 +338,7 @@ static int32_t follow(const lr_pt_file *f, const char *path, lr_pt_choice *choic
             }
             name_entries(p, node, is_left_out, 0, keys, sizeof keys);
             status = rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN, "top-level-key: there is no `%s` in the file", rest);
-            rec_fail_hint(f->job, "There are: %s.", *keys ? keys : "none");
+            rec_fail_hint(f->job, "Known: %s.", *keys ? keys : "none");
             return status;
         }
         choice->node = found;

@@ -267,7 +267,7 @@ static int32_t open_zip(lr_pt_file *f)
     }
     if (beside(f, pickle, root, "constants.pkl", 13)) {
         status = rec_fail(f->job, REC_E_UNSUPPORTED, pickle->at,
-                          "a TorchScript archive, which is a program: refused, and nothing of it is run");
+                          "a TorchScript archive, which is a program: rejected, and not run");
         rec_fail_hint(f->job, "In Python, if you trust the file: torch.save(torch.jit.load(…).state_dict(), …).");
         return status;
     }
@@ -336,7 +336,8 @@ static int32_t take_storage(lr_pt_file *f, uint32_t key, uint64_t size, uint64_t
     if (!s || s->found) {
         return node->kind != LR_PT_STRING
                    ? rec_fail(f->job, REC_E_FORMAT, *at, "the list of storages has %s", lr_pickle_words(node))
-                   : fail_storage(f, *at, key, s ? "is there twice" : "is no tensor's, so that its size is not known");
+                   : fail_storage(f, *at, key,
+                                  s ? "is there twice" : "is not a tensor's, so that its size is not known");
     }
     if (size - *at < 8) {
         return rec_fail_found(f->job, REC_E_FORMAT, size, "the size of a storage", "the end of the file");

@@ -527,7 +527,7 @@ static int32_t fail_operation(lr_pickle *p, uint8_t op)
         rec_fail_hint(p->job, "Save it again with torch.save() and without pickle_protocol.");
         return status;
     }
-    return lr_pickle_fail(p, "0x%02x is no operation of a pickle that torch.save() writes", (unsigned)op);
+    return lr_pickle_fail(p, "0x%02x is not an operation of a pickle that torch.save() writes", (unsigned)op);
 }
 
 static int32_t step(lr_pickle *p, uint8_t op)

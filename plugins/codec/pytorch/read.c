@@ -428,10 +428,9 @@ static int32_t tell_tensors(teller *t, const lr_pt_choice *choice)
     int32_t status = tell_part(t, choice->node, 0);
     if (status == REC_OK && t->passed_over) {
         rec_job_note(t->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64
-                     " value%s that %s no tensor%s (`%s`%s): left out; top-level-key = . has all of the file",
-                     t->passed_over, t->passed_over == 1 ? "" : "s", t->passed_over == 1 ? "is" : "are",
-                     t->passed_over == 1 ? "" : "s", t->example.text, t->passed_over == 1 ? "" : " and others");
+                     "%" PRIu64 " value%s other than tensors (`%s`%s): left out; top-level-key = . has all of the file",
+                     t->passed_over, t->passed_over == 1 ? "" : "s", t->example.text,
+                     t->passed_over == 1 ? "" : " and others");
     }
     return status;
 }
@@ -490,8 +489,8 @@ static int32_t tell_index(teller *t)
     }
     if (x->left_out) {
         rec_job_note(t->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " entr%s of the index's metadata that %s no text: left out", x->left_out,
-                     x->left_out == 1 ? "y" : "ies", x->left_out == 1 ? "is" : "are");
+                     "%" PRIu64 " entr%s of the index's metadata other than text: left out", x->left_out,
+                     x->left_out == 1 ? "y" : "ies");
     }
     return status;
 }

@@ -96,7 +96,7 @@ static int32_t check_entry(parser *p, const lr_st_entry *e)
         return fail_entry(p, e, REC_E_FORMAT, "its shape has more bytes than 64 bits can count");
     }
     if (bits % 8) {
-        (void)snprintf(words, sizeof words, "%" PRIu64 " elements of %s are no whole number of bytes", elements,
+        (void)snprintf(words, sizeof words, "%" PRIu64 " elements of %s are not whole number of bytes", elements,
                        type->name);
         return fail_entry(p, e, REC_E_FORMAT, words);
     }
@@ -516,7 +516,7 @@ static int32_t check_length(lr_st_header *h, const uint8_t *first)
         rec_fail_hint(h->job, "%s",
                       memcmp(first, pointer, 8) == 0
                           ? "Is it a pointer of Git LFS? Then `git lfs pull` gets the file itself."
-                          : "This is no safetensors file, or it is damaged.");
+                          : "This is not a safetensors file, or it is damaged.");
     } else if (h->length > left) {
         status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
                           h->length, left);

@@ -97,7 +97,7 @@ static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
 static int32_t tell_typed(lr_st_model *m, const entry *e, const rec_visitor *visitor, void *self)
 {
     if (!rec_job_option_int(m->job, "record")) {
-        rec_job_note(m->job, REC_NOTE_DROPPED, "", "metadata that are no texts: left out, as asked (record = no)");
+        rec_job_note(m->job, REC_NOTE_DROPPED, "", "metadata that are not texts: left out because of record = no");
         return REC_OK;
     }
     return lr_st_metadata_read(m, e->source, e->value, e->length, e->at, visitor, self);
@@ -202,8 +202,8 @@ static void note_oddities(lr_st_model *m)
     const char *name = rec_source_name(m->source), *slash = strrchr(name, '/');
     if (m->index.left_out) {
         rec_job_note(m->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " entr%s of the index's metadata that %s no text: left out", m->index.left_out,
-                     m->index.left_out == 1 ? "y" : "ies", m->index.left_out == 1 ? "is" : "are");
+                     "%" PRIu64 " entr%s of the index's metadata other than text: left out", m->index.left_out,
+                     m->index.left_out == 1 ? "y" : "ies");
     }
     if (m->file_count == 1 && !m->files[0].source && lr_st_is_part(slash ? slash + 1 : name, &stem, &part, &parts) &&
         parts > 1) {

@@ -34,7 +34,7 @@ static int32_t odd_key(lr_st_reader *r, const char *text, uint64_t length, rec_s
     char letter = 0;
     int32_t status;
     if (length >= sizeof copy) {
-        return lr_st_wrong(r, "a shorter key that is no string before this");
+        return lr_st_wrong(r, "a shorter key that is not a string before this");
     }
     memcpy(copy, text, (size_t)length); /* reading may use the memory that it lies in */
     copy[length] = '\0';
@@ -49,7 +49,7 @@ static int32_t odd_key(lr_st_reader *r, const char *text, uint64_t length, rec_s
         status = status == REC_OK ? lr_st_expect(r, ']', "`]` after a key's number") : status;
     } else {
         status = lr_st_number(r, key);
-        status = status == REC_OK && key->kind == REC_KIND_FLOAT ? lr_st_wrong(r, "a key that is no float") : status;
+        status = status == REC_OK && key->kind == REC_KIND_FLOAT ? lr_st_wrong(r, "a key that is not a float") : status;
     }
     if (status == REC_OK && r->in.at != r->in.end) {
         status = lr_st_wrong(r, "the end of a key");

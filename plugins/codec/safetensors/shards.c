@@ -174,7 +174,7 @@ static int32_t fail_folder(lr_st_model *m, const char *const *names, uint64_t co
     list_names(list, sizeof list, names, count, end);
     rec_fail_hint(m->job, "%s", todo);
     if (list[0]) {
-        rec_fail_hint(m->job, "There are: %s", list);
+        rec_fail_hint(m->job, "Known: %s", list);
     }
     return status;
 }

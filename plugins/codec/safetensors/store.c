@@ -85,7 +85,7 @@ void lr_st_note_store(const lr_st_tree *tree)
     }
     if (tree->for_store) {
         note(tree, refused, first_refused,
-             ": of an element type that Burn's store does not know; it refuses the whole file");
+             ": of an element type that Burn's store does not know; it rejects the whole file");
         note(tree, bytes, first_bytes, ": quantised, and stored as bytes; Burn's store cannot load it");
     } else if (!tree->paths) {
         note(tree, words, first_word,

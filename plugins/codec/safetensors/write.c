@@ -587,7 +587,7 @@ static int32_t write_files(writer *w, rec_sink *sink)
     if (!*own) {
         status =
             rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                     "max-shard-size would make %" PRIu32 " files, and what is saved to is no file", w->file_count);
+                     "max-shard-size would make %" PRIu32 " files, and what is saved to is not a file", w->file_count);
         rec_fail_hint(w->job, "Save to a file that is not compressed, or without max-shard-size.");
         return status;
     }
@@ -625,13 +625,13 @@ static void note_left_out(const writer *w)
     const lr_st_tree *tree = &w->tree;
     if (tree->only_tensors && tree->left_out) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " value%s that %s no tensor: left out, as asked (record = no)", tree->left_out,
-                     tree->left_out == 1 ? "" : "s", tree->left_out == 1 ? "is" : "are");
+                     "%" PRIu64 " value%s other than tensors: left out because of record = no", tree->left_out,
+                     tree->left_out == 1 ? "" : "s");
     }
     if (tree->plain && tree->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "the id%s of %" PRIu64 " tensor%s: left out, %s",
                      tree->ids == 1 ? "" : "s", tree->ids, tree->ids == 1 ? "" : "s",
-                     tree->only_tensors ? "as asked (record = no)"
+                     tree->only_tensors ? "because of record = no"
                                         : "for flat names are all that this file is to hold");
     }
 }

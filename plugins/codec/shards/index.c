@@ -123,7 +123,7 @@ static int32_t parse(lr_index *x, const char *what, const char *extension)
     }
     if (status == REC_OK && !seen_map) {
         status = rec_fail(json->job, REC_E_FORMAT, REC_UNKNOWN,
-                          "this JSON has no `weight_map`: it is no index of %s files", what);
+                          "this JSON has no `weight_map`: it is not an index of %s files", what);
         rec_fail_hint(json->job, "Load the %s file itself, or open this one with another recorder.", extension);
     }
     return status;

@@ -54,7 +54,7 @@ for command in $commands; do
 done
 check "record --help lists commands" [ "$found" -ge 5 ]
 
-for page in "$pages"/record*.1; do
+for page in "$pages"/record*.1 "$pages"/record.5; do
     if command -v mandoc >/dev/null; then
         check "$(basename "$page") is well-formed" mandoc -T lint -W warning "$page"
     else

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* tables[n][b]: the remainder of a byte `b` with n bytes of zero behind it. Made when they are first needed. */
+/* tables[n][b]: the remainder of a byte `b` with n bytes of zero after it. Made when they are first needed. */
 static uint32_t tables[4][256];
 static pthread_once_t tables_made = PTHREAD_ONCE_INIT;
 

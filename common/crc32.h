@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * CRC-32 as zip and gzip have it, by the processor's instructions for it where it has some. */
+ * the CRC-32 of zip and gzip, by the processor's instructions for it where it has some. */
 #ifndef LR_COMMON_CRC32_H
 #define LR_COMMON_CRC32_H
 

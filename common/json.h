@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Writes the escape of a character of ASCII. @param letters which of `bfnrt` have an escape of their own; the others,
+/** Writes the escape of a character of ASCII. @param letters which of `bfnrt` have their own escape; the others,
  * and all but `"` and `\`, are written as `\u00xx`. @return its length, 2 or 6. */
 static inline uint32_t lr_json_escape(uint8_t byte, const char *letters, char escape[6])
 {

@@ -17,6 +17,7 @@ awk 'length > 80' "$scratch/help" >"$scratch/long"
 same "--help fits 80 columns" /dev/null "$scratch/long"
 run help
 same "record help is --help" "$scratch/help" "$scratch/out"
+# shellcheck disable=SC2317 # check() calls it
 fits() { # FILE: a terminal has 24 lines
     [ "$(wc -l <"$1")" -le 24 ] || wc -l "$1"
     [ "$(wc -l <"$1")" -le 24 ]

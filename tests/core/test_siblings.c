@@ -713,8 +713,9 @@ static void what_is_no_file_cannot_be_saved_in_several(void **state)
 static void only_files_can_be_beside(void **state)
 {
     world *w = *state;
-    static const char *const words[] = {"folder: cannot save to a folder",
-                                        "fifo: one of several files of a model cannot be saved to what is not a regular"};
+    static const char *const words[] = {
+        "folder: cannot save to a folder",
+        "fifo: one of several files of a model cannot be saved to what is not a regular"};
     assert_int_equal(mkdir("folder", 0755), 0);
     assert_int_equal(mkfifo("fifo", 0644), 0);
     for (int i = 0; i < 2; i++) {

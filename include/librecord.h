@@ -473,6 +473,14 @@ REC_API const rec_value *rec_metadata_value(const rec_record *record, const char
 /** Sets metadata to a copy of any value without tensors, from this or another record; NULL removes them. Formats that
  * cannot store it leave it out when saving, with a note. */
 REC_API rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec_value *value);
+/** Writes the type of a metadata value: "u32", "[u8]", "str", "bool", "list"; "int" and "float" where the width is
+ *  unknown; a map in JSON where children have other types. @param text NUL-terminated if it fits into `room`; NULL with
+ *  a room of 0. @return its length, at most two bytes more where it does not fit. */
+REC_API uint64_t rec_value_type(const rec_value *value, char *text, uint64_t room);
+/** Sets a metadata entry to a text read as a type. @param type as rec_value_type() writes it: u8 to u64, i8 to i64,
+ * f32, f64, bool, str, nil, map, a list `[TYPE]`; NULL: that of the entry so far, a new one is a text. @param text
+ * JSON, but of `str`. REC_E_ARGUMENT where it is none of this type. */
+REC_API rec_status rec_metadata_set_as(rec_record *record, const char *key, const char *type, const char *text);
 
 /** @return the root of the tree. */
 REC_API const rec_value *rec_root(const rec_record *record);

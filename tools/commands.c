@@ -94,7 +94,8 @@ const command tool_commands[] = {
      "  rm KEY          remove the value and everything below it\n"
      "  mv RE TEXT      rename keys by a regular expression, like convert --remap\n"
      "  cast KEY TYPE   change the element type\n"
-     "  meta KEY VALUE  set metadata; an empty VALUE removes them\n"
+     "  meta KEY VALUE  set metadata, of the type so far or of one before VALUE:\n"
+     "                  'u32 5', '[str] [\"a\"]'; @FILE is a file's text, \"\" removes\n"
      "  merge FILE      add the values of another record\n"
      "  split           write several files, by --by; must be last\n",
      "output in-place by dry-run",

@@ -164,6 +164,14 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
     return lr_builder_open(self, at, REC_KIND_LIST, form, count) ? REC_OK : ((lr_builder *)self)->job->error.status;
 }
 
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    lr_builder *b = self;
+    b->at = at;
+    b->frames[b->depth - 1].of = lr_list_of(type);
+    return REC_OK;
+}
+
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     return lr_builder_open(self, at, REC_KIND_MAP, form, count) ? REC_OK : ((lr_builder *)self)->job->error.status;
@@ -390,6 +398,7 @@ const rec_visitor lr_builder_visitor = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
+    .list_of = on_list_of,
 };
 
 /* -------------------------------------------------------------------------------------------- the whole record -- */
@@ -448,7 +457,8 @@ rec_record *lr_builder_finish(lr_builder *b)
     if (lr_record_is_foreign(b->record) && b->record->adapter != REC_ADAPTER_NONE && !b->job->burn.forced) {
         b->record->burn_minor = -1; /* a `version` of its own is not Burn's */
     }
-    if (!lr_record_is_foreign(b->record) && lr_builder_metadata_check(b) != REC_OK) {
+    if ((!lr_record_is_foreign(b->record) && lr_builder_metadata_check(b) != REC_OK) ||
+        lr_metadata_apply_types(b->job, b->record) != REC_OK) {
         return NULL;
     }
     if (b->job->plugin && (b->job->plugin->traits & REC_TRAIT_PATHS) && lr_states_raise(b->job, b->record) != REC_OK) {

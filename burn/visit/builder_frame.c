@@ -3,6 +3,7 @@
  * end. Burn's layout is recognised when a map ends. */
 #include "burn/visit/builder_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { IN_PLACE_FROM = 4 };
@@ -180,13 +181,34 @@ static int32_t fail_twice(lr_builder *b, const lr_frame *f, const rec_value *key
     return rec_fail(b->job, REC_E_FORMAT, f->at, "the key `%s` occurs twice in one map", name);
 }
 
+/* Gives a list of metadata the type that was announced. */
+static int32_t set_of(lr_builder *b, const lr_frame *f, rec_value *value)
+{
+    char text[16];
+    rec_value type = {.kind = REC_KIND_STRING, .v.text = text};
+    int32_t status;
+    if (!f->of) {
+        return REC_OK;
+    }
+    type.length = (uint32_t)snprintf(text, sizeof text, "[%s]", lr_list_of_word(f->of));
+    if (f->of == LR_OF_TEXTS || f->of == LR_OF_LISTS) { /* a text that is none is bytes */
+        value->bits = f->of;
+        return value->kind == REC_KIND_LIST ? REC_OK
+                                            : lr_breach(b->job, b->at, "told numbers in a list of texts or lists");
+    }
+    status = lr_value_apply_type(b->record, value, &type);
+    return status == REC_E_MEMORY ? lr_fail_arena(b->job, &b->record->arena, 64)
+           : status != REC_OK     ? lr_breach(b->job, b->at, "told elements that are not of the type of their list")
+                                  : REC_OK;
+}
+
 int32_t lr_builder_end_list(lr_builder *b, const lr_frame *f, rec_value *value)
 {
     lr_list *list = f->list;
     if (f->run) {
         *value = (rec_value){.kind = REC_KIND_NUMBERS, .form = (uint8_t)f->form};
         value->v.run = lr_runner_take(b->job, &b->runner, b->record, f->form);
-        return value->v.run ? REC_OK : b->job->error.status;
+        return value->v.run ? set_of(b, f, value) : b->job->error.status;
     }
     if (!list) {
         uint64_t count = b->count - f->base;
@@ -201,7 +223,7 @@ int32_t lr_builder_end_list(lr_builder *b, const lr_frame *f, rec_value *value)
         b->count = f->base;
     }
     *value = (rec_value){.kind = REC_KIND_LIST, .form = (uint8_t)f->form, .v = {.list = list}};
-    return REC_OK;
+    return set_of(b, f, value);
 }
 
 /* A packed list with nils that turned out to be no tensor's. */

@@ -10,6 +10,7 @@
 typedef struct lr_frame {
     int32_t kind; /* LIST, MAP, VARIANT */
     int32_t form;
+    uint16_t of; /* what a list of metadata is of, 0: unknown (rec_value.bits) */
     uint64_t at;
     uint64_t announced; /* elements or entries, REC_UNKNOWN */
     uint64_t count;     /* so far */

@@ -511,6 +511,12 @@ static int32_t tee_metadata_value(void *self, uint64_t at, const rec_scalar *key
     return status == REC_OK && c->inner.metadata_value ? c->inner.metadata_value(c->inner_self, at, key) : status;
 }
 
+static int32_t tee_list_of(void *self, uint64_t at, const char *type)
+{
+    lr_check *c = self;
+    return c->inner.list_of(c->inner_self, at, type);
+}
+
 /* Puts the check between the walk and a writer. */
 static void overhear(void *user, rec_visitor *visitor, void **self)
 {
@@ -529,11 +535,13 @@ static void overhear(void *user, rec_visitor *visitor, void **self)
         .option = tee_option,
         .tensor = tee_tensor,
         .metadata_value = tee_metadata_value,
+        .list_of = tee_list_of,
     };
     c->inner = *visitor;
     c->inner_self = *self;
     lr_check_rewind(c);
     *visitor = tee;
+    visitor->list_of = c->inner.list_of ? tee_list_of : NULL; /* by it the walk knows whether types are kept */
     *self = c;
     if (!c->sought) { /* what a writer lacks the walk gives it in another way */
         visitor->numbers = c->inner.numbers ? tee_numbers : NULL;

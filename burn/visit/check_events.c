@@ -253,6 +253,13 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
     return open(self, REC_KIND_LIST);
 }
 
+/* Types are compared by the numbers that have them. */
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    (void)self, (void)at, (void)type;
+    return REC_OK;
+}
+
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     lr_check *c = self;
@@ -366,15 +373,17 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     return present ? REC_OK : on_scalar(self, at, &(rec_scalar){.kind = REC_KIND_NIL});
 }
 
-/* Whether an entry is none of the record's own: a flat format may say of itself which Burn it is for. */
+/* Whether an entry is none of the record's own: a flat format may say of itself which Burn it is for, and safetensors
+ * whose layout it has. */
 static bool says_of_itself(const lr_check *c, const rec_scalar *key)
 {
+    bool added = c->reading && !lr_check_find(c, fold(metadata_seed, key->text, key->v.length)), burns;
     char text[16] = "";
     if (key->v.length < sizeof text) {
         memcpy(text, key->text, (size_t)key->v.length);
     }
-    return lr_metadata_is_burns(text) ||
-           (c->reading && !lr_check_find(c, fold(metadata_seed, key->text, key->v.length)));
+    burns = lr_metadata_is_burns(text);
+    return c->flat ? burns || added : burns && added;
 }
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
@@ -383,7 +392,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     lr_leaf text = leaf_of_scalar(value);
     lr_leaf_words words = {.scalar = value};
     int32_t status;
-    if (c->flat && says_of_itself(c, key)) {
+    if (says_of_itself(c, key)) {
         return REC_OK;
     }
     text.spare = true;
@@ -451,6 +460,7 @@ const rec_visitor lr_check_visitor = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
+    .list_of = on_list_of,
 };
 
 /* Passes what was compared when its event came. */

@@ -227,6 +227,21 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
     return g->inner->list_begin(g->inner_self, at, form, count);
 }
 
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    lr_guard *g = enter(self, "list_of");
+    if (!g || !has(g, at, "list_of", "type", type)) {
+        return refused(g);
+    }
+    if (strnlen(type, 8) == 8 || !lr_list_of(type)) {
+        return lr_breach(g->order.job, at, "told `list_of` with a type that no list has");
+    }
+    if (lr_order_list_of(&g->order, at) != REC_OK) {
+        return refused(g);
+    }
+    return g->inner->list_of(g->inner_self, at, type);
+}
+
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     lr_guard *g = enter(self, "map_begin");
@@ -338,6 +353,7 @@ const rec_visitor lr_guard_visitor = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
+    .list_of = on_list_of,
 };
 
 /* ---------------------------------------------------------------------------------------------- the whole call -- */

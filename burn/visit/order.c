@@ -107,6 +107,16 @@ int32_t lr_order_begin(lr_order *o, uint64_t at, int32_t kind, int32_t form, uin
     return REC_OK;
 }
 
+int32_t lr_order_list_of(lr_order *o, uint64_t at)
+{
+    const lr_order_frame *f = top(o);
+    if (!o->entry || !f || f->kind != REC_KIND_LIST || f->count) {
+        return broken(o, at, "the type of a list outside of the metadata, or after its first element");
+    }
+    o->at = at;
+    return REC_OK;
+}
+
 int32_t lr_order_key(lr_order *o, uint64_t at, const rec_scalar *key)
 {
     lr_order_frame *f = top(o);

@@ -34,6 +34,8 @@ int32_t lr_order_option(lr_order *order, uint64_t at, bool present);
 int32_t lr_order_numbers(lr_order *order, uint64_t at, uint64_t count);
 /** @param announced elements of a list, entries of a map, payloads of a variant (0 or 1). */
 int32_t lr_order_begin(lr_order *order, uint64_t at, int32_t kind, int32_t form, uint64_t announced);
+/** Of a list of metadata that has just begun. */
+int32_t lr_order_list_of(lr_order *order, uint64_t at);
 int32_t lr_order_key(lr_order *order, uint64_t at, const rec_scalar *key);
 int32_t lr_order_end(lr_order *order, uint64_t at);
 /** @param value NULL: it follows as a value of its own. */

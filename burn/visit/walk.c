@@ -103,14 +103,19 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     m->values[4] = settings;
 }
 
-/* A number, bool or nil for a writer that knows of texts only. */
+/* A value for a writer that knows of texts only: the entry with the types makes it the same again. */
 static int32_t walk_as_text(lr_walk *w, const rec_scalar *name, const rec_value *value)
 {
-    char json[64]; /* the longest number has 24 characters */
-    rec_scalar text = {.kind = REC_KIND_STRING, .text = json};
-    text.v.length = lr_value_json(value, json, sizeof json);
-    lr_walk_tell(w, REC_NOTE_DROPPED, 1, json, "this format has metadata of texts only: written as one");
-    return w->visitor.metadata(w->self, REC_UNKNOWN, name, &text);
+    rec_scalar text = {.kind = REC_KIND_STRING, .v.length = lr_value_json(value, NULL, 0)};
+    char *json = rec_job_alloc(w->job, text.v.length + 1);
+    int32_t status = w->job->error.status;
+    if (json) {
+        (void)lr_value_json(value, json, text.v.length + 1);
+        text.text = json;
+        status = w->visitor.metadata(w->self, REC_UNKNOWN, name, &text);
+        rec_job_free(w->job, json);
+    }
+    return status;
 }
 
 /* An entry for a format of tensors. */
@@ -126,7 +131,7 @@ static int32_t walk_tensor_entry(lr_walk *w, const rec_scalar *name, const rec_v
         status = w->visitor.metadata_value(w->self, REC_UNKNOWN, name);
         return status == REC_OK ? lr_walk_value(w, value) : status;
     }
-    if (value->kind < REC_KIND_STRING) {
+    if (lr_value_is_json(value)) {
         return walk_as_text(w, name, value);
     }
     lr_walk_tell(w, REC_NOTE_DROPPED, 1, lr_walk_value_words(value, words, sizeof words),
@@ -159,12 +164,19 @@ static bool is_import(const char *key)
     return strcmp(key, LR_METADATA_IMPORT) == 0;
 }
 
-/* Whether an entry of the record's own metadata is written. What an import left is of formats of Burn alone. */
+/* Whether an entry of the record's own metadata is written: what an import left in formats of Burn alone, Burn's words
+ * where the file has none of its own. */
 static bool is_extra(const lr_walk *w, const char *key)
 {
     const rec_plugin *plugin = w->job->plugin;
     bool burns = plugin && (plugin->burn_name || plugin->burn_first);
-    return !lr_metadata_is_burns(key) && (burns || !is_import(key));
+    if (is_import(key) || (w->types && strcmp(key, LR_METADATA_TYPES) == 0)) {
+        return is_import(key) && burns;
+    }
+    if (strcmp(key, LR_METADATA_STORE) == 0) {
+        return !w->flat;
+    }
+    return !lr_metadata_is_burns(key) || (w->tensors && (w->paths || (w->flat && w->record->dotted)));
 }
 
 /* What an import left names the options of the way back, for a file that cannot keep it. */
@@ -202,38 +214,150 @@ static void note_left_out(lr_walk *w)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------ Burn's store -- */
+
+static const char *text_of(const lr_walk *w, const char *key)
+{
+    const lr_entry *entry = lr_map_find_text(&w->record->metadata, key, strlen(key));
+    return entry && entry->value.kind == REC_KIND_STRING ? entry->value.v.text : NULL;
+}
+
+/* Whether the record's `format` and `version` are those of Burn's store, and the file has others. */
+static bool keeps_store(const lr_walk *w, uint64_t ours)
+{
+    const char *producer = text_of(w, "producer");
+    return ours && w->record->dotted && producer && strcmp(producer, "burn") == 0 && text_of(w, "format") &&
+           text_of(w, "version") && !lr_walk_nameless(w);
+}
+
+static int32_t walk_word(lr_walk *w, const char *key, const char *word, size_t length)
+{
+    rec_value text = {.kind = REC_KIND_STRING, .length = (uint32_t)length, .v = {.text = word}};
+    return walk_entry(w, key, &text);
+}
+
+/* Keeps them in one entry, "burnpack 0.22.1". */
+static int32_t walk_store(lr_walk *w)
+{
+    char text[128];
+    int length = snprintf(text, sizeof text, "%.60s %.60s", text_of(w, "format"), text_of(w, "version"));
+    return walk_word(w, LR_METADATA_STORE, text, (size_t)length);
+}
+
+/* Makes entries of that one again. The text of each ends in a NUL. */
+static int32_t walk_store_again(lr_walk *w)
+{
+    const char *text = text_of(w, LR_METADATA_STORE), *blank = text ? strchr(text, ' ') : NULL;
+    char format[64];
+    int32_t status = REC_OK;
+    if (blank && blank - text < (ptrdiff_t)sizeof format && !(w->record->dotted && text_of(w, "format"))) {
+        (void)snprintf(format, sizeof format, "%.*s", (int)(blank - text), text);
+        status = walk_word(w, "format", format, strlen(format));
+        status = status == REC_OK ? walk_word(w, "version", blank + 1, strlen(blank + 1)) : status;
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------- types of values -- */
+
+/* Whether an entry does not come back from what is written without its type. */
+static bool needs_type(const lr_walk *w, const lr_entry *entry)
+{
+    bool texts = w->tensors && !w->visitor.metadata_value;
+    return !w->visitor.list_of && is_extra(w, entry->key.v.text) && lr_value_needs_type(&entry->value, texts) &&
+           (!texts || lr_value_is_json(&entry->value));
+}
+
+static bool any_type(const lr_walk *w)
+{
+    const lr_map *own = &w->record->metadata;
+    for (uint64_t i = 0; i < own->count; i++) {
+        if (needs_type(w, &own->entries[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_types(const lr_walk *w, lr_json_line *line)
+{
+    const lr_map *own = &w->record->metadata;
+    const char *before = "{";
+    for (uint64_t i = 0; i < own->count; i++) {
+        const lr_entry *entry = &own->entries[i];
+        if (needs_type(w, entry)) {
+            lr_line_word(line, before);
+            lr_line_string(line, entry->key.v.text, entry->key.length);
+            lr_line_word(line, ":");
+            lr_value_put_type(line, &entry->value);
+            before = ",";
+        }
+    }
+    lr_line_word(line, "}");
+}
+
+/* The entry that says of which types the others are. */
+static int32_t walk_types(lr_walk *w)
+{
+    lr_json_line line = {0};
+    rec_value text = {.kind = REC_KIND_STRING};
+    char *json;
+    int32_t status;
+    put_types(w, &line);
+    if (line.used >= UINT32_MAX) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the types of the metadata take 4 GiB or more");
+    }
+    json = rec_job_alloc(w->job, line.used + 1);
+    if (!json) {
+        return w->job->error.status;
+    }
+    line = (lr_json_line){.text = json, .room = line.used + 1};
+    put_types(w, &line);
+    json[line.used] = '\0';
+    text.v.text = json;
+    text.length = (uint32_t)line.used;
+    status = walk_entry(w, LR_METADATA_TYPES, &text);
+    rec_job_free(w->job, json);
+    return status;
+}
+
 static int32_t walk_metadata(lr_walk *w)
 {
     const lr_map *own = &w->record->metadata;
     struct metadata m;
     uint64_t extra = 0, ours = OURS;
     int32_t status = REC_OK;
-    bool nameless;
+    bool nameless, store;
     make_metadata(w, &m);
     if (w->tensors && (w->paths || w->flat)) {
         ours = 0; /* a foreign model in a foreign file: its own words about itself, and none of Burn's recorders' */
     }
+    nameless = lr_walk_nameless(w);
+    w->types = false;
+    w->types = !nameless && any_type(w);
     for (uint64_t i = 0; i < own->count; i++) {
         extra += is_extra(w, own->entries[i].key.v.text);
     }
-    nameless = lr_walk_nameless(w);
     if (nameless) {
         note_left_out(w);
         extra = 0;
     }
+    store = keeps_store(w, ours);
     if (!w->tensors) {
-        status = lr_walk_map(w, REC_FORM_STRUCT, OURS + extra);
+        status = lr_walk_map(w, REC_FORM_STRUCT, OURS + extra + w->types + store);
     }
     for (size_t i = 0; i < ours && status == REC_OK; i++) {
         rec_value text = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(m.values[i]), .v = {.text = m.values[i]}};
         status = walk_entry(w, m.keys[i], &text);
     }
     for (uint64_t i = 0; i < own->count && !nameless && status == REC_OK; i++) {
-        if (is_extra(w, own->entries[i].key.v.text) ||
-            (!is_import(own->entries[i].key.v.text) && !ours && (w->paths || w->record->dotted))) {
+        if (is_extra(w, own->entries[i].key.v.text)) {
             status = walk_entry(w, own->entries[i].key.v.text, &own->entries[i].value);
         }
     }
+    status = status == REC_OK && store ? walk_store(w) : status;
+    status = status == REC_OK && w->tensors && w->flat ? walk_store_again(w) : status;
+    status = status == REC_OK && w->types ? walk_types(w) : status;
     return status == REC_OK && !w->tensors ? lr_walk_end(w) : status;
 }
 

@@ -49,6 +49,7 @@ struct lr_walk {
     void *self;
     bool tensors;
     bool aside; /**< a value of the metadata is told: nothing in it is of Burn */
+    bool types; /**< the types of the metadata are an entry (LR_METADATA_TYPES) */
     unsigned depth;
     lr_held *held; /**< for each level, NULL: the writer keeps all */
     size_t used;   /**< of the path */

@@ -455,9 +455,18 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
 
 /* ------------------------------------------------------------------------------------------------------ values -- */
 
-static int32_t walk_run(lr_walk *w, const lr_packed *run)
+/* Begins a list; of one of metadata, what it is of. */
+static int32_t begin_list(lr_walk *w, const rec_value *value, int32_t form, uint64_t count)
 {
-    int32_t status = lr_walk_list(w, run->form, run->count);
+    const char *of = w->aside && w->visitor.list_of ? lr_list_of_word(value->bits) : NULL;
+    int32_t status = lr_walk_list(w, form, count);
+    return status == REC_OK && of ? w->visitor.list_of(w->self, REC_UNKNOWN, of) : status;
+}
+
+static int32_t walk_run(lr_walk *w, const rec_value *value)
+{
+    const lr_packed *run = value->v.run;
+    int32_t status = begin_list(w, value, run->form, run->count);
     uint32_t width = rec_dtype_bits(run->dtype) / 8;
     if (status == REC_OK) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -480,7 +489,7 @@ static int32_t walk_run(lr_walk *w, const lr_packed *run)
 static int32_t walk_list(lr_walk *w, const rec_value *value)
 {
     const lr_list *list = value->v.list;
-    int32_t status = lr_walk_list(w, value->form, list->count);
+    int32_t status = begin_list(w, value, value->form, list->count);
     for (uint64_t i = 0; i < list->count && status == REC_OK; i++) {
         size_t used = lr_walk_enter_index(w, i);
         status = lr_walk_value(w, &list->items[i]);
@@ -645,7 +654,7 @@ int32_t lr_walk_value(lr_walk *w, const rec_value *value)
     case REC_KIND_VARIANT:
         return walk_variant(w, value->v.variant);
     case REC_KIND_NUMBERS:
-        return walk_run(w, value->v.run);
+        return walk_run(w, value);
     case REC_KIND_BYTES:
         blob = (rec_blob){.struct_size = sizeof blob,
                           .kind = value->v.bytes->data ? REC_BLOB_VIEW : REC_BLOB_RANGE,

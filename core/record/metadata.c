@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The metadata of a record: texts, and values of any kind, which are texts to whoever asks for texts. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/record/record.h"
@@ -227,6 +228,125 @@ rec_status rec_metadata_set(rec_record *record, const char *key, const char *val
         return lr_publish(REC_E_MEMORY, "out of memory");
     }
     return put(record, key, &text);
+}
+
+/* --------------------------------------------------------------------------------------------------------- types -- */
+
+static int32_t fail_types(rec_job *job, int32_t status, const char *key)
+{
+    if (status == REC_E_MEMORY) {
+        return lr_fail_memory(job, 0);
+    }
+    lr_note(job, REC_NOTE_DROPPED, 1, "",
+            "the metadata entry `%.200s` is not of the type that " LR_METADATA_TYPES " says: kept without it", key);
+    return REC_OK;
+}
+
+int32_t lr_metadata_apply_types(rec_job *job, rec_record *record)
+{
+    lr_entry *own = lr_map_find_text(&record->metadata, LR_METADATA_TYPES, strlen(LR_METADATA_TYPES));
+    rec_value types = {0};
+    int32_t status = !own ? REC_OK
+                     : own->value.kind == REC_KIND_STRING
+                         ? lr_value_read_json(record, own->value.v.text, own->value.length, &types)
+                         : REC_E_FORMAT;
+    if (!own) {
+        return REC_OK;
+    }
+    drop(record, own);
+    if (status != REC_OK || types.kind != REC_KIND_MAP) {
+        return fail_types(job, status, LR_METADATA_TYPES);
+    }
+    for (uint64_t i = 0; i < types.v.map->count; i++) {
+        const lr_entry *type = &types.v.map->entries[i];
+        lr_entry *entry = lr_map_find_text(&record->metadata, type->key.v.text, type->key.length);
+        if (!entry || (lr_metadata_is_burns(type->key.v.text) && !lr_record_is_foreign(record))) {
+            continue; /* another program removed it, or Burn's own text */
+        }
+        status = lr_value_apply_type(record, &entry->value, &type->value);
+        if (status != REC_OK && fail_types(job, status, type->key.v.text) != REC_OK) {
+            return job->error.status;
+        }
+    }
+    return REC_OK;
+}
+
+uint64_t rec_value_type(const rec_value *value, char *text, uint64_t room)
+{
+    lr_json_line line = {.text = text, .room = room};
+    if (room) {
+        *text = '\0';
+    }
+    if (!value || value->kind == REC_KIND_TENSOR) {
+        return 0;
+    }
+    lr_value_put_type(&line, value);
+    if (line.used < room) {
+        bool word = *text == '"';
+        line.used -= word ? 2 : 0;
+        memmove(text, text + word, (size_t)line.used);
+        text[line.used] = '\0';
+    }
+    return line.used;
+}
+
+/* The type of a value that is to be set: a word, or that of the value before. */
+static int32_t type_to_set(rec_record *record, const char *key, const char *type, rec_value *made)
+{
+    const lr_entry *entry = find(record, key);
+    lr_json_line line = {0};
+    char *text;
+    if (type || !entry) {
+        type = type ? type : "str";
+        return lr_string(&record->arena, type, strlen(type), made) ? REC_OK : REC_E_MEMORY;
+    }
+    lr_value_put_type(&line, &entry->value);
+    line = (lr_json_line){.text = lr_arena_alloc(&record->arena, line.used + 1, 1), .room = line.used + 1};
+    text = line.text;
+    if (!text) {
+        return REC_E_MEMORY;
+    }
+    lr_value_put_type(&line, &entry->value);
+    return lr_value_read_json(record, text, line.used, made);
+}
+
+/* A type without what it says of single elements: those of the new value may be others. */
+static void common_type(rec_record *record, rec_value *type)
+{
+    const lr_entry *of = type->kind == REC_KIND_MAP ? lr_map_find_text(type->v.map, "", 0) : NULL;
+    const char *bits = type->kind == REC_KIND_STRING ? memchr(type->v.text, ':', type->length) : NULL;
+    char text[32];
+    if (bits) {
+        type->length = (uint32_t)(bits - type->v.text);
+    } else if (of && of->value.kind == REC_KIND_STRING && of->value.length < 16) {
+        size_t length = (size_t)snprintf(text, sizeof text, of->value.length ? "[%.*s]" : "list", (int)of->value.length,
+                                         of->value.v.text);
+        (void)lr_string(&record->arena, text, length, type);
+    } else if (type->kind == REC_KIND_MAP) {
+        (void)lr_string(&record->arena, "map", 3, type);
+    }
+}
+
+rec_status rec_metadata_set_as(rec_record *record, const char *key, const char *type, const char *text)
+{
+    rec_value value, word = {0};
+    int32_t status;
+    if (LR_NULL(record) || LR_NULL(key) || LR_NULL(text) || !may_set(record, key, text, false)) {
+        return REC_E_ARGUMENT;
+    }
+    status = type_to_set(record, key, type, &word);
+    if (status == REC_OK) {
+        common_type(record, &word);
+        status = lr_string(&record->arena, text, strlen(text), &value) ? REC_OK : REC_E_MEMORY;
+    }
+    status = status == REC_OK ? lr_value_apply_type(record, &value, &word) : status;
+    if (status == REC_E_MEMORY) {
+        return lr_publish(REC_E_MEMORY, "out of memory");
+    }
+    return status == REC_OK ? put(record, key, &value)
+                            : lr_publish(REC_E_ARGUMENT, "the metadata `%s`: expected a value of the type %.*s", key,
+                                         word.kind == REC_KIND_STRING ? (int)word.length : 3,
+                                         word.kind == REC_KIND_STRING ? word.v.text : "map");
 }
 
 /* Whether a tensor is in it: metadata are told before any. */

@@ -55,7 +55,8 @@ typedef struct lr_packed {
 struct rec_value {
     uint8_t kind;    /**< REC_KIND_… */
     uint8_t form;    /**< REC_FORM_… */
-    uint16_t bits;   /**< width of a number, 0 if unknown; of a map: which of Burn's modules an import took it for, and
+    uint16_t bits;   /**< width of a number, 0 if unknown; of a list of metadata: what it is of, REC_DTYPE_… or LR_OF_…,
+                        0: its elements tell; of a map: which of Burn's modules an import took it for, and
                         that   it is written as (lr_modules.number), 0: none */
     uint32_t length; /**< of a string */
     union {
@@ -200,6 +201,31 @@ void lr_line_string(lr_json_line *json, const char *text, uint64_t length);
 /** A value as a line of JSON, for those who want text: NaN and infinities are null. NUL-terminated if it fits.
  *  @return its length, whatever `room` is. */
 uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room);
+
+/** What a list is of that is not of numbers. */
+enum { LR_OF_TEXTS = 0x100, LR_OF_LISTS = 0x101 };
+/** By its word, "u8", "str", "list"; 0: it is none. */
+uint16_t lr_list_of(const char *word);
+/** The word of it, NULL for 0. */
+const char *lr_list_of_word(uint16_t of);
+/** Reads all of a text as JSON. @return REC_E_FORMAT, REC_E_MEMORY. */
+int32_t lr_value_read_json(rec_record *record, const char *text, uint64_t length, rec_value *value);
+/** Whether JSON has a value's kinds: keys are texts, and there are no variants. */
+bool lr_value_is_json(const rec_value *value);
+/** Whether a value does not come back from a format without types: as one of JSON's kinds. @param texts the format has
+ *  texts alone. */
+bool lr_value_needs_type(const rec_value *value, bool texts);
+/** Writes its type as JSON, a word or a map (value_type.c). */
+void lr_value_put_type(lr_json_line *line, const rec_value *value);
+/** Gives a value of JSON's kinds, or its text, that type. @return REC_E_FORMAT: it is no value of this type. */
+int32_t lr_value_apply_type(rec_record *record, rec_value *value, const rec_value *type);
+/** The entry for what Burn's store says of its files, where `format` and `version` are the recorder's: both, with a
+ * blank between. */
+#define LR_METADATA_STORE "librecord.store"
+/** The entry with the types of the others, where the format has no such types: a map in JSON. */
+#define LR_METADATA_TYPES "librecord.types"
+/** Applies and removes that entry. @param at of messages. */
+int32_t lr_metadata_apply_types(rec_job *job, rec_record *record);
 
 /** Frees what rec_metadata() made. */
 void lr_metadata_free_texts(rec_record *record);

@@ -373,10 +373,15 @@ typedef struct rec_visitor {
     int32_t (*option)(void *self, uint64_t at, int32_t present);
     int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
     /** Announces an entry of the metadata that is not text: the following events of one value without tensors are its
-     * value. A writer without it receives numbers, bools and nil as texts by `metadata`; other values are left out;
-     * the report mentions both. A reader that also runs with 0.1 must check REC_HAS(rec_visitor, visitor,
-     * metadata_value) first. */
+     * value. A writer without it receives the value in JSON as a text by `metadata`; a value that JSON lacks is left
+     * out with a note. A reader that also runs with 0.1 must check REC_HAS(rec_visitor, visitor, metadata_value) first.
+     */
     int32_t (*metadata_value)(void *self, uint64_t at, const rec_scalar *key);
+    /** Reports the type of a list's elements in the metadata, right after its `list_begin`, also of an empty list.
+     * Optional. A writer that has it keeps types itself, including the width of numbers; any other writer receives them
+     * as a text, the entry `librecord.types`. @param type "u8" to "u64", "i8" to "i64", "f32", "f64", "bool", "str",
+     * "list". */
+    int32_t (*list_of)(void *self, uint64_t at, const char *type);
 } rec_visitor;
 
 /* ------------------------------------------------------------------------------------------------------- sinks -- */

@@ -326,6 +326,32 @@ refuses "too few operands" edit $tiny set x -o "$scratch/no.mpk" <<END
 record: set needs 2 operands, found 1
   record edit --help shows how it is used.
 END
+# Metadata keep the type that they have, or get the one before the value.
+gguf=$(pwd)/../../../tests/data/gguf/types.gguf
+key=$("$record" info --json "$gguf" | tr ',{' '\n\n' | sed -n 's/^ *"\([a-z.0-9]*\)": *[0-9][0-9]*$/\1/p' | head -1)
+printf '["a", "b"]' >"$scratch/words.json"
+printf 'u32 is a word here' >"$scratch/words.txt"
+run edit "$gguf" meta "$key" 7 meta new.u32 'u32 4096' meta new.words "[str] @$scratch/words.json" \
+    meta new.text "@$scratch/words.txt" meta new.str 'str u8 1' -o "$scratch/typed.gguf"
+status_is "metadata with a type are set" 0
+run edit "$scratch/typed.gguf" meta new.u32 4294967296 -o "$scratch/no.gguf"
+status_is "a value that is not of the type is rejected" 2
+check "with the type and what to do" grep -qF "meta new.u32: expected a value of its type, u32, found \"4294967296\"" "$scratch/err"
+run edit "$scratch/typed.gguf" meta new.u32 'u8 256' -o "$scratch/no.gguf"
+check "so is one that is not of the type before it" grep -qF 'expected a value of the type u8, found "256"' "$scratch/err"
+run edit "$scratch/typed.gguf" meta new.text "@$scratch/none" -o "$scratch/no.gguf"
+check "a file that is not there is an error" grep -q 'none: No such file' "$scratch/err"
+check "nothing was written" test ! -e "$scratch/no.gguf"
+run diff "$gguf" "$scratch/typed.gguf"
+check "a file is a text, whatever it begins with" grep -q 'u32 is a word here' "$scratch/out"
+check "str is a text as it stands" grep -q 'u8 1' "$scratch/out"
+run convert -q --metadata new.u32=x "$scratch/typed.gguf" "$scratch/no.gguf"
+status_is "--metadata keeps types, too" 2
+run convert -q --metadata 'new.u32=u8 7' "$scratch/typed.gguf" "$scratch/u8.gguf"
+"$record" convert -q --metadata new.u32=7 "$scratch/typed.gguf" "$scratch/u32.gguf"
+run diff "$scratch/u8.gguf" "$scratch/u32.gguf"
+check "diff reports another type" grep -q 'u8 7.*u32 7' "$scratch/out"
+
 refuses "metadata that are chosen otherwise" edit $tiny meta version 5 -o "$scratch/no.mpk" <<END
 record: meta version: it describes how the record is written; use --burn
 END

@@ -115,7 +115,7 @@ static void each_value_has_its_bytes(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         static const char left_out[] =
             "1 metadata entry with maps, bytes or lists of mixed values, which GGUF does not have: "
-            "left out";
+            "left out (`key`)";
         rec_recorder *r = open_gguf();
         rec_record *record = record_of(i, "key"), *again;
         void *data = NULL;

@@ -384,6 +384,7 @@ static void test_contexts(void **state)
 static void test_records(void **state)
 {
     const char *key, *text;
+    char type[8];
     uint64_t size;
     rec_iterator *iterator = rec_iterate(record);
     (void)state;
@@ -406,6 +407,12 @@ static void test_records(void **state)
     STATUS(rec_metadata_set_value, NULL, "a", value);
     STATUS(rec_metadata_set_value, record, NULL, value);
     ALLOWED(rec_metadata_set_value, record, "a", NULL);
+    STATUS(rec_metadata_set_as, NULL, "a", "u8", "1");
+    STATUS(rec_metadata_set_as, record, NULL, "u8", "1");
+    STATUS(rec_metadata_set_as, record, "a", "u8", NULL);
+    ALLOWED(rec_metadata_set_as, record, "a", NULL, "1");
+    NEUTRAL(0, rec_value_type, NULL, type, sizeof type);
+    EACH(false, > 0, rec_value_type, value, NULL, 0);
     NEUTRAL(NULL, rec_root, NULL);
     NEUTRAL(NULL, rec_value_at, NULL, "name");
     NEUTRAL(NULL, rec_value_at, record, NULL);

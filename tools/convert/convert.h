@@ -14,6 +14,9 @@ uint64_t tool_size_of_file(const char *path);
 char *tool_index_beside(const char *path);
 /** Notes that a file was written whole where the index of an older set of files stands beside it. */
 void tool_note_old_index(const char *path, notes *n);
+/* Sets a metadata entry, or removes it with an empty value: the type stays unless one is before the value; @FILE is a
+ * file's text. Mistakes are printed. @param what begins messages. */
+int tool_set_metadata(rec_record *record, const char *what, const char *key, const char *value);
 extern const own_option tool_convert_options[];
 int tool_run_convert(session *s, const char *const *operands, size_t count);
 

@@ -50,9 +50,7 @@ static int set_metadata(const session *s, rec_record *record)
         const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
         char *key = xasprintf("%.*s", (int)(value - 1 - setting), setting);
         status = check_key(record, key);
-        if (status == EXIT_OK && rec_metadata_set(record, key, *value ? value : NULL) != REC_OK) {
-            status = tool_fail_library();
-        }
+        status = status == EXIT_OK ? tool_set_metadata(record, "--metadata", key, value) : status;
         free(key);
     }
     return status;

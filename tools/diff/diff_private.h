@@ -133,6 +133,7 @@ typedef struct difference {
 typedef struct metadatum {
     const char *key;
     const char *value[SIDES]; /* NULL: it is not there */
+    char *made[SIDES];        /* the same, if it was made here */
 } metadatum;
 
 typedef struct comparison {

@@ -132,5 +132,9 @@ void tool_diff_free(comparison *c)
     }
     free(c->pairs);
     free(c->values);
+    for (size_t i = 0; i < c->metadata_count; i++) {
+        free(c->metadata[i].made[SIDE_A]);
+        free(c->metadata[i].made[SIDE_B]);
+    }
     free(c->metadata);
 }

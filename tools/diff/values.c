@@ -107,7 +107,8 @@ static bool same_values(const wishes *w, const rec_value *a, const rec_value *b)
  * import leaves for the way back. */
 static bool is_of_burn(const char *key)
 {
-    static const char *const keys[] = {"version", "float", "int", "format", "settings", "librecord.import"};
+    static const char *const keys[] = {"version",          "float",          "int", "format", "settings",
+                                       "librecord.import", "librecord.store"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (strcmp(keys[i], key) == 0) {
@@ -115,6 +116,38 @@ static bool is_of_burn(const char *key)
         }
     }
     return false;
+}
+
+/* The type of an entry where it has one of its own: whole numbers and floats of unknown width have none. */
+static char *type_of(const rec_record *record, const char *key)
+{
+    const rec_value *value = rec_metadata_value(record, key);
+    uint64_t length = rec_value_type(value, NULL, 0);
+    char *type = xmalloc((size_t)length + 1);
+
+    (void)rec_value_type(value, type, length + 1);
+    if (strstr(type, "int") || strstr(type, "float") || strcmp(type, "list") == 0 || *type == '{') {
+        *type = '\0';
+    }
+    return type;
+}
+
+/* An entry of both that differs in its type alone. */
+static void compare_types(comparison *c, const char *key)
+{
+    const rec_record *a = c->sides[SIDE_A].record, *b = c->sides[SIDE_B].record;
+    char *types[SIDES] = {type_of(a, key), type_of(b, key)};
+
+    if (*types[SIDE_A] && *types[SIDE_B] && strcmp(types[SIDE_A], types[SIDE_B]) != 0) {
+        metadatum *m = &c->metadata[c->metadata_count++];
+        *m = (metadatum){.key = key};
+        for (int which = 0; which < SIDES; which++) {
+            m->made[which] = xasprintf("%s %s", types[which], rec_metadata(c->sides[which].record, key));
+            m->value[which] = m->made[which];
+        }
+    }
+    free(types[SIDE_A]);
+    free(types[SIDE_B]);
 }
 
 static void compare_metadata(comparison *c)
@@ -129,14 +162,16 @@ static void compare_metadata(comparison *c)
         if (rec_metadata_get(a, i, &key, &value) == REC_OK && !is_of_burn(key)) {
             other = rec_metadata(b, key);
             if (!other || strcmp(value, other) != 0) {
-                c->metadata[c->metadata_count++] = (metadatum){key, {value, other}};
+                c->metadata[c->metadata_count++] = (metadatum){key, {value, other}, {NULL, NULL}};
+            } else {
+                compare_types(c, key);
             }
         }
     }
     for (uint64_t i = 0; i < count_b; i++) {
         const char *value = NULL;
         if (rec_metadata_get(b, i, &key, &value) == REC_OK && !is_of_burn(key) && !rec_metadata(a, key)) {
-            c->metadata[c->metadata_count++] = (metadatum){key, {NULL, value}};
+            c->metadata[c->metadata_count++] = (metadatum){key, {NULL, value}, {NULL, NULL}};
         }
     }
 }

@@ -194,5 +194,5 @@ int tool_edit_metadata(work *w, const char *const *operands, size_t place, outco
     }
     tool_text_put(&o->said, *value ? "" : ", removed");
     o->changed = 1;
-    return rec_metadata_set(w->record, key, *value ? value : NULL) == REC_OK ? EXIT_OK : tool_fail_library();
+    return tool_set_metadata(w->record, "meta", key, value);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Metadata as GGUF writes it. A number has the width that it came with, or the narrowest of 32 and 64 bits; the numbers
- * of a list are of 32 bits where all of them fit, which is what llama.cpp reads. */
+ * Metadata as GGUF writes it. A number has the width that it came with, or the narrowest of 32 and 64 bits; a list has
+ * the type that it came with, or numbers of 32 bits where all of them fit, which is what llama.cpp reads. */
 #include "plugins/codec/gguf/entry.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/utf8.h"
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
 
@@ -90,7 +92,7 @@ void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length)
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job)
 {
     memset(e, 0, sizeof *e);
-    e->job = e->text.job = e->numbers.job = e->names.job = e->places.job = job;
+    e->job = e->text.job = e->numbers.job = e->names.job = e->places.job = e->lost.job = job;
     e->alignment = LR_GGUF_ALIGNMENT;
 }
 
@@ -100,6 +102,7 @@ void lr_gguf_entries_close(lr_gguf_entries *e)
     rec_job_free(e->job, e->numbers.data);
     rec_job_free(e->job, e->names.data);
     rec_job_free(e->job, e->places.data);
+    rec_job_free(e->job, e->lost.data);
 }
 
 /* How Burn's own recorders say how they wrote; of no use to who reads this file. */
@@ -198,8 +201,25 @@ int32_t lr_gguf_entries_begin(lr_gguf_entries *e, const rec_scalar *key)
     e->bad = false;
     e->depth = e->skipped = 0;
     e->entry = e->text.size;
+    e->key_length = key->v.length;
     lr_gguf_put_text(&e->text, key->text, key->v.length);
     return e->text.status;
+}
+
+enum { LOST_MOST = 8, KEY_MOST = 60 };
+
+/* Keeps the key of the entry that is left out. */
+static void note_lost(lr_gguf_entries *e)
+{
+    uint64_t length = e->key_length < KEY_MOST ? e->key_length : KEY_MOST;
+    if (e->left_out < LOST_MOST && e->text.status == REC_OK) {
+        lr_gguf_put(&e->lost, ", ", e->lost.size ? 2 : 0);
+        lr_gguf_put(&e->lost, "`", 1);
+        lr_gguf_put(&e->lost, e->text.data + e->entry + sizeof(uint64_t), length);
+        lr_gguf_put(&e->lost, "`", 1);
+    } else if (e->left_out == LOST_MOST) {
+        lr_gguf_put(&e->lost, ", …", sizeof ", …" - 1);
+    }
 }
 
 /* The value is complete. */
@@ -210,6 +230,7 @@ static int32_t finish(lr_gguf_entries *e)
         return set_alignment(e, &(rec_scalar){0});
     }
     if (e->bad) {
+        note_lost(e);
         e->text.size = e->entry;
         e->left_out++;
     } else {
@@ -239,11 +260,38 @@ int32_t lr_gguf_entries_list(lr_gguf_entries *e)
         return lr_gguf_entries_map(e);
     }
     join(e, LR_GGUF_ARRAY);
-    e->lists[e->depth++] = (lr_gguf_list){.start = e->text.size, .type = -1};
+    e->lists[e->depth++] = (lr_gguf_list){.start = e->text.size, .type = -1, .of = -1};
     e->numbers.size = 0;
     lr_gguf_put_u32(&e->text, LR_GGUF_I32); /* what an empty list is of */
     lr_gguf_put_u64(&e->text, 0);
     return e->text.status;
+}
+
+int32_t lr_gguf_entries_list_of(lr_gguf_entries *e, const char *type)
+{
+    if (!e->bad && !e->skipped && e->depth) {
+        e->lists[e->depth - 1].of = lr_gguf_value_of_word(type);
+    }
+    return REC_OK;
+}
+
+int32_t lr_gguf_entries_bytes(lr_gguf_entries *e, const rec_blob *blob)
+{
+    char *text;
+    int32_t status;
+    if (e->bad || e->aligning || blob->size > LR_GGUF_BYTES_MOST) {
+        return lr_gguf_entries_other(e);
+    }
+    text = rec_job_alloc(e->job, blob->size + 1);
+    status = text ? rec_blob_read(e->job, blob, 0, text, blob->size) : REC_E_MEMORY;
+    if (status == REC_OK && lr_utf8_until((const uint8_t *)text, blob->size) < blob->size) {
+        rec_scalar scalar = {.kind = REC_KIND_STRING, .text = text, .v.length = blob->size};
+        status = lr_gguf_entries_scalar(e, &scalar);
+    } else if (status == REC_OK) {
+        status = lr_gguf_entries_other(e);
+    }
+    rec_job_free(e->job, text);
+    return status;
 }
 
 int32_t lr_gguf_entries_map(lr_gguf_entries *e)
@@ -334,9 +382,22 @@ int32_t lr_gguf_entries_numbers(lr_gguf_entries *e, rec_dtype dtype, const void 
     return e->numbers.status;
 }
 
-/* The type that all numbers of a list have. @return -1: there is none. */
+/* Whether elements of one type are written as another: numbers of a kind come as the widest. */
+static bool is_kind(int32_t type, int32_t of)
+{
+    bool whole =
+        of != LR_GGUF_STRING && of != LR_GGUF_ARRAY && of != LR_GGUF_BOOL && of != LR_GGUF_F32 && of != LR_GGUF_F64;
+    bool floats = of == LR_GGUF_F32 || of == LR_GGUF_F64;
+    return type < 0 || type == of || (type == LR_GGUF_I64 && whole) || (type == LR_GGUF_F32 && floats) ||
+           (type == LR_GGUF_F64 && floats);
+}
+
+/* The type that all elements of a list have. @return -1: there is none. */
 static int32_t common_type(const lr_gguf_list *list)
 {
+    if (list->of >= 0 && is_kind(list->type, list->of)) {
+        return list->of;
+    }
     if (list->type != LR_GGUF_I64) {
         return list->type;
     }
@@ -356,7 +417,7 @@ static void end_list(lr_gguf_entries *e)
     if (list.count && type < 0) {
         e->bad = true;
     }
-    if (e->bad || e->text.status != REC_OK || !list.count) {
+    if (e->bad || e->text.status != REC_OK || type < 0) {
         return;
     }
     if (type != LR_GGUF_STRING && type != LR_GGUF_ARRAY) {

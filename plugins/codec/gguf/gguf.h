@@ -57,6 +57,9 @@ enum {
 
 /** Where a number of a metadata type is held: its element type; REC_DTYPE_NONE for strings and arrays. */
 rec_dtype lr_gguf_value_dtype(uint32_t type);
+/** The word of a metadata type, as rec_visitor.list_of has it; and the reverse, -1: no type has it. */
+const char *lr_gguf_value_word(uint32_t type);
+int32_t lr_gguf_value_of_word(const char *word);
 /** One metadata number as a scalar. @param data little-endian, any alignment. */
 rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data);
 

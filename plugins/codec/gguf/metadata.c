@@ -123,6 +123,9 @@ static int32_t array(lr_gguf_cursor *c, uint32_t depth, const rec_visitor *visit
     }
     if (status == REC_OK && visitor) {
         status = visitor->list_begin(self, at, REC_FORM_LIST, count);
+        if (status == REC_OK && REC_HAS(rec_visitor, visitor, list_of) && visitor->list_of) {
+            status = visitor->list_of(self, at, lr_gguf_value_word(type));
+        }
     }
     if (status == REC_OK && dtype != REC_DTYPE_NONE) {
         status = numbers(c, type, count, visitor, self);

@@ -108,8 +108,8 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     writer *w = self;
-    (void)at, (void)blob;
-    return w->metadata.open ? lr_gguf_entries_other(&w->metadata) : refuse(w, "bytes");
+    (void)at;
+    return w->metadata.open ? lr_gguf_entries_bytes(&w->metadata, blob) : refuse(w, "bytes");
 }
 
 static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -117,6 +117,13 @@ static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
     writer *w = self;
     (void)at, (void)form, (void)count;
     return w->metadata.open ? lr_gguf_entries_list(&w->metadata) : push(w, 0);
+}
+
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    writer *w = self;
+    (void)at;
+    return lr_gguf_entries_list_of(&w->metadata, type);
 }
 
 static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -289,6 +296,12 @@ static int32_t pass_end(void *self, uint64_t at)
     return REC_OK;
 }
 
+static int32_t pass_list_of(void *self, uint64_t at, const char *type)
+{
+    (void)self, (void)at, (void)type;
+    return REC_OK;
+}
+
 static const rec_visitor gather = {
     .size = sizeof gather,
     .metadata = on_metadata,
@@ -303,6 +316,7 @@ static const rec_visitor gather = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
+    .list_of = on_list_of,
 };
 
 /* What the first walk let pass holds nothing but tensors: the rest core may replace as it likes. */
@@ -316,6 +330,7 @@ static const rec_visitor put = {
     .end = pass_end,
     .tensor = put_tensor,
     .metadata_value = pass_key,
+    .list_of = pass_list_of,
 };
 
 static int32_t write_header(writer *w)
@@ -366,8 +381,9 @@ static void tell(const writer *w)
     if (w->metadata.left_out) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
                      "%" PRIu64 " metadata entr%s with maps, bytes or lists of mixed values, "
-                     "which GGUF does not have: left out",
-                     w->metadata.left_out, w->metadata.left_out == 1 ? "y" : "ies");
+                     "which GGUF does not have: left out (%.*s)",
+                     w->metadata.left_out, w->metadata.left_out == 1 ? "y" : "ies", (int)w->metadata.lost.size,
+                     w->metadata.lost.data);
     }
 }
 

@@ -402,6 +402,13 @@ static int32_t check_names(const writer *w)
     return status;
 }
 
+/* There is no place for metadata, nor for their types. */
+static int32_t skip_list_of(void *self, uint64_t at, const char *type)
+{
+    (void)self, (void)at, (void)type;
+    return REC_OK;
+}
+
 static int32_t make_pickle(writer *w)
 {
     static const rec_visitor visitor = {.size = sizeof visitor,
@@ -412,7 +419,8 @@ static int32_t make_pickle(writer *w)
                                         .map_begin = begin_map,
                                         .key = put_key,
                                         .end = end,
-                                        .tensor = put_tensor};
+                                        .tensor = put_tensor,
+                                        .list_of = skip_list_of};
     int32_t status;
     lr_pw_put(&w->pickle, "\x80\x02", 2);
     status = rec_job_walk(w->job, &visitor, w);
@@ -474,7 +482,8 @@ static int32_t walk_tensors(writer *w, int32_t (*each)(void *self, uint64_t at, 
                                  .map_begin = skip_begin,
                                  .key = skip_scalar,
                                  .end = skip_end,
-                                 .tensor = each};
+                                 .tensor = each,
+                                 .list_of = skip_list_of};
     w->next = 0;
     return rec_job_walk(w->job, &visitor, w);
 }

@@ -113,11 +113,43 @@ does "a model is written" convert -q --check same.safetensors one.pt
 does "and again" convert -q same.safetensors two.pt
 check "as the same bytes" cmp one.pt two.pt
 does "it is read" convert -q --adapter none one.pt back.safetensors
-check "and has the same tensors" cmp back.safetensors same.safetensors
+does "and has the same tensors" convert -q same.safetensors formatted.safetensors
+check "with the same bytes" cmp back.safetensors formatted.safetensors
 for ending in pth ckpt; do
     does ".$ending is PyTorch's, too" convert -q same.safetensors "model.$ending"
     check "with that name" cmp one.pt "model.$ending"
 done
+
+# transformers 4.41 to 4.57 load a file only if its metadata have `format`, one of pt, tf, flax, mlx; 5 loads any.
+takes_format() { # FILE
+    head -c "$(($(od -An -tu8 -N8 "$1") + 8))" "$1" | grep -q '"__metadata__":{[^}]*"format":"pt"'
+}
+check "flat names in PyTorch's layout say so" takes_format back.safetensors
+does "a checkpoint with an entry next to the model" convert -q beside.pt beside.safetensors
+check "says so, too" takes_format beside.safetensors
+does "a record of Burn" convert -q plain.mpk burn.safetensors
+check "does not" sh -c '! grep -q "\"format\":\"pt\"" burn.safetensors'
+{
+    stream_head && printf 'X\012\000\000\000state_dict}(' && linear
+    printf 'X\006\000\000\000formatX\001\000\000\000xX\007\000\000\000versionK\005u' && stream_tail
+} >words.pt
+does "entries whose names mean something in other formats" convert -q words.pt words.safetensors
+check "do not take their place" takes_format words.safetensors
+does "nor in a record" convert -q words.pt words.mpk
+run info --all words.mpk
+check "and are kept" sh -c 'grep -q "checkpoint.format = x" "$1" && grep -q "checkpoint.version = 5" "$1"' - "$scratch/out"
+
+# Between formats that hold names and arrays nothing changes.
+does "a model becomes arrays of NumPy" convert -y same.safetensors same.npz
+check "with its names and layout" sh -c '! grep -q transpose "$1" "$2"' - "$scratch/out" "$scratch/err"
+does "and is a model again" convert -q same.npz again.safetensors
+check "which is the same" cmp again.safetensors back.safetensors
+does "also as PyTorch's" convert -q same.npz again.pt
+check "to the byte" cmp again.pt one.pt
+does "another" convert -q plain.pt plain.npz
+does "from there it becomes Burn's" convert -q plain.npz npz.mpk
+run diff npz.mpk plain.mpk
+status_is "with the same values" 0
 
 # What leaves backwards is what came.
 cat >net.ini <<'END'

@@ -12,6 +12,10 @@
 
 #include "plugins/codec/zip/zip.h"
 
+/** The comment of an archive of a foreign model's arrays, which are laid out as PyTorch's: others are taken for Burn's.
+ */
+#define LR_NPZ_FOREIGN "librecord.layout=pytorch"
+
 enum {
     LR_NPY_RANK = 32,    /**< dimensions, as librecord and NumPy 1 have at most */
     LR_NPY_HEADER = 1024 /**< bytes that a header takes which is written */

@@ -38,6 +38,7 @@ int32_t lr_npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor
     lr_npz_array array;
     const void *view;
     int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &view, &size) : REC_OK;
+    status = status == REC_OK ? rec_job_set_adapter(job, REC_ADAPTER_NONE) : status;
     status = status == REC_OK ? lr_npz_header_read(job, source, 0, size, 0, NULL, &array, NULL) : status;
     if (status == REC_OK) {
         event = event_of(&array);
@@ -150,6 +151,19 @@ static int32_t tell_member(reader *r, const lr_npz_member *m)
     return status;
 }
 
+/* Says whose layout the arrays have: a foreign model's if the archive says so, else Burn's. */
+static int32_t set_layout(const reader *r)
+{
+    static const char foreign[] = LR_NPZ_FOREIGN;
+    uint64_t size = rec_source_size(r->source), length = sizeof foreign - 1;
+    char comment[sizeof foreign] = "";
+    int32_t status = REC_OK;
+    if (size != REC_UNKNOWN && size > length) {
+        status = rec_source_read_at(r->job, r->source, size - length, comment, length);
+    }
+    return status == REC_OK && strcmp(comment, foreign) != 0 ? rec_job_set_adapter(r->job, REC_ADAPTER_NONE) : status;
+}
+
 int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     reader r = {.job = job, .source = source, .visitor = visitor, .self = self};
@@ -163,6 +177,7 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
         }
     }
     status = lr_npz_archive_open(job, source, &r.archive);
+    status = status == REC_OK ? set_layout(&r) : status;
     r.verify = rec_job_option_int(job, "verify") != 0;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
         longest = r.archive.members[i].key_length > longest ? r.archive.members[i].key_length : longest;

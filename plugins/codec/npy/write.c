@@ -199,7 +199,9 @@ static int32_t put_directory(writer *w)
     put(end + 10, 2, w->count < UINT16_MAX ? w->count : UINT16_MAX);
     put(end + 12, 4, size < UINT32_MAX ? size : UINT32_MAX);
     put(end + 16, 4, at < UINT32_MAX ? at : UINT32_MAX);
-    return status == REC_OK ? rec_sink_write(w->sink, end, sizeof end) : status;
+    put(end + 20, 2, w->paths ? sizeof LR_NPZ_FOREIGN - 1 : 0);
+    status = status == REC_OK ? rec_sink_write(w->sink, end, sizeof end) : status;
+    return status == REC_OK && w->paths ? rec_sink_write(w->sink, LR_NPZ_FOREIGN, sizeof LR_NPZ_FOREIGN - 1) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
@@ -559,6 +561,13 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     return on_metadata(w, at, key, NULL);
 }
 
+/* There is no place for metadata, nor for their types. */
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    (void)self, (void)at, (void)type;
+    return REC_OK;
+}
+
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *t)
 {
     writer *w = self;
@@ -586,6 +595,7 @@ static const rec_visitor visitor = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
+    .list_of = on_list_of,
 };
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */

@@ -397,6 +397,22 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
     return status;
 }
 
+/* The metadata key of an entry next to the model. Those by which other formats say what a file is (Burn's records,
+ * safetensors) get a name of their own. */
+static const char *metadata_key(const char *key, rec_scalar *name)
+{
+    static const char *const renamed[] = {"checkpoint.float", "checkpoint.int", "checkpoint.format",
+                                          "checkpoint.version", "checkpoint.settings"};
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
+        const char *plain = renamed[i] + sizeof "checkpoint." - 1;
+        if (strlen(plain) == name->v.length && memcmp(plain, key, (size_t)name->v.length) == 0) {
+            name->v.length = strlen(renamed[i]);
+            return renamed[i];
+        }
+    }
+    return key;
+}
+
 /* What is beside the model and is one number or text, as metadata: the epoch, the version of the trainer. */
 static int32_t tell_metadata(teller *t, const lr_pt_node *beside)
 {
@@ -410,7 +426,7 @@ static int32_t tell_metadata(teller *t, const lr_pt_node *beside)
         if (!lr_pt_is_metadata(t->p, k, v)) {
             continue;
         }
-        name.text = lr_pickle_text(t->p, k);
+        name.text = metadata_key(lr_pickle_text(t->p, k), &name);
         if (v->kind == LR_PT_STRING) {
             text.text = lr_pickle_text(t->p, v);
             status = t->visitor->metadata(t->self, lr_pickle_place(t->p, k->v.u), &name, &text);

@@ -42,6 +42,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     look_for_reserved(t, key);
     put_pair(&t->tree->text, t->pairs == 0, key, value);
     put_pair(&t->tree->metadata, t->tree->metadata.size == 0, key, value); /* values of other kinds are not in it */
+    t->has_format = t->has_format || (key->v.length == 6 && memcmp(key->text, "format", 6) == 0);
     t->pairs++;
     if (!is_burns(key)) {
         put_pair(&t->others, t->other_pairs++ == 0, key, value);
@@ -342,6 +343,17 @@ static int32_t on_item_tensor(void *self, uint64_t at, const rec_tensor_event *e
     return lr_st_structure_tensor(self, at, e);
 }
 
+/* Says of flat names in PyTorch's layout whose they are: transformers up to 4.57 loads no file that does not. */
+static void put_format(lr_st_structure_writer *t)
+{
+    static const rec_scalar key = {.kind = REC_KIND_STRING, .text = "format", .v.length = 6};
+    static const rec_scalar value = {.kind = REC_KIND_STRING, .text = "pt", .v.length = 2};
+    lr_st_tree *tree = t->tree;
+    if (tree->plain && tree->paths && !t->has_format && rec_job_adapter(tree->job) == REC_ADAPTER_PYTORCH) {
+        put_pair(&tree->metadata, tree->metadata.size == 0, &key, &value);
+    }
+}
+
 int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
 {
     static const rec_visitor visitor = {.size = sizeof visitor,
@@ -379,6 +391,7 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
         rec_fail_hint(job, "Remove it, or save with `record = yes`.");
     }
     tree->plain = only_tensors || (tree->paths && !t.other && !t.reserved);
+    put_format(&t);
     for (uint64_t i = 0; i < tree->count && status == REC_OK; i++) {
         tree->tensors[i].key = tree->names.data + tree->tensors[i].key_at;
     }

@@ -27,6 +27,7 @@ typedef struct lr_st_structure_writer {
     lr_float_reader floats;
     lr_st_buffer others; /**< of the metadata those that are not Burn's */
     uint64_t pairs, other_pairs;
+    bool has_format;      /**< a metadata entry says whose the tensors are */
     const char *reserved; /**< a metadata entry has this name, which is that of a text; NULL: none has */
     /* While a metadata value is told: */
     bool entry;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <inttypes.h>
+
 #include "remap/remap.h"
 
 /* While keys are taken apart, a dot that is part of a name is a byte that no UTF-8 has, so that all others separate. */
@@ -360,6 +362,27 @@ static const char *key_of(const splitter *s, const item *one)
     return s->flat->entries[one->entry].key.v.text;
 }
 
+static uint64_t place_of(const splitter *s, const item *one)
+{
+    const rec_value *value = &s->flat->entries[one->entry].value;
+    return value->kind == REC_KIND_TENSOR ? value->v.tensor->data->offset : REC_UNKNOWN;
+}
+
+/* Two entries have one key: names both places, of the data in the file or else among the entries. */
+static int32_t fail_twice(splitter *s, const item *a, const item *b)
+{
+    const item *first = a->entry < b->entry ? a : b, *second = first == a ? b : a;
+    uint64_t here = place_of(s, first), there = place_of(s, second);
+    if (here == REC_UNKNOWN || there == REC_UNKNOWN) {
+        return rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN,
+                        "the key `%.200s` is there twice, as entries %" PRIu64 " and %" PRIu64, key_of(s, first),
+                        (uint64_t)first->entry + 1, (uint64_t)second->entry + 1);
+    }
+    return rec_fail(s->job, REC_E_FORMAT, there,
+                    "the key `%.200s` is there twice, with data at bytes %" PRIu64 " and %" PRIu64, key_of(s, first),
+                    here, there);
+}
+
 /* Says what is wrong with the first key, by its parts, that is there twice or deeper than a record may be. */
 static int32_t fail_wrong(splitter *s)
 {
@@ -375,7 +398,7 @@ static int32_t fail_wrong(splitter *s)
         const item *one = &all.items[i];
         unsigned dots = 0;
         if (i && one->length == one[-1].length && by_parts(one, one - 1) == 0) {
-            status = rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN, "the key %.200s is there twice", key_of(s, one));
+            status = fail_twice(s, one - 1, one);
         }
         for (uint32_t c = 0; c < one->length; c++) { /* a key may hold NUL: its length says where it ends */
             dots += one->text[c] == '.';
@@ -583,6 +606,9 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
     }
     if (status == REC_OK) {
         status = s.wrong ? fail_wrong(&s) : value_of(&s, 0, 0, &root);
+    }
+    if (status != REC_OK && !job->error.file[0] && record->origin.file[0]) {
+        lr_fail_file(job, record->origin.file);
     }
     if (status == REC_OK) {
         root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;

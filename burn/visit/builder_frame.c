@@ -3,6 +3,7 @@
  * end. Burn's layout is recognised when a map ends. */
 #include "burn/visit/builder_private.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,11 +175,18 @@ lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form
     return f;
 }
 
-static int32_t fail_twice(lr_builder *b, const lr_frame *f, const rec_value *key)
+static int32_t fail_twice(lr_builder *b, const lr_frame *f, const lr_map *map, const lr_entry *twice)
 {
     char name[128];
-    (void)lr_path_append_key(name, sizeof name, 0, true, key);
-    return rec_fail(b->job, REC_E_FORMAT, f->at, "the key `%s` occurs twice in one map", name);
+    rec_scalar key = lr_to_scalar(&twice->key);
+    uint64_t first = 0, second = (uint64_t)(twice - map->entries);
+    while (first < second && !lr_scalar_equal(&map->entries[first].key, &key)) {
+        first++;
+    }
+    (void)lr_path_append_key(name, sizeof name, 0, true, &twice->key);
+    return rec_fail(b->job, REC_E_FORMAT, f->at,
+                    "the key `%s` occurs twice in one map, as entries %" PRIu64 " and %" PRIu64, name, first + 1,
+                    second + 1);
 }
 
 /* Gives a list of metadata the type that was announced. */
@@ -294,7 +302,7 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
         return lr_fail_arena(b->job, &b->record->arena, map->count * 8);
     }
     if (twice) {
-        return fail_twice(b, f, &twice->key);
+        return fail_twice(b, f, map, twice);
     }
     *value = (rec_value){.kind = REC_KIND_MAP, .form = (uint8_t)f->form, .v = {.map = map}};
     return REC_OK;

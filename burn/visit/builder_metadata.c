@@ -2,6 +2,8 @@
  * What a builder makes of the map that a record of Burn is: its metadata, and the item, which is the record. */
 #include "burn/visit/builder_private.h"
 
+#include <inttypes.h>
+
 /* What the metadata say, as far as it was not decided before. */
 static int32_t settle(lr_builder *b)
 {
@@ -64,9 +66,13 @@ int32_t lr_builder_metadata_check(lr_builder *b)
 
 int32_t lr_builder_metadata_begin(lr_builder *b, const rec_scalar *key)
 {
-    if (lr_map_find(&b->record->metadata, key)) {
-        return rec_fail(b->job, REC_E_FORMAT, b->at, "the metadata key `%.*s` occurs twice", (int)key->v.length,
-                        key->text);
+    const lr_map *metadata = &b->record->metadata;
+    const lr_entry *before = lr_map_find(metadata, key);
+    if (before) {
+        return rec_fail(b->job, REC_E_FORMAT, b->at,
+                        "the metadata key `%.*s` occurs twice, as entries %" PRIu64 " and %" PRIu64,
+                        (int)(key->v.length < 200 ? key->v.length : 200), key->text,
+                        (uint64_t)(before - metadata->entries) + 1, metadata->count + 1);
     }
     if (key->v.length && memchr(key->text, '\0', (size_t)key->v.length)) {
         return fail_nul(b);

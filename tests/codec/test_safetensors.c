@@ -102,9 +102,9 @@ static const struct {
      " " DAMAGED},
     /* Names. */
     {X4 ",\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
-     "byte 62: the header has the tensor `x` twice\n  " DAMAGED},
+     "byte 62: the header has the tensor `x` twice, at bytes 9 and 62\n  " DAMAGED},
     {X4 ",\"\\u0078\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
-     "byte 62: the header has the tensor `x` twice\n  " DAMAGED},
+     "byte 62: the header has the tensor `x` twice, at bytes 9 and 62\n  " DAMAGED},
     {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "byte 27: `__metadata__` is there twice\n  " DAMAGED},
     {"{\"__metadata__\":{\"a\":1}}", 0,
      "byte 29: expected a string, as all values of `__metadata__` are, found `1`\n  " DAMAGED

@@ -253,7 +253,7 @@ static void unsound_archives_are_refused(void **state)
         change;                                             \
         refuse(w, &good, &b, whole, REC_E_##status, words); \
     } while (0)
-    REFUSE(b.name = "good", FORMAT, "one name: `good`");
+    REFUSE(b.name = "good", FORMAT, "`good`");
     REFUSE(b.other_name = "wrong", FORMAT, "differs from the directory");
     REFUSE(b.shift = 1, FORMAT, "differs from the directory");
     REFUSE(b.shift = -1000, FORMAT, "it has an invalid offset");

@@ -282,7 +282,7 @@ static void auto_says_what_it_did_not_recognise(void **state)
          "  It is a picture (PNG)."},
         {"\x80\x02\x8a\x0a", 4,
          "FILE/it: byte 0: no recorder recognises this; it begins with 80 02 8a 0a\n"
-         "  It is a Python pickle, as older PyTorch files are."},
+         "  It is a Python pickle, as older PyTorch files are: torch.save() it again in Python."},
     };
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -48,8 +48,7 @@ static int print_bytes(FILE *out, const payload *p)
         return tool_fail("%s: cannot be read: %s", p->path, strerror(errno));
     }
     bytes = xmalloc(CHUNK);
-    errno = 0;
-    while ((count = fread(bytes, 1, CHUNK, in)) > 0) {
+    while ((errno = 0, count = fread(bytes, 1, CHUNK, in)) > 0) {
         for (size_t i = 0; i < count; i++) {
             static const char digits[] = "0123456789";
             char item[8], *at = item;
@@ -120,7 +119,7 @@ int tool_embed_source(FILE *out, const char *symbol, const payload *p)
 static int write_assembly(const workshop *w, const char *symbol, bool preprocessed)
 {
     FILE *out = fopen(w->source, "w");
-    bool written;
+    int error;
 
     if (!out) {
         return tool_fail("%s: cannot be written: %s", w->source, strerror(errno));
@@ -151,10 +150,8 @@ static int write_assembly(const workshop *w, const char *symbol, bool preprocess
             "\t.size %s_size, . - %s_size\n"
             "\t.section .note.GNU-stack,\"\",%%progbits\n",
             symbol, symbol);
-    errno = 0;
-    written = !ferror(out);
-    written = fclose(out) == 0 && written;
-    return written ? EXIT_OK : tool_fail("%s: cannot be written: %s", w->source, strerror(errno ? errno : EIO));
+    error = tool_stream_close(out);
+    return error ? tool_fail("%s: cannot be written: %s", w->source, strerror(error)) : EXIT_OK;
 }
 
 /* Runs a program in a folder and waits for it. @return its exit status, 127 if it could not be started. */

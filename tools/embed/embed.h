@@ -21,6 +21,8 @@ typedef struct target {
 
 /* Opens a temporary file beside `path`; "-" is standard output. Errors are printed. */
 int tool_target_open(target *t, const char *path);
+/* Flushes and closes a stream. @return the errno of what kept a byte from being written, 0: all were. */
+int tool_stream_close(FILE *stream);
 /* Closes it and checks that all of it was written. */
 int tool_target_close(target *t);
 /* Gives it its name. It must have been closed. */

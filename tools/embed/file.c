@@ -166,19 +166,31 @@ int tool_target_open(target *t, const char *path)
     return EXIT_OK;
 }
 
+int tool_stream_close(FILE *stream)
+{
+    int error = fflush(stream) == 0 ? 0 : errno;
+
+    /* A write that failed before has left its reason behind: the next one fails for the same. */
+    if (!error && ferror(stream)) {
+        error = write(fileno(stream), "", 1) < 0 ? errno : EIO;
+    }
+    if (fclose(stream) != 0 && !error) {
+        error = errno;
+    }
+    return error;
+}
+
 int tool_target_close(target *t)
 {
     FILE *stream = t->stream;
-    bool written;
+    int error;
 
     t->stream = NULL;
     if (stream == stdout) {
         return EXIT_OK; /* main() checks it */
     }
-    errno = 0;
-    written = fflush(stream) == 0 && !ferror(stream);
-    written = fclose(stream) == 0 && written;
-    return written ? EXIT_OK : tool_fail("%s: cannot be written: %s", t->path, strerror(errno ? errno : EIO));
+    error = tool_stream_close(stream);
+    return error ? tool_fail("%s: cannot be written: %s", t->path, strerror(error)) : EXIT_OK;
 }
 
 int tool_target_commit(target *t)

@@ -180,8 +180,9 @@ int tool_sums_write(const text *t, const char *path)
     tool_files_guard(); /* a signal leaves nothing behind */
     status = tool_target_open(&out, path);
     if (status == EXIT_OK) {
-        (void)fwrite(t->at, 1, t->length, out.stream);
-        if (fflush(out.stream) == 0 && out.temporary && fsync(fileno(out.stream)) != 0) {
+        if (fwrite(t->at, 1, t->length, out.stream) < t->length || fflush(out.stream) != 0) {
+            status = tool_fail("%s: cannot be written: %s", path, strerror(errno));
+        } else if (out.temporary && fsync(fileno(out.stream)) != 0) {
             status = tool_fail("%s: cannot be synced: %s", path, strerror(errno));
         }
         if (status == EXIT_OK && (status = tool_target_close(&out)) == EXIT_OK) {

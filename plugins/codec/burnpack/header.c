@@ -407,6 +407,22 @@ static int by_name(const void *a, const void *b)
     return lr_bpk_compare(*(const lr_bpk_text *const *)a, *(const lr_bpk_text *const *)b);
 }
 
+/* Where a name is in the file. */
+static uint64_t place_of(const lr_bpk_header *h, const lr_bpk_text *name)
+{
+    for (uint64_t i = 0; i < h->count; i++) {
+        if (&h->entries[i].name == name) {
+            return h->entries[i].at;
+        }
+    }
+    for (uint64_t i = 0; i < h->scalar_count; i++) {
+        if (&h->scalars[i].key == name) {
+            return h->scalars[i].at;
+        }
+    }
+    return LR_BPK_PREFIX;
+}
+
 /* Fails where a name is there twice. @param names room for that many. */
 static int32_t check_twice(lr_bpk_header *h, const lr_bpk_text **names, uint64_t count, const char *what)
 {
@@ -416,8 +432,11 @@ static int32_t check_twice(lr_bpk_header *h, const lr_bpk_text **names, uint64_t
     }
     for (uint64_t i = 1; i < count; i++) {
         if (lr_bpk_compare(names[i - 1], names[i]) == 0) {
-            return rec_fail(h->job, REC_E_FORMAT, LR_BPK_PREFIX, "two %s are called `%s`", what,
-                            lr_bpk_shown(&brief, names[i]));
+            uint64_t first = place_of(h, names[i - 1]), second = place_of(h, names[i]);
+            return rec_fail(h->job, REC_E_FORMAT, first > second ? first : second,
+                            "two %s are called `%s`, at bytes %" PRIu64 " and %" PRIu64, what,
+                            lr_bpk_shown(&brief, names[i]), first < second ? first : second,
+                            first < second ? second : first);
         }
     }
     return REC_OK;

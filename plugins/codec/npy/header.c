@@ -87,10 +87,16 @@ static bool string(parser *x, const char **text, size_t *length)
     return pass(x, quote);
 }
 
-/* Why an element type is none that a tensor can have. */
+/* Whether NumPy's `=`, the order of the machine, is the highest byte first. */
+static bool is_big_machine(void)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+}
+
+/* Why an element type is none that a tensor can have. @param code without the order of bytes. */
 static const char *reason(const char *code, size_t length)
 {
-    char kind = length > 1 ? code[1] : '\0';
+    char kind = length ? code[0] : '\0';
     switch (kind) {
     case 'c':
         return "complex numbers";
@@ -130,7 +136,8 @@ static int32_t descr(parser *x)
 {
     lr_npz_array *a = x->array;
     const char *code;
-    size_t length;
+    size_t length, named;
+    char order;
     skip(x);
     if (x->p < x->end && (*x->p == '[' || *x->p == '(' || *x->p == '{')) {
         return unsupported(x, "structures", x->p, (size_t)(x->end - x->p));
@@ -138,16 +145,22 @@ static int32_t descr(parser *x)
     if (!string(x, &code, &length)) {
         return wrong(x, "the element type as a string");
     }
-    for (size_t i = 0; i < TYPES && length == 3; i++) {
-        if (memcmp(code + 1, types[i].code, 2) == 0) {
+    order = length && strchr("<>|=", *code) && *code ? *code : '=';
+    named = order == *code ? 1 : 0;
+    for (size_t i = 0; i < TYPES && length == named + 2; i++) {
+        if (memcmp(code + named, types[i].code, 2) == 0) {
             a->dtype = types[i].dtype;
             a->width = rec_dtype_bits(a->dtype) / 8;
         }
     }
-    if (a->dtype == REC_DTYPE_NONE || (*code != '<' && *code != '>' && (*code != '|' || a->width > 1))) {
-        return unsupported(x, reason(code, length), code, length);
+    if (length == named + 1 && code[named] == '?') { /* as NumPy spells its bool, too */
+        a->dtype = REC_DTYPE_BOOL;
+        a->width = 1;
     }
-    a->big = *code == '>' && a->width > 1;
+    if (a->dtype == REC_DTYPE_NONE || (order == '|' && a->width > 1)) {
+        return unsupported(x, reason(code + named, length - named), code, length);
+    }
+    a->big = a->width > 1 && (order == '>' || (order == '=' && is_big_machine()));
     x->descr = true;
     return REC_OK;
 }

@@ -114,8 +114,9 @@ static int32_t check_keys(rec_job *job, lr_npz_archive *archive)
         const lr_npz_member *x = order[i - 1], *y = order[i];
         bool begins = x->key_length <= y->key_length && memcmp(x->name, y->name, x->key_length) == 0;
         if (begins && x->key_length == y->key_length) {
-            status = rec_fail(job, REC_E_FORMAT, y->local, "the name `%s` is in the archive twice",
-                              lr_npz_shown(&name, y->name, y->key_length));
+            status = rec_fail(job, REC_E_FORMAT, y->local,
+                              "the name `%s` is in the archive twice, at bytes %" PRIu64 " and %" PRIu64,
+                              lr_npz_shown(&name, y->name, y->key_length), x->local, y->local);
         }
         archive->nested = archive->nested || (begins && y->name[x->key_length] == '.');
     }

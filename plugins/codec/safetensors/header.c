@@ -445,11 +445,24 @@ static int by_place(const void *a, const void *b)
     return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1) : x->end != y->end ? (x->end < y->end ? -1 : 1) : 0;
 }
 
+int32_t lr_st_fail_twice(const lr_st_header *h, const lr_st_entry *a, const lr_st_entry *b)
+{
+    const lr_st_entry *first = a->at < b->at ? a : b, *second = first == a ? b : a;
+    lr_st_excerpt key;
+    return rec_fail(h->job, REC_E_FORMAT, lr_st_location(second->at),
+                    "the header has the tensor `%s` twice, at bytes %" PRIu64 " and %" PRIu64,
+                    shown_key(&key, h, first), lr_st_location(first->at), lr_st_location(second->at));
+}
+
 static int32_t fail_place(parser *p, const lr_st_entry *e, const lr_st_entry *before, uint64_t end)
 {
     lr_st_excerpt key, other;
     rec_job *job = p->h->job;
     int32_t status;
+    if (before && e->key.length == before->key.length &&
+        memcmp(lr_st_text_at(p->h, &e->key), lr_st_text_at(p->h, &before->key), e->key.length) == 0) {
+        return lr_st_json_damaged(job, lr_st_fail_twice(p->h, before, e));
+    }
     if (e->begin > end) {
         status = rec_fail(job, REC_E_FORMAT, lr_st_location(e->at),
                           "the data of `%s` begin at %" PRIu64 ", but the tensors before it end at %" PRIu64

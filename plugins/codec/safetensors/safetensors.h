@@ -79,6 +79,8 @@ static inline const char *lr_st_text_at(const lr_st_header *header, const lr_st_
 {
     return lr_st_json_text(&header->json, text);
 }
+/** Fails: both entries have one name. @return status. */
+int32_t lr_st_fail_twice(const lr_st_header *h, const lr_st_entry *a, const lr_st_entry *b);
 /** Place of something of the header in the file. */
 static inline uint64_t lr_st_location(uint32_t at)
 {

@@ -349,7 +349,8 @@ static int32_t check_apart(lr_zip *zip)
         if (by_name(&zip->by_name[i - 1], &zip->by_name[i]) == 0) {
             lr_codec_excerpt shown;
             return rec_fail(zip->job, REC_E_FORMAT, zip->by_name[i]->at,
-                            "two members of the zip archive have one name: `%s`",
+                            "two members of the zip archive have one name, at bytes %" PRIu64 " and %" PRIu64 ": `%s`",
+                            zip->by_name[i - 1]->at, zip->by_name[i]->at,
                             lr_codec_shown(&shown, zip->by_name[i]->name, zip->by_name[i]->name_length));
         }
     }

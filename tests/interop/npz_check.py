@@ -4,7 +4,7 @@
 
 NumPy saves arrays of every element type, order and byte order under plain and odd names; RECORD, the command, converts
 the files; NumPy loads what comes of them: the same values, and the same bytes as NumPy writes of arrays in C's order and
-this machine's byte order. What no tensor can be is refused. Prints TAP. Needs NumPy 1.24 or later; plugins and data are
+this machine's byte order (before Python 3.11.4 but for the headers of the archive). What no tensor can be is refused. Prints TAP. Needs NumPy 1.24 or later; plugins and data are
 found as the command finds them.
 """
 import os
@@ -42,6 +42,25 @@ def content(path):
         return file.read()
 
 
+def writes_sizes():
+    """Whether this Python's zipfile marks the sizes of a header that are in its 64-bit field, as the specification asks.
+    It does so since 3.11.4; before, the headers that numpy.savez writes have both."""
+    with open("marks.zip", "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        with archive.open("a", "w", force_zip64=True):
+            pass
+    return content("marks.zip")[18:26] == b"\xff" * 8
+
+
+def alike(path, expected):
+    """The same bytes, but for what an older zipfile writes in headers."""
+    if content(path) == content(expected):
+        return True
+    with zipfile.ZipFile(path) as a, zipfile.ZipFile(expected) as b:
+        members = [(x.filename, x.CRC, x.compress_type, x.date_time, x.header_offset) for x in a.infolist()]
+        return not writes_sizes() and len(content(path)) == len(content(expected)) and members == [
+            (x.filename, x.CRC, x.compress_type, x.date_time, x.header_offset) for x in b.infolist()]
+
+
 def same(a, b):
     return (a.dtype == b.dtype and a.shape == b.shape and
             numpy.ascontiguousarray(a).tobytes() == numpy.ascontiguousarray(b).tobytes())
@@ -65,7 +84,7 @@ def check(name, arrays):
                 good = good and all(same(found[key], native(array)) for key, array in arrays.items())
             report(good, f"{what}, values")
             # Another zlib may compress otherwise.
-            report(options or content("out.npz") == content(expected), f"{what}, bytes")
+            report(options or alike("out.npz", expected), f"{what}, bytes")
             status, piped, words = run("convert", "--to", "Npz", *options, source, "-")
             report(status == 0 and piped == content("out.npz"), f"{what}, through a pipe", words)
     status, _, words = run("convert", "--adapter", "none", "in.npz", "whole.mpk")
@@ -161,7 +180,7 @@ def many():
     arrays = {f"a{i}": numpy.uint16(i & 0xffff) for i in range(66000)}
     numpy.savez("many.npz", **arrays)
     status, _, words = run("convert", "many.npz", "out.npz")
-    report(status == 0 and content("out.npz") == content("many.npz"), "66,000 members, counted in 64 bits", words)
+    report(status == 0 and alike("out.npz", "many.npz"), "66,000 members, counted in 64 bits", words)
 
 
 def main():

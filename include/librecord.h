@@ -179,7 +179,9 @@ enum {
     REC_PRECISION_KEEP = 1,    /**< as stored */
     REC_PRECISION_DOUBLE = 2,  /**< f64, i64 */
     REC_PRECISION_FULL = 3,    /**< f32, i32 */
-    REC_PRECISION_HALF = 4     /**< f16, i16 */
+    REC_PRECISION_HALF = 4,    /**< f16, i16 */
+    /** For rec_open_recorder() only: the configuration's for this recorder, or Keep. */
+    REC_PRECISION_CONFIGURED = 5
 };
 #ifndef REC_NO_SHORT_NAMES
 enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };

@@ -183,6 +183,8 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
 {
     const lr_config *config = r->context->config;
     const lr_recorder_section *section;
+    bool keeps = r->precision == REC_PRECISION_CONFIGURED;
+    r->precision = keeps ? REC_PRECISION_DEFAULT : r->precision;
     if ((lr_name_same(name, "Default") || lr_name_same(name, "DefaultFileRecorder")) && lr_config_recorder(config)) {
         name = lr_config_recorder(config);
     }
@@ -206,7 +208,7 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
         r->precision = lr_config_precision(config);
     }
     if (r->precision == REC_PRECISION_DEFAULT) {
-        r->precision = REC_PRECISION_FULL;
+        r->precision = keeps ? REC_PRECISION_KEEP : REC_PRECISION_FULL;
     }
     return section ? apply_section(job, r, section) : REC_OK;
 }
@@ -241,7 +243,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
         (void)lr_job_end(&job);
         return NULL;
     }
-    if (!*name || precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_HALF) {
+    if (!*name || precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_CONFIGURED) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "a recorder needs a name and a precision");
     } else {
         r = lr_zalloc(job.allocator, sizeof *r);

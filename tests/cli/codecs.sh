@@ -62,6 +62,16 @@ for codec in $codecs; do
     check "a recorder of the INI file may be one" test -s "$scratch/mine.safetensors.$codec"
     run info "$scratch/mine.safetensors.$codec"
     check "with its precision" grep -q '^precision  *half' "$scratch/out"
+    run convert -q -y --config "$scratch/ini" --to mine "$file" "$scratch/mine"
+    run info "$scratch/mine.safetensors.$codec"
+    check "which needs no option" grep -q '^precision  *half' "$scratch/out"
+    run convert -q -y --config "$scratch/ini" --precision keep --to mine "$file" "$scratch/mine"
+    run info "$scratch/mine.safetensors.$codec"
+    check "and gives way to one" grep -q '^precision  *full' "$scratch/out"
+    printf '[librecord]\nprecision = half\n[recorder mine]\nplugin = mpk\n' >"$scratch/ini"
+    run convert -q -y --config "$scratch/ini" --to mine "$file" "$scratch/all"
+    run info "$scratch/all.mpk"
+    check "so does that of all recorders" grep -q '^precision  *half' "$scratch/out"
 
     # 3. without names, behind a codec
     run convert -q --type-of "$file" "$file" "$scratch/typed.bin.$codec"

@@ -4,8 +4,8 @@
 
 NumPy saves arrays of every element type, order and byte order under plain and odd names; RECORD, the command, converts
 the files; NumPy loads what comes of them: the same values, and the same bytes as NumPy writes of arrays in C's order and
-this machine's byte order (before Python 3.11.4 but for the headers of the archive). What no tensor can be is refused. Prints TAP. Needs NumPy 1.24 or later; plugins and data are
-found as the command finds them.
+this machine's byte order (before Python 3.11.4 but for the headers of the archive). What no tensor can be is refused.
+Prints TAP. Needs NumPy 1.24 or later; plugins and data are found as the command finds them.
 """
 import os
 import subprocess

@@ -176,7 +176,9 @@ static rec_recorder *output(session *s, const char *name, rec_precision precisio
 
 rec_recorder *tool_session_output(session *s, const char *name)
 {
-    return output(s, name, s->o->precision);
+    bool converts = strcmp(s->o->operands.at[0], "convert") == 0;
+
+    return output(s, name, converts && !s->o->precision_given ? REC_PRECISION_CONFIGURED : s->o->precision);
 }
 
 rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name, const rec_record *record, notes *n)

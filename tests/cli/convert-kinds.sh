@@ -50,6 +50,7 @@ $ convert --dry-run k.mpk y.npz
 k.mpk (Burn 0.21.0, full) -> y.npz: 3 tensors, 767 bytes; a dry run, nothing was written
 record: note: s: 2 values other than tensors, the first here: left out, because NumPy files hold arrays only
 record: note: the ids of 3 parameters: left out, because NumPy files hold arrays only
+record: note: written under Burn's own names and in its own layout; for a model of PyTorch's, go backwards (reverse)
 $ convert --dry-run k.mpk y.gguf
 record: u: expected an element type that GGUF has, found u64 at `u`
   It has f64, f32, f16, bf16, i64, i32, i16, i8 and ggml's own blocks.

@@ -373,6 +373,11 @@ static void tell(const writer *w)
                      "%" PRIu64 " tensor%s a name of more than 63 bytes, which llama.cpp rejects", w->long_names,
                      w->long_names == 1 ? " has" : "s have");
     }
+    if (w->burn && w->count) {
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "",
+                     "written under Burn's own names and in its own layout; for a model that llama.cpp is to load, go "
+                     "backwards (reverse)");
+    }
     if (!w->burn && w->count && !w->architecture) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
                      "the metadata have no general.architecture, without which llama.cpp loads no file: those of the "

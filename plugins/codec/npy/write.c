@@ -620,6 +620,11 @@ static void note_left_out(const writer *w)
                      "the id%s of %" PRIu64 " parameter%s: left out, because NumPy files hold arrays only",
                      w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
     }
+    if (w->ids && !w->paths) {
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "",
+                     "written under Burn's own names and in its own layout; for a model of PyTorch's, go backwards "
+                     "(reverse)");
+    }
     if (w->bools) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): bool now", w->bools,
                      w->bools == 1 ? "" : "s");

@@ -352,6 +352,15 @@ run convert -q --metadata 'new.u32=u8 7' "$scratch/typed.gguf" "$scratch/u8.gguf
 run diff "$scratch/u8.gguf" "$scratch/u32.gguf"
 check "diff reports another type" grep -q 'u8 7.*u32 7' "$scratch/out"
 
+# A new value is rejected where the file could not hold it.
+for format in bpk npz; do
+    "$record" convert -q $tiny "$scratch/new.$format"
+    run edit "$scratch/new.$format" set linear.wieght 1 -o "$scratch/no.$format"
+    status_is "a misspelt key in a .$format is an error" 2
+    check "… which names the right one" grep -q 'linear.weight' "$scratch/err"
+    check "… and nothing is written" test ! -e "$scratch/no.$format"
+done
+
 refuses "metadata that are chosen otherwise" edit $tiny meta version 5 -o "$scratch/no.mpk" <<END
 record: meta version: it describes how the record is written; use --burn
 END

@@ -465,6 +465,26 @@ static bool is_of_kind(int32_t kind, const literal *l)
     }
 }
 
+static void count_value(void *user, const char *path, const rec_value *leaf)
+{
+    (void)path;
+    *(uint64_t *)user += !rec_value_tensor(leaf);
+}
+
+/* Whether a new value would be left out when the record is written: files of arrays hold none, and a burnpack only those
+ * of a state, which has others. */
+static bool leaves_out_values(const work *w)
+{
+    const char *writer = w->to ? rec_recorder_name(w->to) : "";
+    uint64_t values = 0;
+
+    if (strcmp(writer, "Burnpack") == 0) {
+        tool_edit_leaves(w->record, "", count_value, &values);
+        return values == 0;
+    }
+    return strcmp(writer, "Npz") == 0 || strcmp(writer, "Npy") == 0;
+}
+
 static int set_value(work *w, const char *key, const char *value, outcome *o)
 {
     const rec_value *old = rec_value_at(w->record, key);
@@ -474,6 +494,11 @@ static int set_value(work *w, const char *key, const char *value, outcome *o)
     literal l = {0};
     int status = EXIT_OK;
 
+    if (!old && rec_value_count(rec_root(w->record)) && leaves_out_values(w)) {
+        (void)rec_tensor_at(w->record, key); /* its error has the nearest keys */
+        return tool_fail("set %s: there is no such key, and %s files of models hold nothing but tensors%s%s", key,
+                         rec_recorder_name(w->to), *rec_error_hint() ? "\n" : "", rec_error_hint());
+    }
     /* Where a string is, any text is one. */
     if (kind == REC_KIND_STRING && value[0] != '"' && strcmp(value, "null") != 0) {
         l.kind = LITERAL_STRING;

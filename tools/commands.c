@@ -94,8 +94,7 @@ const command tool_commands[] = {
      "  rm KEY          remove the value and everything below it\n"
      "  mv RE TEXT      rename keys by a regular expression, like convert --remap\n"
      "  cast KEY TYPE   change the element type\n"
-     "  meta KEY VALUE  set metadata, of the type so far or of one before VALUE:\n"
-     "                  'u32 5', '[str] [\"a\"]'; @FILE is a file's text, \"\" removes\n"
+     "  meta KEY VALUE  set metadata, with a type 'u32 5', from @FILE; \"\" removes it\n"
      "  merge FILE      add the values of another record\n"
      "  split           write several files, by --by; must be last\n",
      "output in-place by dry-run",

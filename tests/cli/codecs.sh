@@ -92,7 +92,7 @@ for codec in $codecs; do
         pack "$codec" <"$scratch/parts.safetensors.index.json" >"$scratch/parts.safetensors.index.json.$codec"
         run info "$scratch/parts.safetensors.index.json.$codec"
         status_is "nor is an index the model if it is compressed" 2
-        check "which is said, too" grep -q 'goes on in another file' "$scratch/err"
+        check "which is said, too" grep -q 'continues in another file' "$scratch/err"
     fi
     run info --from "safetensors.$codec" "$scratch"
     check "a folder behind a codec is a folder" grep -q 'this is a folder, not a file' "$scratch/err"

@@ -451,7 +451,8 @@ static const lie lies[] = {
     {"a.npy: its header differs from the directory of the zip archive", {{EXTRA_A, "\2", 1}}}, /* its sizes are gone */
     {"a.npy: its header differs from the directory of the zip archive", {{LOCAL_A + 8, "\x8", 1}}},
     {"a.npy: its header differs from the directory of the zip archive", {{LOCAL_A + 6, "\1", 1}}},
-    {"two members of the zip archive have one name, at bytes 0 and 186: `b.npy`", {{NAME_A, "b", 1}, {ENTRY_A + 46, "b", 1}}},
+    {"two members of the zip archive have one name, at bytes 0 and 186: `b.npy`",
+     {{NAME_A, "b", 1}, {ENTRY_A + 46, "b", 1}}},
     {"a.npy: it is encrypted", {{LOCAL_A + 6, "\1", 1}, {ENTRY_A + 8, "\1", 1}}},
     {"a.npy: compressed by method 12 (bzip2)", {{LOCAL_A + 8, "\xc", 1}, {ENTRY_A + 10, "\xc", 1}}},
     {"a.npy: its header differs from the directory of the zip archive", {{ENTRY_A + 24, "\x84", 1}}},

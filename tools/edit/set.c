@@ -471,8 +471,8 @@ static void count_value(void *user, const char *path, const rec_value *leaf)
     *(uint64_t *)user += !rec_value_tensor(leaf);
 }
 
-/* Whether a new value would be left out when the record is written: files of arrays hold none, and a burnpack only those
- * of a state, which has others. */
+/* Whether a new value would be left out when the record is written: files of arrays hold none, and a burnpack only
+ * those of a state, which has others. */
 static bool leaves_out_values(const work *w)
 {
     const char *writer = w->to ? rec_recorder_name(w->to) : "";

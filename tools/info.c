@@ -79,7 +79,7 @@ static void print_metadata(const rec_record *record, const char *label, size_t w
             left++;
             continue;
         }
-        tool_text_safe(&line, key, strlen(key));
+        tool_text_name(&line, key);
         tool_text_put(&line, " = ");
         tool_text_safe(&whole, value, strlen(value));
         tool_text_shortened(&line, whole.at, all ? SIZE_MAX : VALUE_WIDTH, false);

@@ -286,20 +286,11 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_check *c = self;
     lr_check_frame *f = top(c);
-    char text[24];
+    char digits[LR_KEY_DIGITS];
+    uint64_t length;
+    const char *text = lr_key_text(key, digits, &length);
     (void)at;
-    if (key->kind == REC_KIND_STRING) {
-        name(c, f, key->text, key->v.length);
-        return REC_OK;
-    }
-    if (key->kind == REC_KIND_BOOL) {
-        (void)snprintf(text, sizeof text, "%s", key->v.i ? "true" : "false");
-    } else if (key->kind == REC_KIND_INT) {
-        (void)snprintf(text, sizeof text, "%" PRId64, key->v.i);
-    } else {
-        (void)snprintf(text, sizeof text, "%" PRIu64, key->v.u);
-    }
-    name(c, f, text, strlen(text));
+    name(c, f, text, length);
     return REC_OK;
 }
 

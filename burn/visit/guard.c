@@ -103,6 +103,24 @@ static bool is_scalar(const lr_guard *g, uint64_t at, const char *what, const re
     return false;
 }
 
+/* Checks a key or the name of a variant. Programs have it as a C string, which ends at a NUL: names that differ after
+ * one would be the same to them. */
+static bool is_key(const lr_guard *g, uint64_t at, const char *what, const rec_scalar *s)
+{
+    const char *nul;
+    lr_excerpt brief;
+    if (!is_scalar(g, at, what, s)) {
+        return false;
+    }
+    nul = s->kind == REC_KIND_STRING && s->v.length ? memchr(s->text, '\0', (size_t)s->v.length) : NULL;
+    if (nul) {
+        (void)rec_fail(g->order.job, REC_E_UNSUPPORTED, at, "%s has a NUL byte after \"%s\"", what,
+                       lr_excerpt_text(&brief, s->text));
+        rec_fail_hint(g->order.job, "No name can have one. Rename it with the program that wrote the file.");
+    }
+    return !nul;
+}
+
 /* A text that ends in a NUL: an id, a name of an element type. */
 static bool is_name(const lr_guard *g, uint64_t at, const char *what, const char *text, size_t most)
 {
@@ -158,7 +176,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
 {
     lr_guard *g = enter(self, "metadata");
     return g && has(g, at, "metadata", "key", key) && has(g, at, "metadata", "value", value) &&
-                   is_scalar(g, at, "a key of metadata", key) && is_scalar(g, at, "a value of metadata", value) &&
+                   is_key(g, at, "a key of metadata", key) && is_scalar(g, at, "a value of metadata", value) &&
                    lr_order_metadata(&g->order, at, key, value) == REC_OK
                ? g->inner->metadata(g->inner_self, at, key, value)
                : refused(g);
@@ -167,7 +185,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
 static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_guard *g = enter(self, "metadata_value");
-    return g && has(g, at, "metadata_value", "key", key) && is_scalar(g, at, "a key of metadata", key) &&
+    return g && has(g, at, "metadata_value", "key", key) && is_key(g, at, "a key of metadata", key) &&
                    lr_order_metadata(&g->order, at, key, NULL) == REC_OK
                ? g->inner->metadata_value(g->inner_self, at, key)
                : refused(g);
@@ -255,7 +273,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_guard *g = enter(self, "key");
-    return g && has(g, at, "key", "key", key) && is_scalar(g, at, "a key", key) &&
+    return g && has(g, at, "key", "key", key) && is_key(g, at, "a key", key) &&
                    lr_order_key(&g->order, at, key) == REC_OK
                ? g->inner->key(g->inner_self, at, key)
                : refused(g);
@@ -264,7 +282,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
 {
     lr_guard *g = enter(self, "variant_begin");
-    if (!g || !has(g, at, "variant_begin", "name", name) || !is_scalar(g, at, "a variant's name", name) ||
+    if (!g || !has(g, at, "variant_begin", "name", name) || !is_key(g, at, "a variant's name", name) ||
         !is_flag(g, at, payload, "variant_begin", "payload")) {
         return refused(g);
     }

@@ -49,11 +49,12 @@ lr_map *lr_map_new(lr_arena *arena, uint64_t room)
 
 /* ----------------------------------------------------------------------------------------------------- finding -- */
 
-/* Numbers that are equal have the same key, whether they are signed or not. */
 static uint64_t hash_key(const rec_scalar *key)
 {
-    return key->kind == REC_KIND_STRING ? lr_key_hash(key->text, (size_t)key->v.length)
-                                        : lr_key_hash(&key->v.u, sizeof key->v.u);
+    char digits[LR_KEY_DIGITS];
+    uint64_t length;
+    const char *text = lr_key_text(key, digits, &length);
+    return lr_key_hash(text, (size_t)length);
 }
 
 static uint64_t home_slot(const lr_map *map, const rec_scalar *key)

@@ -59,19 +59,11 @@ size_t lr_path_append_index(char *path, size_t room, size_t used, bool first, ui
 
 size_t lr_path_append_key(char *path, size_t room, size_t used, bool first, const rec_value *key)
 {
-    char digits[24];
-    int length;
-    switch (key->kind) {
-    case REC_KIND_STRING:
-        return lr_path_append(path, room, used, first, key->v.text, key->length);
-    case REC_KIND_UINT:
-        return lr_path_append_index(path, room, used, first, key->v.u);
-    case REC_KIND_INT:
-        length = snprintf(digits, sizeof digits, "%" PRId64, key->v.i);
-        return lr_path_append(path, room, used, first, digits, (uint64_t)length);
-    default:
-        return lr_path_append(path, room, used, first, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
-    }
+    rec_scalar scalar = lr_to_scalar(key);
+    char digits[LR_KEY_DIGITS];
+    uint64_t length;
+    const char *text = lr_key_text(&scalar, digits, &length);
+    return lr_path_append(path, room, used, first, text, length);
 }
 
 const char *lr_path_dot(const char *part, const char *end)
@@ -193,42 +185,13 @@ bool lr_path_index(const char *text, uint64_t length, uint64_t *index)
     return true;
 }
 
-/* A key that is a number or a bool is written as its digits or word. */
-static lr_entry *find_by_text(const lr_map *map, const char *part, uint64_t length)
-{
-    lr_entry *entry = lr_map_find_text(map, part, length);
-    rec_scalar key = {.kind = REC_KIND_UINT};
-    if (entry) {
-        return entry;
-    }
-    if (lr_path_index(part, length, &key.v.u)) {
-        return lr_map_find(map, &key);
-    }
-    if (length > 1 && part[0] == '-' && lr_path_index(part + 1, length - 1, &key.v.u) && key.v.u - 1 <= INT64_MAX) {
-        int64_t negative = -(int64_t)(key.v.u - 1) - 1; /* INT64_MIN too; "-0" is no number */
-        key.kind = REC_KIND_INT;
-        key.v.i = negative;
-        return lr_map_find(map, &key);
-    }
-    key.kind = REC_KIND_BOOL;
-    if (length == 4 && memcmp(part, "true", 4) == 0) {
-        key.v.i = 1;
-        return lr_map_find(map, &key);
-    }
-    if (length == 5 && memcmp(part, "false", 5) == 0) {
-        key.v.i = 0;
-        return lr_map_find(map, &key);
-    }
-    return NULL;
-}
-
 rec_value *lr_child(const rec_value *value, const char *part, uint64_t length)
 {
     uint64_t index;
     lr_entry *entry;
     switch (value->kind) {
     case REC_KIND_MAP:
-        entry = find_by_text(value->v.map, part, length);
+        entry = lr_map_find_text(value->v.map, part, length);
         return entry ? &entry->value : NULL;
     case REC_KIND_LIST:
         return lr_path_index(part, length, &index) && index < value->v.list->count ? &value->v.list->items[index]

@@ -2,6 +2,8 @@
  * Scalars and texts of the record tree. */
 #include "core/record/record.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Names that occur once a parameter: sharing them keeps the tree of many small tensors in proportion to its file. */
@@ -86,22 +88,38 @@ rec_scalar lr_to_scalar(const rec_value *value)
     return scalar;
 }
 
-/* An unsigned and a signed integer of the same value are the same key. */
-static bool as_unsigned(int32_t kind, int64_t i, uint64_t u, uint64_t *value)
+const char *lr_key_text(const rec_scalar *key, char digits[LR_KEY_DIGITS], uint64_t *length)
 {
-    *value = kind == REC_KIND_UINT ? u : (uint64_t)i;
-    return kind == REC_KIND_UINT || (kind == REC_KIND_INT && i >= 0);
+    const char *text = digits;
+    if (key->kind == REC_KIND_STRING) {
+        *length = key->v.length;
+        return key->text;
+    }
+    if (key->kind == REC_KIND_BOOL) {
+        text = key->v.i ? "true" : "false";
+    } else if (key->kind == REC_KIND_UINT) {
+        (void)snprintf(digits, LR_KEY_DIGITS, "%" PRIu64, key->v.u);
+    } else {
+        (void)snprintf(digits, LR_KEY_DIGITS, "%" PRId64, key->v.i);
+    }
+    *length = strlen(text);
+    return text;
 }
 
 bool lr_scalar_equal(const rec_value *key, const rec_scalar *scalar)
 {
-    uint64_t a, b;
-    if (key->kind == REC_KIND_STRING || scalar->kind == REC_KIND_STRING) {
-        return key->kind == scalar->kind && key->length == scalar->v.length &&
-               memcmp(key->v.text, scalar->text, key->length) == 0;
+    char digits[2][LR_KEY_DIGITS];
+    rec_scalar known;
+    uint64_t length[2];
+    const char *a, *b;
+    if (key->kind == REC_KIND_STRING && scalar->kind == REC_KIND_STRING) {
+        return key->length == scalar->v.length && memcmp(key->v.text, scalar->text, key->length) == 0;
     }
-    if (as_unsigned(key->kind, key->v.i, key->v.u, &a) && as_unsigned(scalar->kind, scalar->v.i, scalar->v.u, &b)) {
-        return a == b;
+    if (key->kind > REC_KIND_STRING) {
+        return false; /* it was removed */
     }
-    return key->kind == scalar->kind && key->v.u == scalar->v.u;
+    known = lr_to_scalar(key);
+    a = lr_key_text(&known, digits[0], &length[0]);
+    b = lr_key_text(scalar, digits[1], &length[1]);
+    return length[0] == length[1] && memcmp(a, b, (size_t)length[0]) == 0;
 }

@@ -375,7 +375,7 @@ static void records_of_64_bits_must_be_sound(void **state)
          "an entry of the zip archive's directory that is not whole"}, /* the extra field is cut */
         {ENTRY, 32, 2, 1, REC_E_FORMAT, "an entry of the zip archive's directory that is not whole"},
         {ENTRY, 34, 2, 1, REC_E_UNSUPPORTED, "a zip archive in several volumes"},
-        {ENTRY, 46, 1, 0, REC_E_FORMAT, "a member of the zip archive without a name of its own"},
+        {ENTRY, 46, 1, 0, REC_E_FORMAT, "a member of the zip archive has a NUL byte in its name"},
         {ENTRY, 50, 2, 2, REC_E_FORMAT, "it has an invalid offset"},     /* an extra field of another meaning */
         {ENTRY, 52, 2, 25, REC_E_FORMAT, "directory that is not whole"}, /* it goes on behind the entry */
         {ENTRY, 52, 2, 20, REC_E_FORMAT, "directory that is not whole"}, /* too short for the third number */

@@ -106,7 +106,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     char number[NUMBER_ROOM];
     text cell = {0};
 
-    tool_text_safe(&cell, key, strlen(key));
+    tool_text_name(&cell, key);
     tool_table_cell(t, *cell.at ? cell.at : "(root)");
     tool_text_free(&cell);
     if (repeats > 1) {
@@ -269,7 +269,7 @@ static void print_place(const comparison *c, const pair *p, const char *word, ui
     const char *key = tool_diff_key(c, p);
     text t = {0};
 
-    tool_text_safe(&t, key, strlen(key));
+    tool_text_name(&t, key);
     tool_diff_place(&t, a, at);
     tool_text_put(&t, ": ");
     element_text(&t, a, at);

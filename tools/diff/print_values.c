@@ -100,7 +100,7 @@ static void add_row(table *t, const char *what, const char *key, text out[SIDES]
     text safe = {0};
 
     tool_table_cell(t, what);
-    tool_text_safe(&safe, key, strlen(key));
+    tool_text_name(&safe, key);
     tool_table_cell(t, *safe.at ? safe.at : "(root)");
     tool_table_cell(t, out[SIDE_A].at);
     tool_table_cell(t, out[SIDE_B].at);

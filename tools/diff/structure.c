@@ -124,11 +124,12 @@ static void pair_entries(entries *e, const comparison *c, int kind, const bool t
 static void add_row(table *t, int kind, const char *key, uint64_t repeats, const char *a, const char *b)
 {
     const char *between = kind == ROW_RENAMED ? strstr(key, "." FOLD_BETWEEN ".") : NULL;
-    char number[NUMBER_ROOM];
+    char number[NUMBER_ROOM], *name = between ? xasprintf("%.*s", (int)(between - key), key) : xstrdup(key);
     text cell = {0};
 
     tool_table_cell(t, words_of[kind]);
-    tool_text_safe(&cell, key, between ? (size_t)(between - key) : strlen(key));
+    tool_text_name(&cell, name);
+    free(name);
     tool_table_cell(t, *cell.at ? cell.at : "(root)");
     tool_text_free(&cell);
     if (repeats > 1) {
@@ -139,7 +140,7 @@ static void add_row(table *t, int kind, const char *key, uint64_t repeats, const
     tool_table_cell(t, a ? a : "");
     if (between) {
         tool_text_put(&cell, "as ");
-        tool_text_safe(&cell, between + 3, strlen(between + 3));
+        tool_text_name(&cell, between + 3);
         tool_table_cell(t, cell.at);
         tool_text_free(&cell);
     } else {

@@ -83,7 +83,7 @@ void tool_cell_key(table *t, const char *key)
 {
     text safe = {0};
 
-    tool_text_safe(&safe, key, strlen(key));
+    tool_text_name(&safe, key);
     tool_table_cell(t, *safe.at ? safe.at : "(root)");
     tool_text_free(&safe);
 }

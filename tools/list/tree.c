@@ -116,7 +116,7 @@ static void put_line(tree *t, const row *rows, size_t count, size_t level)
     }
     t->summed = t->summed || tensors > 1;
     tool_text_format(&cell, "%*s", (int)(t->m->tree ? INDENT * level : 0), "");
-    tool_text_safe(&cell, name, strlen(name));
+    tool_text_name(&cell, name);
     tool_text_put(&cell, *name ? "" : *rows->key ? "\"\"" : "(root)"); /* a level may have no name */
     tool_table_cell(&t->t, cell.at);
     tool_text_free(&cell);

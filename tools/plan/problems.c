@@ -10,7 +10,7 @@
 static void problem_line(text *t, const rec_plan_problem *p)
 {
     if (*p->key && !strstr(p->text, p->key)) {
-        tool_text_safe(t, p->key, strlen(p->key));
+        tool_text_name(t, p->key);
         tool_text_put(t, ": ");
     }
     tool_text_safe(t, p->text, strlen(p->text));
@@ -110,7 +110,7 @@ static void print_line(const told *t, const fold *f, const char *lead, FILE *out
     text line = {0};
 
     if (times > 1) {
-        tool_text_safe(&line, f->key, strlen(f->key));
+        tool_text_name(&line, f->key);
         tool_text_safe(&line, t->problem->text + strlen(t->problem->key),
                        strlen(t->problem->text + strlen(t->problem->key)));
         tool_text_format(&line, " (×%s)", tool_grouped(times, number));

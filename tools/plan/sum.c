@@ -210,7 +210,7 @@ static void print_base_names(const planned *p, const char *word, int32_t action,
     folds = tool_folds_make(entries, (size_t)tensors, WIDTH - LEFT, false, &lines);
     for (; shown < lines && (shown == 0 || t.length + strlen(folds[shown].key) < WIDTH); shown++) {
         tool_text_put(&t, shown ? ", " : "");
-        tool_text_safe(&t, folds[shown].key, strlen(folds[shown].key));
+        tool_text_name(&t, folds[shown].key);
         told += folds[shown].repeats * folds[shown].names;
     }
     if (told < tensors) {

@@ -115,10 +115,10 @@ static char *from_words(const rec_plan_line *line, bool all)
     if (line->input_count > 1 && all) {
         for (uint64_t i = 0; i < line->input_count; i++) {
             tool_text_put(&t, i ? ", " : "");
-            tool_text_safe(&t, line->inputs[i], strlen(line->inputs[i]));
+            tool_text_name(&t, line->inputs[i]);
         }
     } else if (line->input_count < 2 || !braces(&t, line->inputs, line->input_count)) {
-        tool_text_safe(&t, line->from, strlen(line->from));
+        tool_text_name(&t, line->from);
         if (line->input_count > 1) {
             tool_text_format(&t, " and %s more", tool_grouped(line->input_count - 1, number));
         }
@@ -135,7 +135,7 @@ static char *to_words(const rec_plan_line *line)
     } else if (line->action == REC_PLAN_UNEXPECTED) {
         tool_text_put(&t, "(left out)");
     } else {
-        tool_text_safe(&t, line->to, strlen(line->to));
+        tool_text_name(&t, line->to);
     }
     return t.at;
 }

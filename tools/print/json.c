@@ -37,6 +37,16 @@ static void item(json *j)
     j->first = false;
 }
 
+/* A character that a terminal may obey, or that cannot be seen. */
+static void escaped(json *j, uint32_t code)
+{
+    if (code > 0xFFFF) {
+        fprintf(j->out, "\\u%04x", 0xD7C0 + (code >> 10));
+        code = 0xDC00 | (code & 0x3FF);
+    }
+    fprintf(j->out, "\\u%04x", code);
+}
+
 static void quoted(json *j, const char *bytes, size_t length)
 {
     const unsigned char *b = (const unsigned char *)bytes;
@@ -47,17 +57,17 @@ static void quoted(json *j, const char *bytes, size_t length)
     putc_unlocked('"', j->out);
     for (size_t i = 0; i < length; i += step) {
         step = tool_utf8_next(bytes + i, length - i, &code);
-        if (step > 1 || (step == 1 && b[i] >= 0x20 && b[i] != '"' && b[i] != '\\' && b[i] != 0x7F)) {
+        if (step && !tool_text_steers(code) && b[i] != '"' && b[i] != '\\') {
             continue;
         }
         (void)fwrite(bytes + plain, 1, i - plain, j->out);
-        plain = i + 1;
-        if (step == 0) {
-            step = 1;
-            fputs("\\ufffd", j->out);
-        } else {
+        if (step == 1) {
             (void)fwrite(escape, 1, lr_json_escape(b[i], "nt", escape), j->out);
+        } else {
+            escaped(j, step ? code : 0xFFFD);
         }
+        step = step ? step : 1;
+        plain = i + step;
     }
     (void)fwrite(bytes + plain, 1, length - plain, j->out);
     putc_unlocked('"', j->out);

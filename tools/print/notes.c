@@ -86,7 +86,7 @@ static void print_note(const char *path, const char *string)
     text line = {0};
 
     if (*path) {
-        tool_text_safe(&line, path, strlen(path));
+        tool_text_name(&line, path);
         tool_text_put(&line, ": ");
     }
     tool_text_safe(&line, string, strlen(string));

@@ -16,7 +16,7 @@
 #include <librecord.h>
 
 /* Exit status. EXIT_DIFFERS is for what compares: a difference, a check that failed. EXIT_UNSYNCED: all is done, but a
- * file that was saved may not outlast a crash of the system. */
+ * file that was saved may not outlast a crash of the system, or the report of it could not be printed. */
 enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2, EXIT_UNSYNCED = 3 };
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
@@ -64,6 +64,8 @@ typedef struct words {
 const char *tool_name_shown(const char *operand);
 /* What a name stands for: to be given to the library, never to be printed or written. */
 const char *tool_name_opened(const char *name);
+/* Whether an address was named. */
+bool tool_names_any(void);
 void tool_names_free(void);
 
 /* ------------------------------------------------------------------------------------------------------ errors -- */
@@ -77,6 +79,7 @@ int tool_saved(rec_status status);
 void tool_saved_unsynced(const char *folder);
 /* Something was: whoever runs out of memory from here on says that. */
 void tool_memory_saved(void);
+bool tool_memory_was_saved(void);
 /* @return the command's status: EXIT_UNSYNCED in place of EXIT_OK if something that was saved was not synced. */
 int tool_saved_status(int status);
 /* Prints an error of the command itself; further lines of the text are hints. @return EXIT_ERROR. */
@@ -122,8 +125,14 @@ const char *tool_plural(uint64_t number);
 size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code);
 /* @return columns that UTF-8 text takes. */
 size_t tool_text_width(const char *string);
-/* Adds text so that it is safe to print: control characters and broken UTF-8 as \xNN. */
+/* @return whether a character is not to be printed: it controls a terminal, turns the direction of the text, or cannot
+ * be seen, or not be told from a space. */
+bool tool_text_steers(uint32_t code);
+/* Adds text so that it is safe to print: such characters and broken UTF-8 as \xNN. */
 void tool_text_safe(text *t, const char *bytes, size_t length);
+/* The same for a key, which looks like no other key and like nothing else that stands in its place: a space at its
+ * beginning or end is \x20, and the parenthesis of "(root)" belongs to the command. */
+void tool_text_name(text *t, const char *name);
 /* The same as a word of the shell: in single quotes unless it needs none. */
 void tool_text_quoted(text *t, const char *string);
 /* Adds what the library says to do, its load arguments (`profile = llama`) written as options. Not made safe to print.
@@ -225,7 +234,12 @@ void tool_progress_expect(uint64_t bytes);
 bool tool_progress_checked(void);
 /* @return whether a signal has stopped an operation. */
 bool tool_progress_stopped(void);
-/* From here to tool_progress_end() an interrupt lets the library clean up after itself. */
+/* @return whether nobody reads standard output any more: the command ends by SIGPIPE, without a word. */
+bool tool_progress_unread(void);
+/* The signals that end a command unless they are handled, and that others send. */
+enum { TOOL_SIGNALS = 11 };
+extern const int tool_signals[TOOL_SIGNALS];
+/* From here to tool_progress_end() one of them lets the library clean up after itself. */
 void tool_progress_guard(void);
 /* Wipes the line, for what else is to be printed on standard error. */
 void tool_progress_wipe(void);
@@ -266,8 +280,8 @@ typedef struct fold {
     uint64_t names;   /* how many names the braces hold, 1 without braces */
 } fold;
 
-/* Between two keys in a path: "conv.weight.\x1f.conv1.weight". */
-#define FOLD_BETWEEN "\x1f"
+/* Between two keys in a path, "conv.weight.\xff.conv1.weight": a byte that no key has, for keys are UTF-8. */
+#define FOLD_BETWEEN "\xff"
 /* Folds entries that differ in list indices or in one name. Near linear in their number.
  * @param width columns that the listing should not exceed because of braces; 0: no braces.
  * @param two_keys the paths have two keys; `width` is then for both of them.

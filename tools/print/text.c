@@ -17,6 +17,11 @@ void tool_memory_saved(void)
     saved = true;
 }
 
+bool tool_memory_was_saved(void)
+{
+    return saved;
+}
+
 void *tool_enough(void *memory)
 {
     if (!memory) {
@@ -207,11 +212,35 @@ size_t tool_text_width(const char *string)
     return width;
 }
 
-/* Control characters, and those that turn the direction of the text: a file's words must not steer the terminal. */
-static bool steers(uint32_t code)
+bool tool_text_steers(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
+    static const struct range {
+        uint32_t first, last;
+    } ranges[] = {{0, 0x1F},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x34F, 0x34F},     {0x61C, 0x61C},
+                  {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F},   {0x2028, 0x202F},
+                  {0x205F, 0x206F}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},
+                  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code >= ranges[i].first; i++) {
+        if (code <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void tool_text_name(text *t, const char *name)
+{
+    size_t length = strlen(name), begin = *name == ' ' || *name == '(', end = length > 1 && name[length - 1] == ' ';
+
+    tool_text_add(t, "", 0);
+    if (begin) {
+        tool_text_format(t, "\\x%02x", (unsigned)*name);
+    }
+    tool_text_safe(t, name + begin, length - begin - end);
+    if (end) {
+        tool_text_put(t, "\\x20");
+    }
 }
 
 void tool_text_safe(text *t, const char *bytes, size_t length)
@@ -222,7 +251,7 @@ void tool_text_safe(text *t, const char *bytes, size_t length)
     tool_text_add(t, "", 0);
     for (size_t at = 0; at < length; at += step) {
         step = tool_utf8_next(bytes + at, length - at, &code);
-        if (step && !steers(code)) {
+        if (step && !tool_text_steers(code)) {
             continue;
         }
         tool_text_add(t, bytes + plain, at - plain);

@@ -198,7 +198,7 @@ static void key_cells(table *t, const char *key, uint64_t repeats)
     char number[NUMBER_ROOM];
     text cell = {0};
 
-    tool_text_safe(&cell, key, strlen(key));
+    tool_text_name(&cell, key);
     tool_table_cell(t, *cell.at ? cell.at : "(root)");
     tool_text_free(&cell);
     if (repeats > 1) {

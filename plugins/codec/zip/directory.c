@@ -310,7 +310,8 @@ static int32_t read_entry(const lr_zip *zip, const place *p, uint64_t *at, lr_zi
         return fail_volumes(zip, place_of);
     }
     if (m->name_length == 0 || memchr(m->name, '\0', m->name_length)) {
-        return rec_fail(zip->job, REC_E_FORMAT, place_of, "a member of the zip archive without a name of its own");
+        return rec_fail(zip->job, REC_E_FORMAT, place_of, "a member of the zip archive %s",
+                        m->name_length ? "has a NUL byte in its name" : "has no name");
     }
     *at += ENTRY_SIZE + m->name_length + extra + comment;
     return check_header(zip, p, m, flags);

@@ -2,7 +2,7 @@
  * Burnpack: what Burn 0.22 and later have for models, optimizers and schedulers, and 0.19 to 0.21 for models. */
 #include "plugins/codec/burnpack/burnpack.h"
 
-static const rec_option *const options[] = {&lr_bpk_store, NULL};
+static const rec_option *const options[] = {&lr_bpk_store, &lr_bpk_trailing, NULL};
 
 static const rec_magic magic = {.size = sizeof magic, .length = 4, .bytes = lr_bpk_magic};
 

@@ -2,7 +2,7 @@
  * PyTorch's own files: .pt, .pth, .ckpt, and the .bin of its models, in one file or several with an index. */
 #include "plugins/codec/pytorch/pytorch.h"
 
-static const rec_option *const options[] = {&lr_pt_top_level_key, &lr_pt_crc, NULL};
+static const rec_option *const options[] = {&lr_pt_top_level_key, &lr_pt_crc, &lr_pt_trailing, NULL};
 
 /* A zip archive, or a pickle of the number that the old stream begins with, by pickle protocol. */
 static const rec_magic zip = {.size = sizeof zip, .length = 4, .bytes = (const uint8_t *)"PK\x03\x04"};

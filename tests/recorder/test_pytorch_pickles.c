@@ -764,7 +764,7 @@ static const struct {
     const char *words; /* NULL: the tensor `w` is 1 and 2 */
 } archives[] = {
     {{{"a/data.pkl", P(MAIN)}, {"a/data/0", LITTLE}}, NULL},
-    {{{"data.pkl", P(MAIN)}, {"data/0", LITTLE}}, NULL},
+    {{{"data.pkl", P(MAIN)}, {"data/0", LITTLE}}, "the member `data.pkl` of the archive is in no folder"},
     {{{"a/data/0", LITTLE}, {"a/byteorder", P("little")}, {"a/data.pkl", P(MAIN)}}, NULL},
     {{{"a/data.pkl", P(MAIN)}, {"a/data/0", BIG}, {"a/byteorder", P("big")}}, NULL},
     {{{"a/data.pkl", P(TYPED(GLOBAL("torch.storage", "UntypedStorage"), GLOBAL("torch", "float32")))},

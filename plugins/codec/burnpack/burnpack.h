@@ -14,7 +14,7 @@ int32_t lr_bpk_probe(const rec_head *head);
 int32_t lr_bpk_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 int32_t lr_bpk_write(rec_job *job, rec_sink *sink);
 
-extern const rec_option lr_bpk_store;
+extern const rec_option lr_bpk_store, lr_bpk_trailing;
 
 /* ----------------------------------------------------------------------------------------------- the container -- */
 

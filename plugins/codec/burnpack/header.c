@@ -7,7 +7,9 @@
 #include "plugins/codec/beginning.h"
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/trailing.h"
 
+const rec_option lr_bpk_trailing = LR_TRAILING;
 const uint8_t lr_bpk_magic[4] = {'N', 'R', 'U', 'B'};
 
 /* ------------------------------------------------------------------------------------------------- descriptors -- */
@@ -509,7 +511,7 @@ static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
 
 int32_t lr_bpk_header_open(lr_bpk_header *h, rec_job *job, rec_source *source)
 {
-    uint64_t size, length = 0;
+    uint64_t size, length = 0, end;
     const void *view;
     int32_t status = REC_OK;
     *h = (lr_bpk_header){.job = job, .source = source, .cbor.job = job};
@@ -539,11 +541,13 @@ int32_t lr_bpk_header_open(lr_bpk_header *h, rec_job *job, rec_source *source)
         qsort(h->entries, (size_t)h->count, sizeof *h->entries, by_place);
     }
     status = status == REC_OK ? find_data(h, size) : status;
+    end = LR_BPK_PREFIX + length;
     status = status == REC_OK ? check_names(h) : status;
     for (uint64_t i = 0; i < h->count && status == REC_OK; i++) {
         status = check_entry(h, &h->entries[i], size);
+        end = h->data + h->entries[i].end > end ? h->data + h->entries[i].end : end;
     }
-    return status;
+    return status == REC_OK ? lr_trailing_padded(job, source, end, lr_bpk_aligned(end), size) : status;
 }
 
 void lr_bpk_header_close(lr_bpk_header *h)

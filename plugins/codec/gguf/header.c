@@ -8,6 +8,9 @@
 
 #include "plugins/codec/gguf/metadata.h"
 #include "common/utf8.h"
+#include "plugins/codec/trailing.h"
+
+const rec_option lr_gguf_trailing = LR_TRAILING;
 
 /* What a header is read with. */
 typedef struct reader {
@@ -191,8 +194,8 @@ static int32_t tensor(reader *r, lr_gguf_tensor *t)
 static int32_t place(reader *r)
 {
     lr_gguf_header *h = r->h;
-    uint64_t expected = 0, pad = h->alignment - 1;
-    h->data = r->c.at;
+    uint64_t expected = 0, pad = h->alignment - 1, end;
+    h->data = end = r->c.at;
     if (h->tensor_count) {
         h->data = (h->data + pad) & ~pad;
     }
@@ -210,12 +213,13 @@ static int32_t place(reader *r)
                                   h->names + t->name, t->size);
         }
         expected += t->size;
+        end = h->data + expected;
         if (expected > UINT64_MAX - pad) {
             return rec_fail(r->job, REC_E_FORMAT, t->at, "the tensors are larger than any file");
         }
         expected = (expected + pad) & ~pad;
     }
-    return REC_OK;
+    return lr_trailing_padded(r->job, h->source, end, end > UINT64_MAX - pad ? end : (end + pad) & ~pad, r->c.size);
 }
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */

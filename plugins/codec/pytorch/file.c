@@ -6,6 +6,9 @@
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
+#include "plugins/codec/trailing.h"
+
+const rec_option lr_pt_trailing = LR_TRAILING;
 
 const rec_option lr_pt_crc = {
     .size = sizeof lr_pt_crc,
@@ -104,22 +107,18 @@ static int32_t gather(lr_pt_file *f)
 }
 
 /* The storage of a key; they lie in the order of their keys. NULL: no tensor has one of that key. */
-static lr_pt_storage *find_storage(const lr_pt_file *f, const lr_pt_node *key)
+static lr_pt_storage *find_storage(const lr_pt_file *f, const char *key, uint64_t length)
 {
     uint64_t low = 0, high = f->storage_count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
-        const lr_pt_node *other = lr_pickle_node(&f->pickle, f->storages[middle].key);
-        int order =
-            compare(lr_pickle_text(&f->pickle, other), other->length, lr_pickle_text(&f->pickle, key), key->length);
+        const lr_pt_node *node = lr_pickle_node(&f->pickle, f->storages[middle].key);
+        int order = compare(lr_pickle_text(&f->pickle, node), node->length, key, length);
         if (order == 0) {
             return &f->storages[middle];
         }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        low = order < 0 ? middle + 1 : low;
+        high = order < 0 ? high : middle;
     }
     return NULL;
 }
@@ -251,9 +250,78 @@ static int32_t find_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_t
     return status;
 }
 
+/* Something in the archive that torch.save() does not write: rejected, or by the option `trailing` ignored. */
+static int32_t fail_member(lr_pt_file *f, const lr_zip_member *m, const char *what)
+{
+    lr_codec_excerpt shown;
+    int32_t status;
+    (void)lr_codec_shown(&shown, m->name, m->name_length);
+    if (lr_trailing_ignored(f->job)) {
+        rec_job_note(f->job, REC_NOTE_TRAILING, "", "the member `%s` of the archive %s: ignored", shown.text, what);
+        return REC_OK;
+    }
+    status = rec_fail(f->job, REC_E_FORMAT, m->at, "the member `%s` of the archive %s", shown.text, what);
+    lr_trailing_hint(f->job, "PyTorch");
+    return status;
+}
+
+/* The number of the format, in digits; 10 is the last one that PyTorch knows. */
+static int32_t check_version(lr_pt_file *f, const lr_zip_member *m)
+{
+    enum { NEWEST = 10 };
+    rec_source *source = NULL;
+    const void *view = NULL;
+    const char *text;
+    uint64_t length = 0, version = 0, digits = 0;
+    int32_t status = lr_zip_source(&f->zip, m, &source);
+    status = status == REC_OK ? rec_source_view(f->job, source, &view, &length) : status;
+    if (status == REC_OK) {
+        for (text = view; digits < length && digits < 4 && text[digits] >= '0' && text[digits] <= '9'; digits++) {
+            version = version * 10 + (uint64_t)(text[digits] - '0');
+        }
+        if (version < 1 || version > NEWEST || (digits < length && (length > digits + 1 || text[digits] != '\n'))) {
+            status = fail_member(f, m, "is not a version of PyTorch's format that is known, 1 to 10");
+        }
+    }
+    rec_source_release(source);
+    return status;
+}
+
+/* Whether torch.save() writes a member of that name into the outermost folder. */
+static bool is_known(const lr_pt_file *f, const char *name, uint64_t length)
+{
+    static const char *const known[] = {"data.pkl", "byteorder", "version", ".format_version", ".storage_alignment"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strlen(known[i]) == length && memcmp(known[i], name, (size_t)length) == 0) {
+            return true;
+        }
+    }
+    return (length > 6 && memcmp(name, ".data/", 6) == 0) ||
+           (length > 5 && memcmp(name, "data/", 5) == 0 && find_storage(f, name + 5, length - 5));
+}
+
+/* Nothing is left over: one folder, and in it what torch.save() writes. Folders as members hold nothing. */
+static int32_t check_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_t root)
+{
+    int32_t status = root ? REC_OK : fail_member(f, pickle, "is in no folder, as it is in a file of torch.save()");
+    for (uint64_t i = 0; i < f->zip.count && status == REC_OK; i++) {
+        const lr_zip_member *m = &f->zip.members[i];
+        bool inside = m->name_length >= root && memcmp(m->name, pickle->name, (size_t)root) == 0;
+        if (m->name[m->name_length - 1] == '/' && !m->size) {
+            continue;
+        }
+        if (!inside) {
+            status = fail_member(f, m, "is in another folder than its data.pkl");
+        } else if (!is_known(f, m->name + root, m->name_length - root)) {
+            status = fail_member(f, m, "is none that torch.save() writes, or no tensor has it");
+        }
+    }
+    return status;
+}
+
 static int32_t open_zip(lr_pt_file *f)
 {
-    const lr_zip_member *pickle = NULL, *order;
+    const lr_zip_member *pickle = NULL, *order, *version;
     const void *text = NULL;
     uint64_t root = 0, size = 0;
     int32_t status = lr_zip_open(&f->zip, f->job, f->source);
@@ -273,7 +341,9 @@ static int32_t open_zip(lr_pt_file *f)
     }
     f->values = beside(f, pickle, root, LR_PT_OWN_MEMBER, sizeof LR_PT_OWN_MEMBER - 1) != NULL;
     order = beside(f, pickle, root, "byteorder", 9);
+    version = beside(f, pickle, root, "version", 7);
     status = order ? read_byte_order(f, order) : REC_OK;
+    status = status == REC_OK && version ? check_version(f, version) : status;
     status = status == REC_OK ? lr_zip_source(&f->zip, pickle, &f->pickled) : status;
     status = status == REC_OK ? rec_source_view(f->job, f->pickled, &text, &size) : status;
     if (status != REC_OK) {
@@ -287,7 +357,8 @@ static int32_t open_zip(lr_pt_file *f)
                                 "the end of the pickle", "%" PRIu64 " bytes more", size - f->pickle.at);
     }
     status = status == REC_OK ? gather(f) : status;
-    return status == REC_OK ? find_members(f, pickle, root) : status;
+    status = status == REC_OK ? find_members(f, pickle, root) : status;
+    return status == REC_OK ? check_members(f, pickle, root) : status;
 }
 
 /* -------------------------------------------------------------------------------------------------- the stream -- */
@@ -331,7 +402,8 @@ static int32_t run_head(lr_pt_file *f)
 static int32_t take_storage(lr_pt_file *f, uint32_t key, uint64_t size, uint64_t *at)
 {
     const lr_pt_node *node = lr_pickle_node(&f->pickle, key);
-    lr_pt_storage *s = node->kind == LR_PT_STRING ? find_storage(f, node) : NULL;
+    lr_pt_storage *s =
+        node->kind == LR_PT_STRING ? find_storage(f, lr_pickle_text(&f->pickle, node), node->length) : NULL;
     uint64_t count = 0;
     if (!s || s->found) {
         return node->kind != LR_PT_STRING

@@ -20,7 +20,7 @@ int32_t lr_pt_probe(const rec_head *head);
 int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 int32_t lr_pt_write(rec_job *job, rec_sink *sink);
 
-extern const rec_option lr_pt_top_level_key, lr_pt_crc;
+extern const rec_option lr_pt_top_level_key, lr_pt_crc, lr_pt_trailing;
 
 /** A member of archives that librecord wrote of what is no model: it is read as the values it is, whatever it looks
  *  like. PyTorch does not look there. */

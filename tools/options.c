@@ -28,6 +28,10 @@ enum {
     OPTION_THREADS,
     OPTION_NO_THREADS,
     OPTION_CACHE,
+    OPTION_HTTP_SPEED,
+    OPTION_HTTP_TRIES,
+    OPTION_HTTP_SIZE,
+    OPTION_HTTP_TIME,
     OPTION_ALL,
     OPTION_WHY,
     OPTION_JSON,
@@ -97,6 +101,10 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_THREADS] = {"threads", "N", 0, READERS, "use at most N threads, 1 to 64"},
     [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, like --threads 1"},
     [OPTION_CACHE] = {"cache", "DIR", 0, READERS, "cache downloaded files here (https://)"},
+    [OPTION_HTTP_SPEED] = {"http-speed", "B[/S]", 0, READERS, "least bytes a second of a server (1024/60)"},
+    [OPTION_HTTP_TRIES] = {"http-tries", "N", 0, READERS, "how many requests for a file may fail (10)"},
+    [OPTION_HTTP_SIZE] = {"http-size", "BYTES", 0, READERS, "limit for files of unknown size (64 GiB)"},
+    [OPTION_HTTP_TIME] = {"http-time", "SECONDS", 0, READERS, "limit for the time of all requests (none)"},
     [OPTION_ALL] = {"all", NULL, 'a',
                     COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES | COMMAND_STATS |
                         COMMAND_DIFF | COMMAND_VERIFY,
@@ -136,6 +144,13 @@ static const char *const load_keys[OPTION_COUNT] = {
     [OPTION_VARIANT] = "variant",    [OPTION_PREFIX] = "prefix",   [OPTION_GAPS] = "gaps",
     [OPTION_SELECT] = "select",      [OPTION_PARTIAL] = "partial", [OPTION_STRICT] = "strict",
     [OPTION_DEBUG] = "debug",
+};
+
+/* The variable that an option sets, for a plugin that no recorder stands for. */
+static const char *const variables[OPTION_COUNT] = {
+    [OPTION_CACHE] = "LIBRECORD_CACHE",           [OPTION_HTTP_SPEED] = "LIBRECORD_HTTP_SPEED",
+    [OPTION_HTTP_TRIES] = "LIBRECORD_HTTP_TRIES", [OPTION_HTTP_SIZE] = "LIBRECORD_HTTP_SIZE",
+    [OPTION_HTTP_TIME] = "LIBRECORD_HTTP_TIME",
 };
 
 /* Options that subcommands bring themselves are known by all tables, as the subcommand may come behind them. */
@@ -299,6 +314,9 @@ static int set_option(options *o, size_t which, const char *value)
         o->strict = o->strict || which == OPTION_STRICT;
         return EXIT_OK;
     }
+    if (variables[which]) {
+        return setenv(variables[which], value, 1) == 0 ? EXIT_OK : tool_fail("--%s: out of memory", specs[which].name);
+    }
     switch (which) {
     case OPTION_FROM:
         add_reading(o, READING_FROM, which, value);
@@ -378,8 +396,6 @@ static int set_option(options *o, size_t which, const char *value)
     case OPTION_NO_THREADS:
         o->threads = 1;
         return EXIT_OK;
-    case OPTION_CACHE:
-        return setenv("LIBRECORD_CACHE", value, 1) == 0 ? EXIT_OK : tool_fail("--cache: out of memory");
     case OPTION_ALL:
         o->all = true;
         return EXIT_OK;

@@ -66,6 +66,7 @@ struct rec_source {
     atomic_uint_fast64_t
         passed;     /**< bytes of that map that were passed, in pieces too small to be given back by themselves */
     lr_pages pages; /**< what to free if it was read */
+    _Atomic(lr_error *) failure; /**< with which it cannot be read, now or later; or NULL */
     void (*free_data)(void *user, const void *data);
     void *free_user;
     char name[];

@@ -213,6 +213,47 @@ int32_t lr_source_read_whole(rec_job *job, rec_source *source)
     return status;
 }
 
+/* ---------------------------------------------------------------------------------------------------- failures -- */
+
+/* Remembers a failure of the bytes or of their maker: whoever reads on fails the same way, without waiting for a server
+ * or filling a disk once more. What the system, memory or the caller is short of may pass. */
+static int32_t remember(const rec_job *job, rec_source *source, int32_t status)
+{
+    bool lasts = status == REC_E_FORMAT || status == REC_E_LIMIT || status == REC_E_IO || status == REC_E_PLUGIN;
+    lr_error *none = NULL, *copy;
+    if (!lasts || job->error.number || atomic_load(&source->failure)) {
+        return status;
+    }
+    copy = lr_alloc(source->allocator, sizeof *copy);
+    if (copy) {
+        *copy = job->error;
+    }
+    if (copy && !atomic_compare_exchange_strong(&source->failure, &none, copy)) {
+        lr_release(source->allocator, copy); /* another thread was faster */
+    }
+    return status;
+}
+
+/* Fails again as it failed before. */
+static int32_t recall(rec_job *job, rec_source *source)
+{
+    const lr_error *failure = atomic_load(&source->failure);
+    if (failure && !lr_job_failed(job)) {
+        job->error = *failure;
+    }
+    return job->error.status;
+}
+
+/* Bytes that somebody fetches or makes when they are asked for. */
+static int32_t read_part(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size)
+{
+    int32_t status = source->far ? recall(job, source) : REC_OK;
+    if (status == REC_OK) {
+        status = source->ops->read_at(job, source, offset, target, size);
+    }
+    return source->far ? remember(job, source, status) : status;
+}
+
 /* Another thread may be faster. */
 static int32_t make_view(rec_job *job, rec_source *source)
 {
@@ -220,8 +261,9 @@ static int32_t make_view(rec_job *job, rec_source *source)
     if (status != REC_OK) {
         return status;
     }
-    if (!is_ready(source)) {
+    if (!is_ready(source) && (status = recall(job, source)) == REC_OK) {
         status = source->ops->view ? source->ops->view(job, source) : lr_source_read_whole(job, source);
+        status = remember(job, source, status);
     }
     (void)pthread_mutex_unlock(&source->lock);
     return status;
@@ -407,7 +449,7 @@ int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t
     left = source->position < whole ? whole - source->position : 0;
     *got = room < left ? room : left;
     if (!ready) {
-        status = source->ops->read_at(job, source, source->position, target, *got);
+        status = read_part(job, source, source->position, target, *got);
         *got = status == REC_OK ? *got : 0;
     } else if (*got) {
         memcpy(target, source->data + source->position, (size_t)*got);
@@ -503,7 +545,7 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
     if (is_deferred(source) || (job->stepped == source && source->mapped && source->ops->read_at)) {
         uint64_t whole = source->ops->size(source);
         status = whole == REC_UNKNOWN ? REC_OK : lr_source_check_place(job, source, offset, size, whole);
-        return status == REC_OK ? source->ops->read_at(job, source, offset, target, size) : status;
+        return status == REC_OK ? read_part(job, source, offset, target, size) : status;
     }
     status = view_at(job, source, offset, size, &at);
     if (status == REC_OK && size) {
@@ -528,6 +570,7 @@ void lr_source_release(rec_source *source)
     lr_pages_free(&source->pages);
     lr_release(source->allocator, source->head);
     lr_release(source->allocator, source->tail);
+    lr_release(source->allocator, atomic_load(&source->failure));
     (void)pthread_mutex_destroy(&source->lock);
     lr_release(source->allocator, source);
 }

@@ -6,10 +6,12 @@ The first part of a path says how: /good/F sends parts; /whole/F none; /untold/F
 every other answer in the middle; /stop/F breaks off all of them without a byte; /short/F sends less than it announced; /long/F
 sends the whole file for a part; /shift/F another part than was asked for; /change/F has another version at each request;
 /busy/F is busy at first; /moved/F leads to /good/F; /token/F wants a token; /down/F leads to another scheme; /away/F to a host
-that must not see the token. Every request is a line of LOG: path, range, Authorization.
+that must not see the token; /drip/F sends a byte an answer; /crawl/F begins and then sends a byte now and then, for ever;
+/endless/F sends chunks without an end; /fails/F fails behind the first part. Every request is a line of LOG: path, range, Authorization.
 """
 import os
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 folder, log = sys.argv[1:]
@@ -42,6 +44,22 @@ class Handler(BaseHTTPRequestHandler):
             return
         if how == "busy" and count <= 2:
             self.answer(503, [("Content-Length", "5")], b"later")
+            return
+        if how in ("endless", "crawl"):
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            chunk = b"10000\r\n" + bytes(65536) + b"\r\n" if how == "endless" else b"1\r\n0\r\n"
+            try:
+                while True:
+                    self.wfile.write(chunk)
+                    if how == "crawl":
+                        time.sleep(0.1)
+            except OSError:
+                self.close_connection = True
+            return
+        if how == "fails" and asked and not asked.startswith("bytes=0-"):
+            self.answer(503, [("Content-Length", "0")], b"")
             return
         if how == "token" and self.headers.get("Authorization") != "Bearer secret":
             self.answer(401, [("Content-Length", "2")], b"no")
@@ -77,12 +95,12 @@ class Handler(BaseHTTPRequestHandler):
         if how == "shift":
             first, last = first + 1, last + 1
         headers = [("Content-Range", f"bytes {first}-{last}/{len(data)}"), ("Content-Length", str(len(part))), ("ETag", tag)]
-        if how == "stop" or (how == "cut" and count % 2) or how == "short":
+        if how in ("stop", "short", "drip") or (how == "cut" and count % 2):
             self.send_response(206)
             for field, value in headers:
                 self.send_header(field, value)
             self.end_headers()
-            self.wfile.write(part[: {"stop": 0, "cut": len(part) // 2, "short": 1}[how]] if how != "short" or count == 1 else b"")
+            self.wfile.write(part[: {"stop": 0, "cut": len(part) // 2, "short": 1, "drip": 1}[how]] if how != "short" or count == 1 else b"")
             self.wfile.flush()
             self.close_connection = True
             return

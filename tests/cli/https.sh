@@ -108,7 +108,52 @@ check "a file that is not there is not found" grep -q 'the server has no such fi
 run ls "$at/good/empty.mpk"
 status_is "a file of no bytes is no record" 2
 
-# 3. Where it leads, and who is told what.
+# 3. Everything ends. No test waits: limits are lowered, and servers that would go on for ever do so until they are left.
+again
+run ls "$at/drip/m.safetensors"
+status_is "a server that sends a byte an answer is an error" 2
+check "… of which there is a limit" grep -q '11 requests for the file failed, more than the limit' "$scratch/err"
+asked "… of ten failures" drip 11
+again
+run ls --http-tries 3 "$at/drip/m.safetensors"
+asked "… which is an option" drip 4
+LIBRECORD_HTTP_TRIES=2 run ls "$at/drip/m.safetensors"
+check "… and a variable" grep -q '3 requests for the file failed' "$scratch/err"
+LIBRECORD_HTTP_TRIES=many run ls "$at/good/m.safetensors"
+check "… which is checked" grep -q 'LIBRECORD_HTTP_TRIES is "many"; expected a whole number' "$scratch/err"
+run ls --http-speed 1000000000000/1 "$at/crawl/m.safetensors"
+status_is "a server that hardly sends anything is an error" 2
+check "… with the limit" grep -q 'sends less than 1000000000000 bytes a second (over 1 s)' "$scratch/err"
+check "… and the option for it" grep -q -e '--http-speed' "$scratch/err"
+run ls --http-speed 0 --http-time 1 "$at/crawl/m.safetensors"
+check "the time of all requests can be limited" grep -q 'took more than 1 seconds' "$scratch/err"
+run ls --http-speed fast "$at/good/m.safetensors"
+check "a speed is a number" grep -q 'expected BYTES or BYTES/SECONDS' "$scratch/err"
+run ls --http-size 1000000 "$at/endless/m.safetensors"
+status_is "a body without an end is an error" 2
+check "… with the limit" grep -q 'and more than 1000000 bytes of it, the limit' "$scratch/err"
+run ls --http-size 1000 "$at/whole/m.safetensors"
+status_is "a file whose size is known may be larger" 0
+
+# 4. A read that failed is not done again, and nobody reads on.
+python3 - "$files/large.safetensors" <<'END'
+import json, struct, sys
+count = 3 << 18
+text = json.dumps({"a": {"dtype": "F32", "shape": [count], "data_offsets": [0, 4 * count]}}).encode()
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + bytes(4 * count))
+END
+for command in stats verify diff report show; do
+    again
+    set -- "$at/fails/large.safetensors"
+    [ "$command" != diff ] || set -- "$@" "$files/large.safetensors"
+    [ "$command" != report ] || set -- "$@" -o page.html
+    [ "$command" != show ] || set -- "$@" a
+    run "$command" --threads 1 "$@"
+    check "record $command fails" test "$status" != 0
+    check "… after five requests behind the header" test "$(grep -vc 'bytes=0-' "$log")" -le 5
+done
+
+# 5. Where it leads, and who is told what.
 run ls "$at/moved/m.safetensors"
 same "a redirection is followed" expected.ls "$scratch/out"
 run ls "$at/down/m.safetensors"
@@ -123,7 +168,7 @@ asked "another host does not see it" '/good/m.safetensors bytes=0-65535 None' 1
 run ls "http://user:pass@${at#http://}/good/none.mpk"
 check "messages have no password" sh -c "! grep -q pass '$scratch/err'"
 
-# 4. The cache.
+# 6. The cache.
 again
 run convert -q --adapter none --cache "$scratch/cache" "$at/good/m.safetensors" cache.mpk
 check "with a cache the bytes are the same" cmp expected.mpk cache.mpk
@@ -144,14 +189,14 @@ done
 run convert -q --adapter none --cache "$scratch/cache" "$at/good/m.safetensors" cache.mpk
 check "a damaged index is no harm" cmp expected.mpk cache.mpk
 
-# 5. Switched off.
+# 7. Switched off.
 printf '[librecord]\nsources = no\n' >off.ini
 run ls --config off.ini "$at/good/m.safetensors"
 check "the configuration can forbid it" grep -q 'are not opened here' "$scratch/err"
 run convert -q expected.mpk "$at/good/x.mpk"
 status_is "nothing is saved there" 2
 
-# 6. Certificates.
+# 8. Certificates.
 if command -v openssl >/dev/null; then
     openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
         -addext subjectAltName=DNS:localhost 2>/dev/null

@@ -57,5 +57,24 @@ in_proportion "195,000 zeros"
 { cat "$scratch/head.bin"; head -c 195000 /dev/zero; } >"$scratch/zeros-behind.bin"
 costs ls "$scratch/zeros-behind.bin"
 in_proportion "195,000 zeros after a record"
+# So does the beginning of a parameter whose list reaches to the end, again and again.
+python3 - "$scratch" <<'END'
+import sys
+folder = sys.argv[1]
+head = b"".join(bytes([len(word)]) + word for word in (b"f32", b"i32", b"x", b"0.18.0", b"x"))
+start = b"\x0aaaaaaaaaaa"
+lists = {"ids": b"\xfc" + (100000).to_bytes(4, "little"), "ids-alone": b"", "ids-zeros": bytes(6)}
+for name, rest in lists.items():
+    open(f"{folder}/{name}.bin", "wb").write(head + (start + rest) * 12000)
+open(f"{folder}/list.bin", "wb").write(head + b"\xfb" + (20000).to_bytes(2, "little") + bytes(200000))
+open(f"{folder}/id-list.bin", "wb").write(head + start + b"\xfb" + (20000).to_bytes(2, "little") + bytes(200000))
+END
+for name in ids ids-alone ids-zeros list id-list; do
+    for command in info ls types; do
+        case $command:$name in types:ids-*) continue ;; esac # a type is made up, of which the work is bounded otherwise
+        costs "$command" "$scratch/$name.bin"
+        in_proportion "$command of $name.bin"
+    done
+done
 
 finish

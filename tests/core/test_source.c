@@ -568,8 +568,11 @@ static void failures_of_a_filter_are_passed_up_or_named(void **state)
             assert_failed(w, REC_E_PLUGIN, "has a source filter that gave more bytes than there was room for");
             break;
         }
-        /* another job, another try: it begins again */
-        assert_view(w, source, plain, size);
+        /* another job, another try: it has failed for good, and is not asked again */
+        runs->fail_after = -1;
+        assert_int_not_equal(rec_source_view(&w->job, source, &data, &got), REC_OK);
+        assert_failed(w, how == FAIL_WELL ? REC_E_FORMAT : REC_E_PLUGIN,
+                      how == FAIL_WELL ? "a damaged run" : "a source filter that");
         rec_source_release(source);
         assert_int_equal(released, 1);
     }

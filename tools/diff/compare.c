@@ -397,6 +397,7 @@ typedef struct works {
     desk *desks; /* as many as there are threads */
     size_t desk_count;
     uint64_t done, total; /* bytes of both sides */
+    atomic_bool failed;   /* a piece did: the others are not read */
 } works;
 
 static void work(void *user, uint64_t index)
@@ -405,6 +406,9 @@ static void work(void *user, uint64_t index)
     piece *x = &k->pieces[index];
     desk *d = k->desks;
 
+    if (atomic_load_explicit(&k->failed, memory_order_relaxed)) {
+        return;
+    }
     /* There is one for each thread. */
     while (atomic_flag_test_and_set(&d->taken)) {
         d = d + 1 < k->desks + k->desk_count ? d + 1 : k->desks;
@@ -412,6 +416,9 @@ static void work(void *user, uint64_t index)
     x->desk = d;
     compare_piece(x);
     atomic_flag_clear(&d->taken);
+    if (x->failed) {
+        atomic_store_explicit(&k->failed, true, memory_order_relaxed);
+    }
     if (k->made) {
         k->made[index] = (outcome){x->f, x->failed};
     }
@@ -440,6 +447,7 @@ static int do_again(works *k, piece *x, uint64_t index)
     x->failed = false;
     free(x->error);
     x->error = NULL;
+    atomic_store(&k->failed, false);
     work(k, index);
     said = !x->failed ? NULL : x->error ? x->error : "out of memory";
     return tool_shared_failed(k->s, said);

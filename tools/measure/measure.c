@@ -252,6 +252,7 @@ struct measuring {
     bool across;    /* other processes make some of the shares */
     uint64_t share; /* the first that this one makes */
     const atomic_bool *stop;
+    atomic_bool failed; /* a share did: the others are not read */
     pthread_mutex_t lock;
     measure_counts counts;
 };
@@ -343,7 +344,9 @@ static void try_share(void *user, uint64_t i)
 {
     struct measuring *m = user;
 
-    (void)measure_share(m, m->share + i);
+    if (!atomic_load_explicit(&m->failed, memory_order_relaxed) && measure_share(m, m->share + i) != REC_OK) {
+        atomic_store_explicit(&m->failed, true, memory_order_relaxed);
+    }
 }
 
 static uint64_t shares_of(const struct measuring *m)
@@ -421,6 +424,7 @@ static rec_status make_sums(session *s, struct measuring *m, rec_status status)
         end = first_of(shares, s->shared->ranks, s->shared->rank + UINT64_C(1));
     }
     memset(m->done, 0, (size_t)shares);
+    atomic_store(&m->failed, false);
     tool_measure_counts_begin(&m->counts);
     m->share = first;
     if (s && end - first > 1 && status == REC_OK) {

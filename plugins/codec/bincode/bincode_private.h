@@ -16,6 +16,7 @@ typedef struct lr_bincode_reader {
     uint64_t reported; /**< progress */
     unsigned depth;
     bool quiet; /**< a trial: no events, no failures reported; a status other than REC_OK says that it does not fit */
+    uint64_t tried; /**< bytes that trials have looked at */
     /* What a trial found. */
     uint64_t blob_at, blob_size;
 } lr_bincode_reader;

@@ -116,25 +116,37 @@ static const rec_visitor on_trial = {
     .end = on_end,
 };
 
+/* How often trials may look at a byte, on the average: a file may be full of what could begin a parameter that reaches
+ * to its end. */
+enum { LOOKS_MOST = 24, LEAST = 1 << 20 };
+
+/* A trial at `at` of a layout. */
+static bool passes(lr_bincode_reader *r, lr_bincode_reader *probe, uint64_t at, const rec_layout *layout)
+{
+    int32_t status;
+    probe->at = at;
+    status = lr_bincode_value(probe, layout);
+    r->tried += probe->at - at + 1;
+    return status == REC_OK;
+}
+
 /* Whether a parameter of this layout stands at `at`. The first pass makes no events; what passes it is rare.
  * @param bare it has no id: then it must have data, for constants and the length of the next id would make one without.
  */
-static bool fits(const lr_bincode_reader *r, uint64_t at, const rec_layout *layout, bool bare, uint64_t *end)
+static bool fits(lr_bincode_reader *r, uint64_t at, const rec_layout *layout, bool bare, uint64_t *end)
 {
     lr_bincode_reader probe = *r;
     trial t = {.product = 1};
     uint64_t size;
-    probe.at = at;
     probe.quiet = true;
-    if (lr_bincode_value(&probe, layout) != REC_OK) {
+    if (!passes(r, &probe, at, layout)) {
         return false;
     }
     *end = probe.at;
-    probe.at = at;
     probe.quiet = false;
     probe.visitor = &on_trial;
     probe.self = &t;
-    if (lr_bincode_value(&probe, layout) != REC_OK || t.overflow) {
+    if (!passes(r, &probe, at, layout) || t.overflow) {
         return false;
     }
     if (!t.dtype[0]) {
@@ -174,6 +186,14 @@ static int32_t report(lr_bincode_reader *r, uint64_t at, const rec_layout *layou
     return status == REC_OK ? lr_bincode_value(r, layout) : status;
 }
 
+static int32_t fail_search(lr_bincode_reader *r, uint64_t at)
+{
+    (void)rec_fail(r->job, REC_E_LIMIT, at,
+                   "too much of the file could be the beginning of a parameter to find them without its type");
+    rec_fail_hint(r->job, "Give its type.");
+    return REC_E_LIMIT;
+}
+
 int32_t lr_bincode_scan(lr_bincode_reader *r, bool none)
 {
     static const char *const kinds[] = {"Param<Tensor<B, 1>>", "Param<Tensor<B, 1, Int>>", "Param<Tensor<B, 1, Bool>>",
@@ -193,6 +213,9 @@ int32_t lr_bincode_scan(lr_bincode_reader *r, bool none)
         bool parameter = may_begin(r, at);
         if (!parameter && at != next) {
             continue;
+        }
+        if (r->tried > r->size * LOOKS_MOST + LEAST) {
+            return fail_search(r, at);
         }
         for (size_t i = parameter ? 0 : 3; i < 6; i++) {
             if (fits(r, at, layouts[i], !parameter, &end)) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "plugins/codec/http/cache.h"
@@ -21,6 +22,7 @@ typedef struct remote {
     lr_http_cache *cache;
     int whole; /* a file without a name that holds all of it, where the server has no ranges; else -1 */
     uint64_t size;
+    uint64_t free; /* bytes that there were where `whole` is, before it */
     uint8_t *window;
     uint64_t begin, count, room, ahead;
 } remote;
@@ -84,11 +86,42 @@ static int temporary(void)
     return fd;
 }
 
+/* The file on the server may have so many bytes: as many as are free where it goes, and, if the server does not say how
+ * large it is, no more than the limit. */
+static int32_t check_size(const remote *r, rec_job *job, uint64_t size)
+{
+    uint64_t most = r->http->facts.total == REC_UNKNOWN ? r->http->limits.bytes : REC_UNKNOWN;
+    bool full = r->free < most;
+    most = full ? r->free : most;
+    if (size <= most) {
+        return REC_OK;
+    }
+    (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                   "the server sends no parts of the file, and more than %" PRIu64 " bytes of it, %s", most,
+                   full ? "as many as are free in the temporary folder" : "the limit");
+    rec_fail_hint(job, full ? "TMPDIR names another folder."
+                            : "LIBRECORD_HTTP_SIZE (record: --http-size) sets it, in bytes.");
+    return REC_E_LIMIT;
+}
+
+/* Makes the file that all of it goes into. */
+static int32_t begin_whole(remote *r, rec_job *job)
+{
+    struct statvfs space;
+    r->whole = temporary();
+    if (r->whole < 0) {
+        return fail_file(job, "make a temporary file");
+    }
+    r->free = fstatvfs(r->whole, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize : REC_UNKNOWN;
+    return r->http->facts.total == REC_UNKNOWN ? REC_OK : check_size(r, job, r->http->facts.total);
+}
+
 /* The first bytes: into the window, or, if all of the file comes, into a file. */
 static int32_t take_first(void *user, rec_job *job, const void *data, uint64_t size)
 {
     remote *r = user;
     const uint8_t *from = data;
+    int32_t status;
     if (r->http->facts.ranges) {
         if (!make_room(r, FIRST) || size > r->room - r->count) {
             return no_memory(job, FIRST);
@@ -97,10 +130,9 @@ static int32_t take_first(void *user, rec_job *job, const void *data, uint64_t s
         r->count += size;
         return REC_OK;
     }
-    if (r->whole < 0 && (r->whole = temporary()) < 0) {
-        return fail_file(job, "make a temporary file");
-    }
-    while (size) {
+    status = r->whole < 0 ? begin_whole(r, job) : REC_OK;
+    status = status == REC_OK ? check_size(r, job, r->size + size) : status;
+    while (size && status == REC_OK) {
         ssize_t put = write(r->whole, from, (size_t)size);
         if (put < 0 && errno == EINTR) {
             continue;
@@ -112,7 +144,7 @@ static int32_t take_first(void *user, rec_job *job, const void *data, uint64_t s
         size -= (uint64_t)put;
         r->size += (uint64_t)put;
     }
-    return REC_OK;
+    return status;
 }
 
 /* Where bytes go that were asked for. */

@@ -14,11 +14,10 @@
 #include <time.h>
 
 enum {
-    TRIES = 5, /* of a request that breaks without a byte */
+    TRIES = 5, /* of a request that breaks without a byte, one after the other */
     REDIRECTIONS_MOST = 10,
     CONNECT_SECONDS = 30,
-    STALLED_SECONDS = 60, /* without a byte a second */
-    FIRST_PAUSE = 200     /* milliseconds; then twice as long each time */
+    FIRST_PAUSE = 200 /* milliseconds; then twice as long each time */
 };
 
 /** A request under way. */
@@ -135,15 +134,16 @@ static bool set_up(CURL *curl, const lr_http *http)
 {
     const char *redirected = is_tls(http->url) ? "https" : "http,https";
     const char *bundle = secure_getenv("SSL_CERT_FILE");
-    bool done = SET(CURLOPT_URL, http->url) && SET(CURLOPT_PROTOCOLS_STR, "http,https") &&
-                SET(CURLOPT_REDIR_PROTOCOLS_STR, redirected) && SET(CURLOPT_FOLLOWLOCATION, 1L) &&
-                SET(CURLOPT_MAXREDIRS, (long)REDIRECTIONS_MOST) && SET(CURLOPT_NOSIGNAL, 1L) &&
-                SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS) && SET(CURLOPT_LOW_SPEED_LIMIT, 1L) &&
-                SET(CURLOPT_LOW_SPEED_TIME, (long)STALLED_SECONDS) && SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL) &&
-                SET(CURLOPT_ACCEPT_ENCODING, NULL) && SET(CURLOPT_HTTP_CONTENT_DECODING, 0L) &&
-                SET(CURLOPT_USERAGENT, "librecord") && SET(CURLOPT_WRITEFUNCTION, on_body) &&
-                SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
-                SET(CURLOPT_NOPROGRESS, 0L) && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L);
+    bool done =
+        SET(CURLOPT_URL, http->url) && SET(CURLOPT_PROTOCOLS_STR, "http,https") &&
+        SET(CURLOPT_REDIR_PROTOCOLS_STR, redirected) && SET(CURLOPT_FOLLOWLOCATION, 1L) &&
+        SET(CURLOPT_MAXREDIRS, (long)REDIRECTIONS_MOST) && SET(CURLOPT_NOSIGNAL, 1L) &&
+        SET(CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS) && SET(CURLOPT_LOW_SPEED_LIMIT, (long)http->limits.speed) &&
+        SET(CURLOPT_LOW_SPEED_TIME, (long)http->limits.seconds) && SET(CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL) &&
+        SET(CURLOPT_ACCEPT_ENCODING, NULL) && SET(CURLOPT_HTTP_CONTENT_DECODING, 0L) &&
+        SET(CURLOPT_USERAGENT, "librecord") && SET(CURLOPT_WRITEFUNCTION, on_body) &&
+        SET(CURLOPT_HEADERFUNCTION, on_header) && SET(CURLOPT_XFERINFOFUNCTION, on_progress) &&
+        SET(CURLOPT_NOPROGRESS, 0L) && SET(CURLOPT_SSL_VERIFYPEER, 1L) && SET(CURLOPT_SSL_VERIFYHOST, 2L);
     if (done && http->headers) { /* a token that goes without TLS stays on this computer: no proxy sees it */
         done = SET(CURLOPT_HTTPHEADER, http->headers) && (is_tls(http->url) || SET(CURLOPT_PROXY, ""));
     }
@@ -168,7 +168,7 @@ lr_http *lr_http_new(rec_job *job, const char *url)
     http->curl = http->name ? curl_easy_init() : NULL;
     if (!http->curl) {
         (void)no_memory(job);
-    } else if (authorize(http, job) == REC_OK) {
+    } else if (lr_http_limits_read(job, &http->limits) == REC_OK && authorize(http, job) == REC_OK) {
         if (set_up(http->curl, http)) {
             return http;
         }
@@ -416,9 +416,20 @@ static size_t on_body(char *data, size_t one, size_t count, void *user)
 
 /* ---------------------------------------------------------------------------------------------------- requests -- */
 
+/* Whether the server answers, but too slowly; else what timed out is the connection, which may go better. */
+static bool is_slow(const request *r, CURLcode code)
+{
+    curl_off_t connected = 0;
+    return code == CURLE_OPERATION_TIMEDOUT &&
+           curl_easy_getinfo(r->http->curl, CURLINFO_PRETRANSFER_TIME_T, &connected) == CURLE_OK && connected > 0;
+}
+
 /* Whether another try may go better. */
 static bool is_passing(const request *r, CURLcode code)
 {
+    if (is_slow(r, code)) {
+        return false;
+    }
     switch (code) {
     case CURLE_OK:
         return r->skipping && (r->code == 429 || r->code == 408 || r->code >= 500);
@@ -444,6 +455,33 @@ static void pause_for(unsigned milliseconds)
     }
 }
 
+/* What is left of the time that the file's requests may take. Returns 0 if there is no limit, a negative number if
+ * there is nothing left. */
+static long time_left(const lr_http *http)
+{
+    uint64_t all = http->limits.time * 1000;
+    return !all ? 0 : http->milliseconds < all ? (long)(all - http->milliseconds) : -1;
+}
+
+static CURLcode run(request *r)
+{
+    CURL *curl = r->http->curl;
+    long left = time_left(r->http);
+    curl_off_t took = 0;
+    CURLcode code;
+    if (left < 0) {
+        return CURLE_OPERATION_TIMEDOUT;
+    }
+    if (!SET(CURLOPT_TIMEOUT_MS, left)) {
+        return CURLE_OUT_OF_MEMORY;
+    }
+    code = curl_easy_perform(curl);
+    if (curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &took) == CURLE_OK) {
+        r->http->milliseconds += (uint64_t)took / 1000 + 1;
+    }
+    return code;
+}
+
 static CURLcode perform(request *r)
 {
     CURL *curl = r->http->curl;
@@ -457,7 +495,7 @@ static CURLcode perform(request *r)
         !SET(CURLOPT_XFERINFODATA, r) || !SET(CURLOPT_ERRORBUFFER, r->words)) {
         return CURLE_OUT_OF_MEMORY;
     }
-    return curl_easy_perform(curl);
+    return run(r);
 }
 
 /* A try ended. @return whether all is there. */
@@ -491,6 +529,30 @@ static const char *words_of(const request *r, CURLcode code)
     return r->words[0] && !quotes ? r->words : curl_easy_strerror(code);
 }
 
+static int32_t fail_slow(request *r)
+{
+    const lr_http_limits *limits = &r->http->limits;
+    if (time_left(r->http) < 0) {
+        (void)rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN,
+                       "the requests for the file took more than %" PRIu64 " seconds, the limit", limits->time);
+        rec_fail_hint(r->job, "LIBRECORD_HTTP_TIME (record: --http-time) sets it; 0 is none.");
+    } else {
+        (void)rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN,
+                       "the server sends less than %" PRIu64 " bytes a second (over %" PRIu64 " s)", limits->speed,
+                       limits->seconds);
+        rec_fail_hint(r->job, "LIBRECORD_HTTP_SPEED (record: --http-speed) sets the limit: BYTES/SECONDS; 0 is none.");
+    }
+    return REC_E_LIMIT;
+}
+
+static int32_t fail_tries(request *r)
+{
+    (void)rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN, "%" PRIu64 " requests for the file failed, more than the limit",
+                   r->http->failures);
+    rec_fail_hint(r->job, "LIBRECORD_HTTP_TRIES (record: --http-tries) sets it.");
+    return REC_E_LIMIT;
+}
+
 static int32_t fail_transfer(request *r, CURLcode code)
 {
     int32_t status;
@@ -499,6 +561,12 @@ static int32_t fail_transfer(request *r, CURLcode code)
     }
     if (code == CURLE_OK && r->skipping) {
         return fail_code(r);
+    }
+    if (is_slow(r, code) || time_left(r->http) < 0) {
+        return fail_slow(r);
+    }
+    if (r->http->failures > r->http->limits.tries) {
+        return fail_tries(r);
     }
     if (code == CURLE_OUT_OF_MEMORY) {
         return no_memory(r->job);
@@ -529,7 +597,10 @@ int32_t lr_http_get(lr_http *http, rec_job *job, uint64_t offset, uint64_t size,
         if (r.status != REC_OK || !(is_passing(&r, code) || (code == CURLE_OK && !r.skipping))) {
             break;
         }
-        if (r.got > before) { /* it went on: the tries count from here */
+        if (++http->failures > http->limits.tries || time_left(http) < 0) {
+            break;
+        }
+        if (r.got > before) { /* it went on: the tries in a row count from here */
             tries = 0;
             pause = FIRST_PAUSE;
         }

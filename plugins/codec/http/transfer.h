@@ -6,6 +6,7 @@
 #include <curl/curl.h>
 
 #include "plugins/codec/http/http.h"
+#include "plugins/codec/http/limits.h"
 
 enum { LR_HTTP_TAG = 256 };
 
@@ -23,8 +24,11 @@ typedef struct lr_http {
     char *url;  /**< as it is asked for */
     char *name; /**< as messages call it: without user, password and query */
     lr_http_facts facts;
-    bool known;    /**< `facts` are: every further answer must agree */
-    bool optional; /**< that it is not there is no failure: `absent` then says so */
+    lr_http_limits limits;
+    uint64_t failures;     /**< requests that failed, over all */
+    uint64_t milliseconds; /**< that its requests took */
+    bool known;            /**< `facts` are: every further answer must agree */
+    bool optional;         /**< that it is not there is no failure: `absent` then says so */
     bool absent;
 } lr_http;
 

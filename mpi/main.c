@@ -518,6 +518,7 @@ int main(int argc, char **argv)
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &a.rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &a.ranks);
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error in words */
     (void)tool_fail_divert(&a.errors);
     if (a.rank != 0 && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))) {
         (void)tool_fail("cannot open /dev/null");
@@ -533,7 +534,7 @@ int main(int argc, char **argv)
         print_report(&a.report);
     }
     if (tool_output_finish() != EXIT_OK) {
-        status = EXIT_ERROR;
+        status = status == EXIT_OK && tool_memory_was_saved() ? EXIT_UNSYNCED : EXIT_ERROR;
     }
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();

@@ -114,6 +114,7 @@ int main(int argc, char **argv)
 
     /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
     (void)signal(SIGPIPE, SIG_DFL);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error in words */
     tool_output_setup(o.color);
     (void)rec_guard_maps(); /* without it a file that is cut meanwhile ends the command by a signal */
     if (status != EXIT_OK) {
@@ -131,7 +132,7 @@ int main(int argc, char **argv)
         status = fail_unknown(o.operands.at[0]);
     }
     if (tool_output_finish() != EXIT_OK) {
-        status = EXIT_ERROR;
+        status = status == EXIT_OK && tool_memory_was_saved() ? EXIT_UNSYNCED : EXIT_ERROR;
     }
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();

@@ -53,16 +53,14 @@ static void on_signal(int number)
 
 void tool_files_guard(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-
     (void)atexit(remove_doomed); /* the command ends where memory runs out */
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
         struct sigaction action, old;
         memset(&action, 0, sizeof action);
         action.sa_handler = on_signal;
         action.sa_flags = (int)SA_RESETHAND;
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            (void)sigaction(signals[i], &action, NULL);
+        if (sigaction(tool_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            (void)sigaction(tool_signals[i], &action, NULL);
         }
     }
 }
@@ -201,6 +199,7 @@ int tool_target_commit(target *t)
     if (rename(t->temporary, t->path) != 0) {
         return tool_fail("%s: cannot be replaced: %s", t->path, strerror(errno));
     }
+    tool_memory_saved();
     spare(t->temporary);
     free(t->temporary);
     t->temporary = NULL;

@@ -101,7 +101,7 @@ int tool_saved_status(int status)
 int tool_fail_library(void)
 {
     /* Whoever cancelled it knows: the signal that asked for it ends the command. */
-    if (rec_error_status() != REC_E_CANCELLED) {
+    if (rec_error_status() != REC_E_CANCELLED && !tool_progress_unread()) {
         const char *message = rec_error_message();
         size_t first = strcspn(message, "\n");
         text said = {0};

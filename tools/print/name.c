@@ -52,6 +52,11 @@ const char *tool_name_opened(const char *name)
     return known ? known->opened : name;
 }
 
+bool tool_names_any(void)
+{
+    return count > 0;
+}
+
 void tool_names_free(void)
 {
     for (size_t i = 0; i < count; i++) {

@@ -99,7 +99,8 @@ static void watch(int number, void (*handler)(int))
     }
 }
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+const int tool_signals[TOOL_SIGNALS] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,
+                                        SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2};
 
 void tool_progress_begin(rec_context *context, bool quiet)
 {
@@ -133,21 +134,26 @@ bool tool_progress_stopped(void)
     return stopped;
 }
 
+bool tool_progress_unread(void)
+{
+    return interrupted == SIGPIPE;
+}
+
 void tool_progress_guard(void)
 {
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        watch(signals[i], on_signal);
+    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
+        watch(tool_signals[i], on_signal);
     }
 }
 
 void tool_progress_end(void)
 {
     rec_context_set_progress(watched, NULL, NULL);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        watch(signals[i], SIG_DFL);
+    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
+        watch(tool_signals[i], SIG_DFL);
     }
     tool_progress_wipe();
-    if (stopped) {
+    if (stopped || tool_progress_unread()) {
         (void)raise(interrupted);
     }
 }

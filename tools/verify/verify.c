@@ -320,7 +320,7 @@ static int write_metadata(run *r, checked *c)
                            c->path, rec_recorder_name(recorder));
     } else if (failed) {
         status = tool_fail_library();
-    } else if ((status = tool_saved(rec_save(recorder, c->record, c->path))) == EXIT_OK) {
+    } else if (tool_progress_guard(), (status = tool_saved(rec_save(recorder, c->record, c->path))) == EXIT_OK) {
         c->written = xstrdup("the metadata");
     }
     rec_free(path);
@@ -425,7 +425,7 @@ static void print_problems(const run *r, const checked *c)
             printf("  … and %s more (--all tells every one)\n", tool_grouped(c->wrong.count - SHOWN, number));
             return;
         }
-        tool_text_safe(&line, p->key, strlen(p->key));
+        tool_text_name(&line, p->key);
         printf("  %s%s", line.at, *line.at ? ": " : "");
         tool_text_free(&line);
         for (const char *at = p->text, *end; *at; at = end + (*end == '\n')) {

@@ -75,3 +75,55 @@ extern int lr_nothing; int lr_nothing = 0;]])],
         AS_VAR_APPEND([$1], [" $lr_flags"])
     ], [AC_MSG_RESULT([not found])])
 ])
+
+dnl LR_HARDEN(CFLAGS-VARIABLE, LDFLAGS-VARIABLE, PROGRAM-VARIABLE)
+dnl Appends what makes faults in memory harder to exploit, as far as the compiler and the linker have it: a stack
+dnl protector, checked functions of the C library, stacks that cannot jump over their guard page, targets of indirect jumps
+dnl (CET of x86, PAC and BTI of Arm), tables that are read-only before the program begins, and programs at any address.
+dnl lr_hardened names what there is.
+AC_DEFUN([LR_HARDEN], [
+    AC_LANG_ASSERT([C])
+    lr_hardened=
+    LR_HARDEN_WITH([stack-protector], [$1], [-fstack-protector-strong])
+    LR_HARDEN_WITH([stack-clash], [$1], [-fstack-clash-protection])
+    AS_CASE([$host_cpu],
+        [x86_64 | i?86], [LR_HARDEN_WITH([cet], [$1], [-fcf-protection])],
+        [aarch64], [LR_HARDEN_WITH([branch-protection], [$1], [-mbranch-protection=standard])])
+    dnl It needs optimisation, and a distribution may have set it already.
+    AC_MSG_CHECKING([whether functions of the C library can be checked (_FORTIFY_SOURCE)])
+    lr_saved_CFLAGS=$CFLAGS
+    CFLAGS="$CFLAGS $CPPFLAGS -Werror"
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#if !defined __OPTIMIZE__ || defined _FORTIFY_SOURCE
+#error not to be set
+#endif
+#define _FORTIFY_SOURCE 2
+#include <string.h>
+extern int lr_nothing; int lr_nothing = 0;]])],
+        [AC_MSG_RESULT([yes])
+         $1="$[]$1 -D_FORTIFY_SOURCE=2"
+         lr_hardened="$lr_hardened fortify"],
+        [AC_MSG_RESULT([no, or it is set])])
+    CFLAGS=$lr_saved_CFLAGS
+    LR_HARDEN_WITH([relro], [$2], [-Wl,-z,relro,-z,now])
+    AC_MSG_CHECKING([whether $CC makes programs for any address])
+    AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+#if !defined __PIE__ && !defined __pie__
+#error not by itself
+#endif
+extern int lr_nothing; int lr_nothing = 0;]])],
+        [AC_MSG_RESULT([by itself])
+         lr_hardened="$lr_hardened pie"],
+        [AC_MSG_RESULT([not by itself])
+         lr_before=$lr_hardened
+         LR_HARDEN_WITH([pie], [$3], [-fPIE -pie])
+         AS_IF([test "$lr_before" != "$lr_hardened"],
+             [$1="$[]$1 -fPIE"
+              $3=-pie])])
+])
+
+dnl LR_HARDEN_WITH(WORD, VARIABLE, FLAGS)
+AC_DEFUN([LR_HARDEN_WITH], [
+    LR_CHECK_LINK([-Werror $3], [$2="$[]$2 $3"
+        lr_hardened="$lr_hardened $1"])
+])

@@ -764,7 +764,7 @@ int main(int argc, char **argv)
         said[0] = '\0';
     }
     printf("1..%d\n", count);
-    (void)chdir("/");
+    (void)!chdir("/");
     free(plugins);
     free(others);
     scratch_free(folder);

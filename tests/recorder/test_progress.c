@@ -119,7 +119,7 @@ static void assert_holds(const char *path, const char *words)
     char text[64] = "";
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    (void)fread(text, 1, sizeof text - 1, file);
+    (void)!fread(text, 1, sizeof text - 1, file);
     (void)fclose(file);
     assert_string_equal(text, words);
 }

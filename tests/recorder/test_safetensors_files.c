@@ -585,7 +585,7 @@ static char *read_text(const scratch *s, const char *name)
     if (!file) {
         fail_msg("%s is not there", path);
     }
-    (void)fread(text, 1, 65535, file);
+    (void)!fread(text, 1, 65535, file);
     (void)fclose(file);
     free(path);
     return text;

@@ -9,10 +9,10 @@ if [ -z "${HARDENED:-}" ]; then
     skip "a hardened build" "it was configured with sanitizers, for fuzzing or with --disable-hardening"
     finish
 fi
-command -v readelf >/dev/null && command -v objdump >/dev/null || {
+if ! command -v readelf >/dev/null || ! command -v objdump >/dev/null; then
     skip "a hardened build" "readelf and objdump are not installed"
     finish
-}
+fi
 
 # The program and the libraries that libtool's scripts stand for.
 program=$top_builddir/tools/.libs/record
@@ -41,6 +41,7 @@ each() { # NAME PATTERN OPTION FILE...: what readelf says with OPTION of each fi
     check "$each_name" test ! -s "$scratch/lack"
 }
 
+# shellcheck disable=SC2016 # the inner shell expands it
 check "gcc and clang on Linux have at least a stack protector and full RELRO" \
     sh -c 'case $HARDENED in *stack-protector*relro*) ;; *) exit 1 ;; esac'
 # shellcheck disable=SC2086 # lists of files

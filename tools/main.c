@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "tools/tool.h"
+#include "tools/sandbox.h"
 
 enum { COMMANDS_MOST = 32 };
 
@@ -100,7 +100,8 @@ static int run(const command *c, const options *o)
         return run_help(count ? operands[0] : NULL);
     }
     if ((status = tool_session_open(&s, o)) == EXIT_OK) {
-        status = tool_command_run(c, &s, operands, count);
+        status = tool_sandbox_enter(c, &s, operands, count);
+        status = status == EXIT_OK ? tool_command_run(c, &s, operands, count) : status;
         tool_session_close(&s);
     }
     return status;
@@ -110,6 +111,7 @@ int main(int argc, char **argv)
 {
     options o = {0};
     const command *c;
+    char sandbox[64];
     int status = tool_options_parse(&o, argc, argv);
 
     /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
@@ -121,7 +123,8 @@ int main(int argc, char **argv)
         goto done;
     }
     if (o.version) {
-        printf("record (librecord) %s\n", rec_version_string());
+        printf("record (librecord) %s\nsandbox: %s\n", rec_version_string(),
+               tool_sandbox_words(sandbox, sizeof sandbox));
     } else if (o.operands.count == 0 && o.help) {
         print_help();
     } else if (o.operands.count == 0) {

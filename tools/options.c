@@ -32,6 +32,7 @@ enum {
     OPTION_HTTP_TRIES,
     OPTION_HTTP_SIZE,
     OPTION_HTTP_TIME,
+    OPTION_NO_SANDBOX,
     OPTION_ALL,
     OPTION_WHY,
     OPTION_JSON,
@@ -105,6 +106,7 @@ static const option_spec specs[OPTION_COUNT] = {
     [OPTION_HTTP_TRIES] = {"http-tries", "N", 0, READERS, "how many requests for a file may fail (10)"},
     [OPTION_HTTP_SIZE] = {"http-size", "BYTES", 0, READERS, "limit for files of unknown size (64 GiB)"},
     [OPTION_HTTP_TIME] = {"http-time", "SECONDS", 0, READERS, "limit for the time of all requests (none)"},
+    [OPTION_NO_SANDBOX] = {"no-sandbox", NULL, 0, COMMAND_SANDBOXED, "let plugins write, execute and connect"},
     [OPTION_ALL] = {"all", NULL, 'a',
                     COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES | COMMAND_STATS |
                         COMMAND_DIFF | COMMAND_VERIFY,
@@ -395,6 +397,9 @@ static int set_option(options *o, size_t which, const char *value)
         return set_threads(o, value);
     case OPTION_NO_THREADS:
         o->threads = 1;
+        return EXIT_OK;
+    case OPTION_NO_SANDBOX:
+        o->no_sandbox = true;
         return EXIT_OK;
     case OPTION_ALL:
         o->all = true;

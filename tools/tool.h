@@ -26,7 +26,10 @@ enum {
     COMMAND_EDIT = 1 << 14,
     COMMAND_BROWSE = 1 << 15,
     COMMAND_COMPLETION = 1 << 16,
-    COMMAND_ALL = (1 << 17) - 1
+    COMMAND_ALL = (1 << 17) - 1,
+    /* Those that only read. */
+    COMMAND_SANDBOXED = COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_STATS | COMMAND_VERIFY | COMMAND_DIFF |
+                        COMMAND_PLAN | COMMAND_TYPES | COMMAND_REPORT
 };
 
 typedef struct command {

@@ -16,6 +16,7 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null && [
         for moment in writev:1 fchmod:1 fsync:1 renameat:1; do
             echo old >out/x.mpk.gz
             (
+                # shellcheck disable=SC3045 # dash, bash and ksh have it
                 ulimit -c 0
                 strace -f -qq -o calls -e "trace=${moment%:*}" -e "inject=${moment%:*}:signal=$signal:when=${moment#*:}" \
                     "$record" convert -q in.mpk out/x.mpk.gz 2>>said
@@ -29,6 +30,7 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null && [
     same "and nothing is said" /dev/null said
     echo old >sums
     (
+        # shellcheck disable=SC3045
         ulimit -c 0
         strace -f -qq -o calls -e trace=fsync -e inject=fsync:signal=USR1:when=1 \
             "$record" verify -q --sums write --sums-file sums in.mpk 2>/dev/null >&2

@@ -249,6 +249,8 @@ static const char *run_folder(void)
 
     if (!folder[0]) {
         (void)snprintf(folder, sizeof folder, "%s/command", fuzz_folder());
+        /* A sandbox would hold for all that follow. */
+        fuzz_must(setenv("LIBRECORD_SANDBOX", "no", 1) == 0, "memory for the environment");
         fuzz_must(setenv("XDG_CONFIG_HOME", fuzz_folder(), 1) == 0 && setenv("XDG_CONFIG_DIRS", fuzz_folder(), 1) == 0,
                   "an environment");
     }

@@ -61,6 +61,7 @@ SHARED = {
     "threads": [Row("--threads", "2")],
     "no-threads": [Row("--no-threads")],
     "cache": [Row("--cache", "cache")],
+    "no-sandbox": [Row("--no-sandbox")],
     "http-speed": [Row("--http-speed", "1024/60")],
     "http-tries": [Row("--http-tries", "3")],
     "http-size": [Row("--http-size", "1000000")],

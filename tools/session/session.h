@@ -47,7 +47,8 @@ typedef struct options {
     int color;                                          /* COLOR_… */
     const char *type_of, *burn, *base, *max_shard_size; /* NULL if not given */
     uint32_t threads;                                   /* 0: as configured */
-    bool json, all, why, clamp, quiet, no_map, help, version, self_describing, positional, recursive, check, keep_names;
+    bool json, all, why, clamp, quiet, no_map, no_sandbox, help, version, self_describing, positional, recursive, check,
+        keep_names;
     bool debug, strict; /* also among the readings */
     words type, types;
     words to_options, metadata; /* NAME=VALUE */

@@ -173,6 +173,22 @@ else
     skip "stopped at any call" "strace is not installed, may not trace, or this is built with sanitizers"
 fi
 
+# A directory in the output directory that is a link is not followed.
+mkdir -p "$scratch/tree/sub" "$scratch/into" "$scratch/elsewhere"
+cp 0.18.0/mnist.mpk "$scratch/tree/sub/a.mpk"
+cp 0.18.0/mnist.mpk "$scratch/tree/b.mpk"
+ln -s ../elsewhere "$scratch/into/sub"
+run convert -r "$scratch/tree" "$scratch/into"
+status_is "a directory in OUT that is a link fails" 2
+check "… with its reason" grep -q 'its folder is a link, which may lead out of the output folder' "$scratch/out" "$scratch/err"
+check "… and nothing is written through it" [ -z "$(ls "$scratch/elsewhere")" ]
+check "… the other files are written" [ -f "$scratch/into/b.mpk" ]
+ln -s into "$scratch/linked"
+rm "$scratch/into/sub"
+run convert -q -r "$scratch/tree" "$scratch/linked"
+status_is "OUT itself may be a link" 0
+check "… which is followed" [ -f "$scratch/into/sub/a.mpk" ]
+
 # ------------------------------------------------------------------------------------------------------------ JSON --
 
 need_jq

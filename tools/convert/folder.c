@@ -393,11 +393,28 @@ static void convert_found(folder *f, found *file, const char *in, const char *ou
     tool_conversion_free(&c);
 }
 
+/* Whether a directory between the output directory and a file in it is a link, which may lead anywhere. */
+static bool leads_out(const folder *f, char *path)
+{
+    bool link = false;
+
+    for (char *slash = strchr(path + strlen(f->out) + 1, '/'); slash && !link; slash = strchr(slash + 1, '/')) {
+        struct stat is;
+        *slash = '\0';
+        link = lstat(path, &is) == 0 && S_ISLNK(is.st_mode);
+        *slash = '/';
+    }
+    return link;
+}
+
 void tool_folder_convert(folder *f, found *file)
 {
     char *in = tool_folder_path(f, file), *out = xasprintf("%s/%s", f->out, file->target);
 
-    if (!f->dry && !tool_folder_make(out)) {
+    if (leads_out(f, out)) {
+        file->result = FOLDER_FAILED;
+        file->why = xstrdup("its folder is a link, which may lead out of the output folder");
+    } else if (!f->dry && !tool_folder_make(out)) {
         file->result = FOLDER_FAILED;
         file->why = xasprintf("cannot make its folder: %s", strerror(errno));
     } else {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,7 +33,7 @@ enum { NAME = 32 }; /* digits of the digest that files are called by */
 struct lr_http_cache {
     int folder, fd;
     char digest[2 * LR_SHA256_BYTES + 1];
-    char index[NAME + 8], fresh[NAME + 8]; /* names: of the index, and of one that takes its place */
+    char index[NAME + 8], fresh[NAME + 24]; /* names: of the index, and of one that takes its place, "": none */
     lr_http_facts facts;
     uint64_t blocks, unsaved;
     uint8_t *bits;
@@ -93,12 +94,20 @@ static void read_index(lr_http_cache *c)
     }
 }
 
-/* A new file, whatever has its name: one of a process that was killed. NULL: it cannot be made. */
-static FILE *make_fresh(const lr_http_cache *c)
+/* A new file under a name that nobody can foresee; one of an earlier index that was not finished goes. NULL: it cannot
+ * be made. */
+static FILE *make_fresh(lr_http_cache *c)
 {
+    uint64_t random = 0;
     FILE *file;
     int fd;
-    (void)unlinkat(c->folder, c->fresh, 0);
+    if (*c->fresh) {
+        (void)unlinkat(c->folder, c->fresh, 0);
+    }
+    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
+        return NULL;
+    }
+    (void)snprintf(c->fresh, sizeof c->fresh, "%.*s.%016" PRIx64 ".new", NAME, c->digest, random);
     fd = openat(c->folder, c->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file && fd >= 0) {
@@ -122,6 +131,11 @@ static bool write_index(lr_http_cache *c)
     good = good && fputc('\n', file) != EOF;
     good = file && fclose(file) == 0 && good;
     good = good && renameat(c->folder, c->fresh, c->folder, c->index) == 0;
+    if (good) {
+        c->fresh[0] = '\0';
+    } else if (*c->fresh) {
+        (void)unlinkat(c->folder, c->fresh, 0);
+    }
     c->unsaved = 0;
     return good;
 }
@@ -200,7 +214,6 @@ static lr_http_cache *make(const lr_http *http)
         c->bits = calloc(1, (size_t)((c->blocks + 7) / 8));
         lr_sha256_hex(http->url, strlen(http->url), c->digest);
         (void)snprintf(c->index, sizeof c->index, "%.*s.index", NAME, c->digest);
-        (void)snprintf(c->fresh, sizeof c->fresh, "%.*s.new", NAME, c->digest);
     }
     if (c && !c->bits) {
         destroy(c);

@@ -331,7 +331,8 @@ enum {
     REC_PLUGIN_FORMAT = 0, /**< a recorder */
     REC_PLUGIN_CODEC = 1,  /**< compression or encryption, for any format */
     REC_PLUGIN_STACK = 2,  /**< a recorder: a named combination of a format and a codec */
-    REC_PLUGIN_SOURCE = 3  /**< opens paths with a scheme */
+    REC_PLUGIN_SOURCE = 3, /**< opens paths with a scheme */
+    REC_PLUGIN_SCHEME = 4  /**< decodes quantised tensors to numbers */
 };
 
 /** A plugin in the registry. Strings live as long as the context. */
@@ -675,6 +676,14 @@ REC_API int32_t rec_tensor_assumed(const rec_tensor *tensor);
 /** @return the offset of the tensor's bytes in the (decompressed) file, `REC_UNKNOWN` if they are not stored as such.
  */
 REC_API uint64_t rec_tensor_offset(const rec_tensor *tensor);
+
+/** Returns the name that a scheme gives the way a tensor is stored, "FP8 E4M3, 128x128 blocks", or NULL. */
+REC_API const char *rec_tensor_scheme(const rec_tensor *tensor);
+/** Returns the element type that a tensor has as numbers: `rec_tensor_dtype`, or what a scheme decodes it to.
+ * REC_DTYPE_NONE if there are no numbers. */
+REC_API rec_dtype rec_tensor_numbers_dtype(const rec_tensor *tensor);
+/** Returns 1 if a scheme decodes the tensor together with another one, whose part it is: a scale. Else 0. */
+REC_API int32_t rec_tensor_is_part(const rec_tensor *tensor);
 
 /** Returns the stored bytes, little-endian, at any alignment; without a copy if they are mapped or in memory.
  * @param size (out, may be NULL). @return borrowed from the record; NULL with an error. */

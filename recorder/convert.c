@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Converting: a load and a save as one operation, with a plan where load arguments ask for one. */
+#include "core/scheme/scheme.h"
 #include "recorder/recorder.h"
 
 /* The recorder that will write `out` makes foreign files. */
@@ -26,6 +27,10 @@ static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, co
     }
     input = lr_recorder_input(from, record, in);
     if (!lr_import_needed(&input)) {
+        if (lr_precision_changes(to->precision) && lr_schemes_decode(job, record) != REC_OK) {
+            rec_record_free(record);
+            return NULL;
+        }
         return record;
     }
     *plan = lr_plan_new(job, to->type, to->target, to->precision, is_foreign(job, to, out));

@@ -456,6 +456,10 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *r, rec_source *source, co
             rec_record_free(record);
             record = NULL;
         }
+        if (record && lr_decode_loaded(job, r, source, record) != REC_OK) {
+            rec_record_free(record);
+            record = NULL;
+        }
         if (record) {
             record->typed = lr_job_typed(job) && (job->plugin->traits & (REC_TRAIT_NEEDS_TYPE | REC_TRAIT_NO_NAMES));
             note_assumed(job, record);

@@ -23,8 +23,8 @@ static int32_t fail_value(rec_job *job, const char *name, const char *expected, 
 /* The options that core has for every recorder. @return 1 if it was one, 0 if not, -1: the job has failed. */
 static int set_common(rec_job *job, rec_recorder *r, const char *name, const char *value)
 {
-    static const char *const names[] = {"map", "sync", "clamp", "modules"};
-    bool *const targets[] = {&r->map, &r->sync, &r->clamp, &r->modules};
+    static const char *const names[] = {"map", "sync", "clamp", "modules", "decode"};
+    bool *const targets[] = {&r->map, &r->sync, &r->clamp, &r->modules, &r->decode};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(name, names[i]) == 0) {
             if (!lr_bool_read(value, targets[i])) {
@@ -75,7 +75,7 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     const rec_option *option = lr_option_find(plugin, name);
     char why[256];
     if (!option) {
-        char names[256] = "map, data, sync, check, clamp, modules, layout";
+        char names[256] = "map, data, decode, sync, check, clamp, modules, layout";
         lr_suggestion near;
         size_t used = strlen(names);
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);

@@ -18,6 +18,7 @@ struct rec_recorder {
     rec_precision precision;   /**< not DEFAULT */
     bool map, sync, clamp;
     bool skip;              /**< what is read are headers: tensors have no data */
+    bool decode;            /**< encoded tensors become numbers at any precision, where they can */
     bool modules;           /**< what is read is looked over: its modules' shapes, its layers */
     int32_t check;          /**< LR_CHECK_…: whether what was saved is read back */
     int32_t target;         /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
@@ -49,6 +50,25 @@ int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path
 const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_source *source, const char *path);
 rec_record *lr_load_file(rec_job *job, rec_recorder *recorder, const char *path);
 rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *path);
+
+/* settings.c */
+
+/** The settings of a model, in the config.json next to its file. */
+typedef struct lr_model_settings lr_model_settings;
+/** @param model its file or directory, borrowed. NULL: the job has failed. */
+lr_model_settings *lr_settings_new(rec_job *job, rec_source *model);
+/** Returns a value as text by its path, "quantization_config.quant_method"; NULL: there is none, or no config.json. */
+const char *lr_settings_find(void *settings, const char *path);
+void lr_settings_free(lr_model_settings *settings);
+
+/* schemes.c */
+
+/** Asks the schemes about a record that was read, and decodes it as the recorder demands.
+ * @param source the file it was read from. */
+int32_t lr_decode_loaded(rec_job *job, const rec_recorder *recorder, rec_source *source, rec_record *record);
+/** Returns the record that a recorder with a precision writes: without encoded tensors. @param copy (out) the caller's,
+ * or NULL if it is the record itself. NULL: the job has failed. */
+const rec_record *lr_decode_saved(rec_job *job, rec_precision precision, const rec_record *record, rec_record **copy);
 
 /* write.c */
 

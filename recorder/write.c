@@ -193,15 +193,18 @@ int32_t lr_save_sink(rec_job *job, rec_recorder *r, const lr_plugin *plugin, con
                      void **data, uint64_t *size)
 {
     rec_plan *plan = NULL;
+    rec_record *decoded = NULL;
     if (!sink) {
         return job->error.status;
     }
     if (lr_watch_cuts()) {
         (void)lr_record_check_whole(job, record, false);
     }
-    record = with_constants(job, r, plugin, record, &plan);
+    record = lr_decode_saved(job, r->precision, record, &decoded);
+    record = record ? with_constants(job, r, plugin, record, &plan) : NULL;
     write_record(job, r, plugin, record, sink, data, size);
     rec_plan_free(plan);
+    rec_record_free(decoded);
     return job->error.status;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/scheme/scheme.h"
 #include "remap/remap.h"
 
 /* Settles what a source's load arguments leave open. */
@@ -136,18 +137,6 @@ static int32_t take_arguments(rec_job *job, rec_plan *plan, const lr_plan_input 
     return job->error.status;
 }
 
-/* What is written at a precision is numbers, and so is what operations work on on the way there. The map of a foreign
- * file has its tensors beside each other. */
-static void take_numbers(rec_value *root)
-{
-    for (uint64_t i = 0; root->kind == REC_KIND_MAP && i < root->v.map->count; i++) {
-        rec_value *value = &root->v.map->entries[i].value;
-        if (value->kind == REC_KIND_TENSOR && value->v.tensor->numbers) {
-            *value->v.tensor = *value->v.tensor->numbers;
-        }
-    }
-}
-
 int32_t lr_fail_burns(rec_job *job)
 {
     (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
@@ -206,8 +195,8 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
             (void)lr_fail_memory(job, source->rules->count * sizeof *source->hits);
         }
     }
-    if (input->owned && lr_precision_changes(plan->written)) {
-        take_numbers(&input->owned->root);
+    if (!lr_job_failed(job) && input->owned && lr_precision_changes(plan->written)) {
+        (void)lr_schemes_decode(job, input->owned); /* rules and adapters work on logical tensors */
     }
     if (lr_job_failed(job) || check_direction(job, plan, source) != REC_OK) {
         lr_plan_source_drop(plan);

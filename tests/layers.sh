@@ -10,7 +10,7 @@ set -u
 : "${top_builddir:=.}"
 
 # Each may use those before it; types and remap stand side by side.
-rooms='common core/base core/config core/io core/record core/registry burn/layout burn/visit types remap/regex remap/ops remap/rules remap/plan
+rooms='common core/base core/config core/io core/record core/registry core/scheme burn/layout burn/visit types remap/regex remap/ops remap/rules remap/plan
 remap/forward remap/torch remap/fit remap/reverse remap recorder parallel'
 # These see the public headers alone, and each other in this order.
 outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools mpi'

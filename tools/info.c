@@ -110,6 +110,22 @@ static void print_contents(const summary *s, const char *label)
     putchar('\n');
 }
 
+static void print_schemes(const summary *s, size_t width)
+{
+    char number[NUMBER_ROOM];
+
+    for (size_t i = 0; i < s->scheme_count; i++) {
+        text label = {0};
+        tool_text_safe(&label, s->schemes[i].label, strlen(s->schemes[i].label));
+        printf("%-*s%s, %s tensor%s\n", (int)width,
+               i                     ? ""
+               : s->scheme_count > 1 ? "schemes"
+                                     : "scheme",
+               label.at, tool_grouped(s->schemes[i].tensors, number), tool_plural(s->schemes[i].tensors));
+        tool_text_free(&label);
+    }
+}
+
 static void print_largest(const summary *s, const char *label)
 {
     char number[NUMBER_ROOM];
@@ -187,6 +203,7 @@ static void print_people(const rec_record *record, const summary *s, const famil
     } else {
         printf("%snot known without its type: no parameters can be found in it\n", labels[1]);
     }
+    print_schemes(s, width);
     if (s->largest) {
         print_largest(s, labels[2]);
     }
@@ -255,6 +272,14 @@ static void print_json(json *j, const rec_record *record, const summary *s, cons
         }
     }
     tool_json_close(j, '}');
+    tool_json_array(j, "schemes");
+    for (size_t i = 0; i < s->scheme_count; i++) {
+        tool_json_object(j, NULL);
+        tool_json_string(j, "scheme", s->schemes[i].label);
+        tool_json_uint(j, "tensors", s->schemes[i].tensors);
+        tool_json_close(j, '}');
+    }
+    tool_json_close(j, ']');
     if (s->largest) {
         tool_json_object(j, "largest");
         tool_json_text(j, "key", s->largest_path.at, s->largest_path.length);

@@ -20,7 +20,7 @@ static void json_words(json *j, const char *key, const char *list, const char *s
 
 static const char *kind_word(int32_t kind)
 {
-    static const char *const kinds[] = {"format", "codec", "stack", "source"};
+    static const char *const kinds[] = {"format", "codec", "stack", "source", "scheme"};
     return kind >= 0 && kind < (int32_t)(sizeof kinds / sizeof *kinds) ? kinds[kind] : "unknown";
 }
 
@@ -183,6 +183,9 @@ static const char *abilities(const rec_plugin_info *p)
     if (p->kind == REC_PLUGIN_SOURCE) {
         return p->can_load ? "open" : "";
     }
+    if (p->kind == REC_PLUGIN_SCHEME) {
+        return p->can_load ? "decode" : "recognise and reject";
+    }
     return p->can_load && p->can_save ? "load and save" : p->can_load ? "load only" : p->can_save ? "save only" : "";
 }
 
@@ -198,7 +201,7 @@ static void print_one(const rec_plugin_info *p)
     detail("format", p->format);
     detail("codec", p->codec);
     detail(strchr(p->extensions, ',') ? "extensions" : "extension",
-           *p->extensions || !p->usable || p->kind == REC_PLUGIN_SOURCE ? p->extensions : "none: it works in memory");
+           *p->extensions || !p->usable || p->kind >= REC_PLUGIN_SOURCE ? p->extensions : "none: it works in memory");
     detail("can", abilities(p));
     detail("folders", p->reads_folders ? "are read like files" : "");
     if (p->usable && (p->kind == REC_PLUGIN_FORMAT || p->kind == REC_PLUGIN_STACK)) {

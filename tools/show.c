@@ -711,17 +711,54 @@ static int show_several(const session *s, const rec_record *record, const char *
     return status;
 }
 
+/* Whether the numbers of a key are there once quantised tensors are decoded: it is the name of a decoded tensor, or of
+ * codes that have an element type of their own. */
+static bool is_packed(const rec_record *record, const char *key)
+{
+    size_t length = tool_slice_find(key);
+    char *name = xasprintf("%.*s", (int)length, key);
+    const rec_tensor *tensor = rec_tensor_at(record, name);
+
+    free(name);
+    return tensor ? rec_tensor_scheme(tensor) && rec_dtype_bits(rec_tensor_dtype(tensor)) != 0
+                  : !is_key(record, key) && !is_pattern(record, key);
+}
+
+static rec_record *load(session *s, rec_recorder **recorder, const char *path)
+{
+    rec_record *record = NULL;
+
+    *recorder = tool_session_look(s);
+    if (*recorder) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = tool_session_load_typed(s, *recorder, path);
+        tool_progress_end();
+    }
+    return record;
+}
+
 int tool_run_show(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = tool_session_look(s);
-    rec_record *record = NULL;
+    rec_recorder *recorder;
+    rec_record *record = load(s, &recorder, operands[0]);
     notes n = {0};
     int status = EXIT_ERROR;
 
-    if (recorder) {
-        tool_progress_begin(s->context, s->o->quiet);
-        record = tool_session_load_typed(s, recorder, operands[0]);
-        tool_progress_end();
+    if (record && count == 2 && strcmp(operands[0], "-") != 0 && is_packed(record, operands[1])) {
+        rec_recorder *other;
+        rec_record *decoded;
+        s->decoded = true;
+        decoded = load(s, &other, operands[0]);
+        if (decoded && is_key(decoded, operands[1])) {
+            rec_record *stored = record;
+            rec_recorder *first = recorder;
+            record = decoded;
+            recorder = other;
+            decoded = stored;
+            other = first;
+        }
+        rec_record_free(decoded);
+        rec_close_recorder(other);
     }
     if (record) {
         tool_notes_take(&n);

@@ -100,6 +100,13 @@ typedef struct lr_view {
     void *data; /**< aligned to 64 */
 } lr_view;
 
+/** What a scheme says of a tensor that it claims. Lives in the record's arena. */
+typedef struct lr_scheme {
+    const char *label;       /**< "FP8 E4M3, 128x128 blocks" */
+    const char *path;        /**< of the logical tensor, as the record's keys are written; NULL: the tensor's own */
+    const char *unsupported; /**< why it cannot be decoded, or NULL */
+} lr_scheme;
+
 struct rec_tensor {
     rec_record *record; /**< it belongs to */
     lr_data *data;
@@ -108,8 +115,9 @@ struct rec_tensor {
     uint64_t count;
     _Atomic(lr_view *) views;
     const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
-    struct rec_tensor *numbers;   /**< its elements as numbers, made when they are asked for, a tensor of the same shape
-                                     and id;   NULL: they are numbers, or nobody can make them that */
+    struct rec_tensor *numbers;   /**< the logical tensor that a scheme makes of it when it is asked for, of the same
+                                     id; NULL: its elements are numbers, or nobody can make them that */
+    const lr_scheme *scheme;      /**< what claimed it, or NULL */
     uint8_t rank;
     uint8_t packed; /**< element type of the bytes: `stored`, or a narrower integer type that holds all values (V1) */
     uint8_t stored; /**< element type in the file */
@@ -117,6 +125,7 @@ struct rec_tensor {
     bool assumed;
     bool anonymous; /**< a parameter whose id is unknown, as its file has no ids; written, it gets one of its path */
     bool id_made;   /**< librecord made the id: no file has it */
+    bool part; /**< of a logical tensor whose first part is another one */
 };
 
 /** Whether a tensor is a parameter of a module: Burn stores {id, param} of it, and else the tensor itself. */
@@ -306,10 +315,14 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
 
 /** Element type a tensor has at a precision; see lr_dtype_at. One that has numbers becomes these, unless it is kept. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
-/** The tensor itself, or its numbers if it is to be read as a number type. */
+/** The tensor itself, or its numbers if it is to be read as a number type, has none itself, and has as many elements.
+ */
 static inline const rec_tensor *lr_tensor_as(const rec_tensor *tensor, rec_dtype dtype)
 {
-    return tensor->numbers && rec_dtype_bits(dtype) ? tensor->numbers : tensor;
+    return tensor->numbers && rec_dtype_bits(dtype) && !rec_dtype_bits(tensor->stored) &&
+                   tensor->numbers->count == tensor->count
+               ? tensor->numbers
+               : tensor;
 }
 /** Whether a precision changes what is stored: not KEEP, not DEFAULT. */
 static inline bool lr_precision_changes(rec_precision precision)

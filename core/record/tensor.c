@@ -441,6 +441,24 @@ const rec_value *rec_tensor_dtype_value(const rec_tensor *tensor)
     return tensor ? tensor->dtype_value : NULL;
 }
 
+const char *rec_tensor_scheme(const rec_tensor *tensor)
+{
+    return tensor && tensor->scheme ? tensor->scheme->label : NULL;
+}
+
+rec_dtype rec_tensor_numbers_dtype(const rec_tensor *tensor)
+{
+    return !tensor                         ? REC_DTYPE_NONE
+           : rec_dtype_bits(tensor->dtype) ? tensor->dtype
+           : tensor->numbers               ? lr_tensor_as(tensor, REC_DTYPE_F32)->dtype
+                                           : REC_DTYPE_NONE;
+}
+
+int32_t rec_tensor_is_part(const rec_tensor *tensor)
+{
+    return tensor && tensor->part;
+}
+
 uint32_t rec_tensor_rank(const rec_tensor *tensor)
 {
     return tensor ? tensor->rank : 0;

@@ -230,9 +230,10 @@ static bool check_members(const rec_plugin *plugin, char *reason)
         FORMAT = 1 << REC_PLUGIN_FORMAT,
         CODEC = 1 << REC_PLUGIN_CODEC,
         STACK = 1 << REC_PLUGIN_STACK,
-        SOURCE = 1 << REC_PLUGIN_SOURCE
+        SOURCE = 1 << REC_PLUGIN_SOURCE,
+        SCHEME = 1 << REC_PLUGIN_SCHEME
     };
-    static const char *const kinds[] = {"format", "codec", "stack", "plugin for sources"};
+    static const char *const kinds[] = {"format", "codec", "stack", "plugin for sources", "scheme"};
     const struct {
         const char *name;
         bool set;
@@ -250,6 +251,9 @@ static bool check_members(const rec_plugin *plugin, char *reason)
         {"format", plugin->format, STACK},
         {"codec", plugin->codec, STACK},
         {"presets", plugin->presets, STACK},
+        {"claim", plugin->claim, SCHEME},
+        {"spans", plugin->spans, SCHEME},
+        {"tile", plugin->tile, SCHEME},
         {"options", plugin->options, FORMAT | CODEC | SOURCE},
         {"adapter", plugin->adapter != REC_ADAPTER_NONE, FORMAT},
         {"burn_name", plugin->burn_name, FORMAT | STACK},
@@ -306,7 +310,7 @@ static bool check_stack(const rec_plugin *plugin, char *reason)
 
 static bool check_can(const rec_plugin *plugin, char *reason)
 {
-    if (plugin->kind >= REC_PLUGIN_FORMAT && plugin->kind <= REC_PLUGIN_SOURCE && !check_members(plugin, reason)) {
+    if (plugin->kind >= REC_PLUGIN_FORMAT && plugin->kind <= REC_PLUGIN_SCHEME && !check_members(plugin, reason)) {
         return false;
     }
     switch (plugin->kind) {
@@ -318,6 +322,8 @@ static bool check_can(const rec_plugin *plugin, char *reason)
         return check_stack(plugin, reason);
     case REC_PLUGIN_SOURCE:
         return check_source(plugin, reason);
+    case REC_PLUGIN_SCHEME:
+        return plugin->claim || REFUSE("it claims no tensors, though it is a scheme");
     default:
         return REFUSE("it is of a kind that librecord %s does not know (%d)", rec_version_string(), (int)plugin->kind);
     }

@@ -29,9 +29,9 @@ bool lr_plugin_has_name(const rec_plugin *d, const char *name)
 
 bool lr_plugin_can(const rec_plugin *d, lr_direction direction)
 {
-    bool codec = d->kind == REC_PLUGIN_CODEC, source = d->kind == REC_PLUGIN_SOURCE;
-    bool loads = codec ? d->decode != NULL : source ? d->open != NULL : d->load != NULL;
-    bool saves = codec ? d->encode != NULL : !source && d->save != NULL;
+    bool codec = d->kind == REC_PLUGIN_CODEC;
+    bool loads = codec ? d->decode != NULL : d->load || d->open || d->tile;
+    bool saves = codec ? d->encode != NULL : d->save != NULL;
     return (!(direction & LR_CAN_LOAD) || loads) && (!(direction & LR_CAN_SAVE) || saves);
 }
 

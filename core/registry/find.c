@@ -84,7 +84,7 @@ const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *b
 {
     lr_look l = lr_look_begin(job);
     const lr_plugin *plugin = NULL;
-    lr_place at = {.sources = kind == REC_PLUGIN_SOURCE};
+    lr_place at = {.room = lr_room_of(kind)};
     lr_find *find;
     while (l.t && !plugin && (find = lr_table_next(job, l.t, &at))) {
         if (before) {
@@ -652,7 +652,7 @@ const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
     }
     lr_job_open(&job, context, "plugins", NULL);
     plugin = lr_job_failed(&job) ? NULL : lr_registry_look(&job, name);
-    for (int32_t kind = REC_PLUGIN_CODEC; !plugin && kind <= REC_PLUGIN_SOURCE; kind++) {
+    for (int32_t kind = REC_PLUGIN_CODEC; !plugin && kind <= REC_PLUGIN_SCHEME; kind++) {
         plugin = lr_registry_raw(&job, kind, name); /* each kind has a namespace; recorders come first */
     }
     if (!plugin && !lr_job_failed(&job)) {

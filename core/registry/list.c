@@ -70,7 +70,7 @@ static const char *hidden_text(rec_job *job, lr_table *t, const lr_find *find)
     veil v = {.job = job, .t = t, .find = find};
     const rec_plugin *d = lr_find_is(find);
     const char *kept;
-    if (find->refused || d->kind == REC_PLUGIN_SOURCE) {
+    if (find->refused || lr_room_of(d->kind) != LR_ROOM_RECORDERS) {
         return "";
     }
     veil_ask(&v, false, d->name);
@@ -133,10 +133,10 @@ static int32_t add_line(rec_job *job, lr_table *t, lr_find *find)
     return job->error.status;
 }
 
-/* Opens all files of source plugins, or all others, and combines all stacks. */
-static int32_t use_all(rec_job *job, lr_table *t, bool sources)
+/* Opens all files of a room, and combines all stacks. */
+static int32_t use_all(rec_job *job, lr_table *t, lr_room room)
 {
-    (void)lr_table_see_all(job, t, sources);
+    (void)lr_table_see_all(job, t, room);
     for (uint64_t i = 0; i < t->file_count; i++) {
         for (uint64_t j = 0; j < t->files[i]->count && !lr_job_failed(job); j++) {
             (void)lr_table_use(job, t, t->files[i]->finds[j]);
@@ -148,7 +148,10 @@ static int32_t use_all(rec_job *job, lr_table *t, bool sources)
 /* Opens all files and makes the list. */
 static int32_t complete(rec_job *job, lr_table *t)
 {
-    if (t->complete || use_all(job, t, false) != REC_OK || use_all(job, t, true) != REC_OK) {
+    for (lr_room room = LR_ROOM_RECORDERS; !t->complete && room < LR_ROOMS && !lr_job_failed(job); room++) {
+        (void)use_all(job, t, room);
+    }
+    if (t->complete || lr_job_failed(job)) {
         return job->error.status;
     }
     t->info_count = 0;
@@ -303,7 +306,7 @@ bool lr_registry_folder_names(rec_job *job, char *text, size_t room)
 static const lr_find *first_of(const lr_table *t, bool usable, const char *name)
 {
     for (uint64_t i = 0; i < t->file_count; i++) {
-        for (uint64_t j = 0; !t->files[i]->sources && j < t->files[i]->count; j++) {
+        for (uint64_t j = 0; t->files[i]->content == LR_ROOM_RECORDERS && j < t->files[i]->count; j++) {
             const lr_find *find = t->files[i]->finds[j];
             bool named = !name || (find->plugin.d.name && lr_name_same(find->plugin.d.name, name)) ||
                          lr_file_called(find->file, name);
@@ -392,7 +395,7 @@ static bool open_all(rec_job *job, lr_table *t)
     rec_job quiet;
     bool opened;
     lr_job_begin(&quiet, job->context, "plugins", NULL);
-    opened = use_all(&quiet, t, false) == REC_OK;
+    opened = use_all(&quiet, t, LR_ROOM_RECORDERS) == REC_OK;
     lr_job_drop(&quiet);
     return opened;
 }
@@ -400,7 +403,7 @@ static bool open_all(rec_job *job, lr_table *t)
 int32_t lr_registry_fail_empty(rec_job *job)
 {
     lr_look l = lr_look_begin(job);
-    if (l.t && use_all(job, l.t, false) == REC_OK && !first_of(l.t, true, NULL)) {
+    if (l.t && use_all(job, l.t, LR_ROOM_RECORDERS) == REC_OK && !first_of(l.t, true, NULL)) {
         const lr_find *first = first_of(l.t, false, NULL);
         if (first) {
             (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "no recorder can be used: %s was rejected: %s",
@@ -432,7 +435,7 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format)
     lr_look l = lr_look_begin(job);
     const lr_find *refused;
     lr_excerpt brief;
-    if (l.t && use_all(job, l.t, false) == REC_OK) {
+    if (l.t && use_all(job, l.t, LR_ROOM_RECORDERS) == REC_OK) {
         refused = first_of(l.t, false, *format ? format : name);
         if (refused) {
             (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the recorder \"%s\" cannot be used: %s was rejected: %s",

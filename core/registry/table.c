@@ -18,7 +18,24 @@
 /* A table with more descriptors lacks the NULL at its end. */
 enum { DESCRIPTORS_MOST = 64 };
 
-static const char source_prefix[] = "source-";
+/* What the name of a file begins with, by the plugins in it. */
+static const char *const prefixes[LR_ROOMS] = {"", "source-", "scheme-"};
+
+lr_room lr_room_of(int32_t kind)
+{
+    return kind == REC_PLUGIN_SOURCE   ? LR_ROOM_SOURCES
+           : kind == REC_PLUGIN_SCHEME ? LR_ROOM_SCHEMES
+                                       : LR_ROOM_RECORDERS;
+}
+
+static lr_room room_by_name(const char *name)
+{
+    lr_room room = LR_ROOM_SOURCES;
+    while (room < LR_ROOMS && strncmp(name, prefixes[room], strlen(prefixes[room])) != 0) {
+        room++;
+    }
+    return room < LR_ROOMS ? room : LR_ROOM_RECORDERS;
+}
 
 static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t length)
 {
@@ -57,17 +74,22 @@ static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plug
     return job->error.status;
 }
 
-/* A file with source plugins is opened only for a path with a scheme, and other files never for that. */
+/* A file with source plugins is opened only for a path with a scheme, one with schemes only for encoded tensors, and
+ * other files never for either. */
 static bool check_file_name(const lr_file *file, const rec_plugin *d, char *reason)
 {
-    bool source = d->kind == REC_PLUGIN_SOURCE;
-    if (!file->name || file->sources == source) {
+    static const char *const words[LR_ROOMS] = {"", "source", "scheme"};
+    lr_room room = lr_room_of(d->kind);
+    if (!file->name || file->content == room) {
         return true;
     }
-    (void)snprintf(reason, LR_REASON,
-                   source ? "a source plugin must be in a file called %sNAME.so"
-                          : "a file called %sNAME.so may contain source plugins only",
-                   source_prefix);
+    if (room != LR_ROOM_RECORDERS) {
+        (void)snprintf(reason, LR_REASON, "a %s plugin must be in a file called %sNAME.so", words[room],
+                       prefixes[room]);
+    } else {
+        (void)snprintf(reason, LR_REASON, "a file called %sNAME.so may contain %s plugins only",
+                       prefixes[file->content], words[file->content]);
+    }
     return false;
 }
 
@@ -123,16 +145,16 @@ int32_t lr_table_see(rec_job *job, lr_table *t, lr_file *file)
     return job->error.status;
 }
 
-/* The program and a static library may have plugins of both kinds. */
-static bool may_have(const lr_file *file, bool sources)
+/* The program and a static library may have plugins of all kinds. */
+static bool may_have(const lr_file *file, lr_room room)
 {
-    return !file->name || file->sources == sources;
+    return !file->name || file->content == room;
 }
 
-int32_t lr_table_see_all(rec_job *job, lr_table *t, bool sources)
+int32_t lr_table_see_all(rec_job *job, lr_table *t, lr_room room)
 {
     for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
-        if (may_have(t->files[i], sources)) {
+        if (may_have(t->files[i], room)) {
             (void)lr_table_see(job, t, t->files[i]);
         }
     }
@@ -143,7 +165,7 @@ lr_find *lr_table_next(rec_job *job, lr_table *t, lr_place *at)
 {
     while (at->file < t->file_count && !lr_job_failed(job)) {
         lr_file *file = t->files[at->file];
-        bool visits = may_have(file, at->sources) && (!at->near || !file->name || file == at->near);
+        bool visits = may_have(file, at->room) && (!at->near || !file->name || file == at->near);
         if (visits && lr_table_see(job, t, file) != REC_OK) {
             return NULL;
         }
@@ -240,7 +262,7 @@ static lr_find *pass(rec_job *job, lr_table *t, int32_t kind, const char *name, 
     for (uint64_t i = 0; i < t->file_count && !lr_job_failed(job); i++) {
         lr_file *file = t->files[i];
         lr_find *find;
-        if (!may_have(file, kind == REC_PLUGIN_SOURCE) || (!all && file->name && !lr_file_called(file, name))) {
+        if (!may_have(file, lr_room_of(kind)) || (!all && file->name && !lr_file_called(file, name))) {
             continue;
         }
         if (lr_table_see(job, t, file) != REC_OK) {
@@ -277,7 +299,7 @@ lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *nam
 /* Returns whether a file is named after an extension, with `-` for `.`: "mpk-gz.so" for "mpk.gz". */
 static bool is_called_as(const lr_file *file, const char *extension, size_t length)
 {
-    if (!file->name || file->sources || strlen(file->name) != length + 3) {
+    if (!file->name || file->content != LR_ROOM_RECORDERS || strlen(file->name) != length + 3) {
         return false;
     }
     for (size_t i = 0; i < length; i++) {
@@ -403,7 +425,7 @@ static int32_t on_file(void *user, rec_job *job, const lr_listed *listed)
     file->installed = listed->installed;
     if (listed->name) {
         file->name = strrchr(file->path, '/') + 1;
-        file->sources = strncmp(file->name, source_prefix, sizeof source_prefix - 1) == 0;
+        file->content = room_by_name(file->name);
     }
     if (listed->refused) {
         file->refused = keep(job, &t->arena, listed->refused, strlen(listed->refused));

@@ -10,6 +10,11 @@
 
 struct lr_file;
 
+/** Plugins that files contain together. A file of source or scheme plugins is opened only when one is needed. */
+typedef enum lr_room { LR_ROOM_RECORDERS, LR_ROOM_SOURCES, LR_ROOM_SCHEMES, LR_ROOMS } lr_room;
+/** Returns the room of a kind of plugin. */
+lr_room lr_room_of(int32_t kind);
+
 /** A plugin, or the entry of a rejected file or directory. */
 typedef struct lr_find {
     lr_plugin plugin;      /**< a copy of its descriptor */
@@ -23,7 +28,7 @@ typedef struct lr_file {
     const char *path; /**< absolute; "the program", "built in" */
     const char *name; /**< "mpk.so"; NULL: not a file */
     bool installed, builtin;
-    bool sources;        /**< called source-NAME.so, for source plugins */
+    lr_room content;       /**< which plugins it may contain, by its name */
     bool open;           /**< opened or rejected: `finds` is complete */
     const char *refused; /**< why it must not be opened, or NULL */
     lr_find **finds;
@@ -42,9 +47,9 @@ typedef struct lr_table {
     const char *narrowed; /**< why other directories were not searched, for messages, or NULL */
 } lr_table;
 
-/** An iterator over a table. If all of it is zero, it starts and visits all plugins but source plugins. */
+/** An iterator over a table. If all of it is zero, it starts and visits formats, codecs and stacks. */
 typedef struct lr_place {
-    bool sources;        /**< visit source plugins alone */
+    lr_room room;        /**< visit plugins of this room alone */
     const lr_file *near; /**< visit this file and plugins that are not in a file; NULL: all files */
     uint64_t file, find;
 } lr_place;
@@ -94,7 +99,7 @@ bool lr_file_called(const lr_file *file, const char *name);
 /** Opens a file unless it is open. */
 int32_t lr_table_see(rec_job *job, lr_table *table, lr_file *file);
 /** Opens all files of source plugins, or all others. */
-int32_t lr_table_see_all(rec_job *job, lr_table *table, bool sources);
+int32_t lr_table_see_all(rec_job *job, lr_table *table, lr_room room);
 /** Returns the next usable find. NULL: the end, or the job has failed. */
 lr_find *lr_table_next(rec_job *job, lr_table *table, lr_place *at);
 /** Returns the find for a name that can load or save as `direction` demands. A stack may not be combined yet. */

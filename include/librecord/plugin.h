@@ -445,6 +445,71 @@ REC_API int32_t rec_sink_close(rec_sink *sink);
 /** Calls the writer's visitor for the events of the record. May be called any number of times, with the same events. */
 REC_API int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self);
 
+/* ----------------------------------------------------------------------------------------------------- schemes -- */
+
+/** The tensors of the record that a scheme is asked about. */
+typedef struct rec_siblings rec_siblings;
+
+/** A tensor as it is stored. Valid until `claim` returns. */
+typedef struct rec_part {
+    uint32_t size;          /**< sizeof(rec_part) of the library */
+    rec_dtype dtype;        /**< REC_DTYPE_OPAQUE for what the library has no number type for */
+    const char *path;       /**< "layers.0.weight", as rec_job_path() writes it */
+    const char *dtype_name; /**< "F8_E4M3", "Q4_K"; of REC_DTYPE_QFLOAT Burn's words as JSON; of others "f32" */
+    uint32_t rank;
+    uint32_t reserved;     /**< 0 */
+    const uint64_t *shape; /**< `rank` dimensions, outermost first */
+    uint64_t count;        /**< elements, the product of the shape */
+    uint64_t nbytes;       /**< bytes stored */
+} rec_part;
+
+/** Limits of one logical tensor. */
+enum { REC_PARTS_MOST = 8, REC_LOGICAL_RANK_MOST = 8, REC_STATE_WORDS = 16, REC_LABEL_ROOM = 64, REC_SUFFIX_ROOM = 32 };
+/** The most elements of a step. */
+#define REC_STEP_MOST UINT64_C(16777216)
+
+/** A rectangle of a part's bytes: `count` runs of `length` bytes, the first at `offset`, each `stride` bytes after the
+ * one before. */
+typedef struct rec_span {
+    uint64_t offset, length;
+    uint64_t stride; /**< of one run: any */
+    uint64_t count;  /**< runs, 1 at least */
+} rec_span;
+
+/** What a scheme makes of stored tensors: one tensor of numbers. Core zeroes it before `claim`. */
+typedef struct rec_logical {
+    uint32_t size;   /**< sizeof(rec_logical) of the library */
+    rec_dtype dtype; /**< element type of the numbers: a float or an integer */
+    uint32_t rank;
+    uint32_t part_count;                   /**< 0: the scheme does not claim the tensor */
+    uint64_t shape[REC_LOGICAL_RANK_MOST]; /**< of the numbers; it need not be that of a part */
+    /** The stored tensors it is made of. The first one is the tensor that `claim` was asked about; the others do not
+     * exist any more once the numbers take their place. */
+    const rec_part *parts[REC_PARTS_MOST];
+    /** Tiles begin at multiples of so many elements: a block, a row of blocks. 1 to REC_STEP_MOST; 0 counts as 1. */
+    uint64_t step;
+    /** The logical tensor's path: that of the first part without its last `path_less` bytes, and `path_end` after it.
+     */
+    uint32_t path_less;
+    uint32_t reserved; /**< 0 */
+    char path_end[REC_SUFFIX_ROOM];
+    /** What users see: "FP8 E4M3, 128x128 blocks". NUL-terminated. */
+    char label[REC_LABEL_ROOM];
+    /** Why the parts cannot be decoded, a static text, where the scheme only recognises them; core then rejects them
+     * wherever numbers are needed. NULL: they can be decoded. */
+    const char *unsupported;
+    uint64_t state[REC_STATE_WORDS]; /**< the scheme's own, for `spans` and `tile` */
+} rec_logical;
+
+/** Returns the tensor with a path, or NULL. At most 64 are found during one `claim`. */
+REC_API const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const char *path);
+/** The same with another end: the path of `part` without its last `less` bytes, and `end` after it. */
+REC_API const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const rec_part *part, uint64_t less,
+                                       const char *end);
+/** Returns a value of the model's config.json as text, by its path: "quantization_config.quant_method". A number or
+ * bool as JSON writes it. Valid until `claim` returns. NULL: there is none. */
+REC_API const char *rec_sibling_setting(rec_job *job, const rec_siblings *siblings, const char *path);
+
 /* -------------------------------------------------------------------------------------------------- descriptor -- */
 
 /** Properties of a format. librecord rejects a plugin with an unknown trait in the low 32 bits, and ignores those in
@@ -552,6 +617,20 @@ typedef struct rec_plugin {
     int32_t burn_last; /**< the last version with it; 0: no upper limit */
     int32_t burn_default;  /**< the target unless the caller selects another; 0: the newest known version */
     int32_t reserved_burn; /**< 0 */
+    /** SCHEME: recognises the tensor `part`, finds the others that belong to it, and fills `logical`. Leaves
+     * `part_count` 0 if the tensor is not the scheme's, or is not the first part. Fails only for want of memory; what
+     * is damaged is `unsupported`. */
+    int32_t (*claim)(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *logical);
+    /** SCHEME: sets which bytes of each part elements [first, first + count) need. Core set `spans` to all of each
+     * part. Called by several threads; calls no function of librecord. NULL: a tile needs all of every part. */
+    void (*spans)(const uint64_t *state, uint64_t first, uint64_t count, rec_span *spans);
+    /** SCHEME: decodes elements [first, first + count) to numbers in host byte order, as `spans` above. `first` is a
+     * multiple of the step, and so is `count` but at the end of the tensor. The result must not depend on how a tensor
+     * is divided into tiles.
+     * @param parts the bytes of each span, its runs one after the other, little-endian, of any alignment.
+     * @param numbers room for `count` elements. @return REC_OK, or REC_E_FORMAT if the parts are damaged. */
+    int32_t (*tile)(const uint64_t *state, uint64_t first, uint64_t count, const rec_span *spans,
+                    const void *const *parts, void *numbers);
 } rec_plugin;
 
 /**

@@ -193,7 +193,7 @@ check "all names below a path are noticed" grep -qx 'names       all of them sta
 run diff --adapter none --prefix model "$scratch/plain.safetensors" --adapter none "$scratch/below.safetensors"
 check "rows and columns that were exchanged, too" grep -q '^shape  model.a  f32 \[2, 3\]  f32 \[3, 2\], transposed$' "$scratch/out"
 st_begin
-st_entry a F8_E4M3 4 4
+st_entry a F4 8 4
 st_bytes="$st_bytes\\001\\002\\003\\004"
 st_tensor b 2 2 10
 st_end >"$scratch/f8.safetensors"

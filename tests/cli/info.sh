@@ -91,7 +91,7 @@ record: 0.21.0/tiny-full.mpk.gz: byte 0: expected a MessagePack map, found 0x1f 
 END
 fails "an option that the recorder lacks" info --from mpk --from-option level=1 0.21.0/tiny-full.mpk <<END
 record: NamedMpk has no option \`level\`
-  Its options: map, data, sync, check, clamp, modules, layout, trailing
+  Its options: map, data, decode, sync, check, clamp, modules, layout, trailing
 END
 
 # ---------------------------------------------------------------------------------------------------- several files --
@@ -133,7 +133,7 @@ answers "--json of several files is an object with an array" '.files | map(.tens
 "0.21.0/tiny-full.mpk"'
 run info --json 0.13.2/zoo-half.mpk
 same "--json prints no notes on standard error" /dev/null "$scratch/err"
-answers "--json has all there is" 'del(.metadata, .notes)' '{"file":"0.13.2/zoo-half.mpk","recorder":"NamedMpk","foreign":false,"burn":"0.13.2","layout":1,"precision":"half","tensors":43,"parameters":260,"nbytes":515,"assumed":20,"values":1,"nil":56,"dtypes":{"f16":41,"i16":1,"bool":1},"largest":{"key":"conv2.weight","dtype":"f16","shape":[4,2,3,2],"nbytes":96},"ids":{"count":43,"shortest":36,"longest":36},"families":[],"part_of":null,"stored":4522,"inflated":4522,"mapped":true}'
+answers "--json has all there is" 'del(.metadata, .notes)' '{"file":"0.13.2/zoo-half.mpk","recorder":"NamedMpk","foreign":false,"burn":"0.13.2","layout":1,"precision":"half","tensors":43,"parameters":260,"nbytes":515,"assumed":20,"values":1,"nil":56,"dtypes":{"f16":41,"i16":1,"bool":1},"schemes":[],"largest":{"key":"conv2.weight","dtype":"f16","shape":[4,2,3,2],"nbytes":96},"ids":{"count":43,"shortest":36,"longest":36},"families":[],"part_of":null,"stored":4522,"inflated":4522,"mapped":true}'
 answers "--json has the metadata as they are" .metadata.float '"half::binary16::f16"'
 answers "--json has the notes" '.notes[0] | [.kind, .count, .path]' '["assumed",20,""]'
 run info --json 0.21.0/composed-full.mpk

@@ -516,6 +516,9 @@ static void test_tensors(void **state)
     NEUTRAL(0, rec_tensor_is_parameter, NULL);
     NEUTRAL(0, rec_tensor_assumed, NULL);
     NEUTRAL(REC_UNKNOWN, rec_tensor_offset, NULL);
+    NEUTRAL(NULL, rec_tensor_scheme, NULL);
+    NEUTRAL(REC_DTYPE_NONE, rec_tensor_numbers_dtype, NULL);
+    NEUTRAL(0, rec_tensor_is_part, NULL);
     NOTHING(rec_tensor_bytes, NULL, &size);
     ALLOWED(rec_tensor_bytes, tensor, NULL);
     NEUTRAL(NULL, rec_tensor_at_hand, NULL, &size);

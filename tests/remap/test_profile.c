@@ -822,9 +822,10 @@ static void a_load_argument_that_is_misspelt_is_told(void **state)
     rec_recorder *r = rec_open_recorder_in(f->context, "mpk", REC_PRECISION_KEEP);
     assert_non_null(r);
     assert_int_equal(rec_recorder_set(r, "adpater", "none"), REC_E_ARGUMENT);
-    assert_string_equal(rec_error_message(), "NamedMpk has no option `adpater`\n"
-                                             "  Its options: map, data, sync, check, clamp, modules, layout, trailing\n"
-                                             "  The load argument `adapter` has nearly that name.");
+    assert_string_equal(rec_error_message(),
+                        "NamedMpk has no option `adpater`\n"
+                        "  Its options: map, data, decode, sync, check, clamp, modules, layout, trailing\n"
+                        "  The load argument `adapter` has nearly that name.");
     rec_close_recorder(r);
 }
 

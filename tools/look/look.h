@@ -9,6 +9,12 @@
 
 /* ----------------------------------------------------------------------------------------------------- records -- */
 
+/* Tensors that a scheme stores in the same way. */
+typedef struct scheme_count {
+    const char *label; /* "FP8 E4M3, 128x128 blocks" */
+    uint64_t tensors;
+} scheme_count;
+
 /* What is in a record, added up. */
 typedef struct summary {
     uint64_t tensors, elements, nbytes, values, nils, assumed;
@@ -16,6 +22,8 @@ typedef struct summary {
     uint64_t dtypes[32];                   /* tensors by rec_dtype; unknown ones at REC_DTYPE_NONE */
     const rec_tensor *largest;             /* NULL without tensors */
     text largest_path;
+    scheme_count schemes[8]; /* in the order of the record; what there are more of is counted with the last one */
+    size_t scheme_count;
 } summary;
 /* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
 int tool_summarise(const rec_record *record, summary *s);

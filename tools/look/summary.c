@@ -4,6 +4,22 @@
 
 #include "tools/look/look.h"
 
+static void add_scheme(summary *s, const char *label)
+{
+    enum { MOST = sizeof s->schemes / sizeof *s->schemes };
+    size_t i = 0;
+
+    while (i < s->scheme_count && strcmp(s->schemes[i].label, label) != 0) {
+        i++;
+    }
+    if (i == MOST) {
+        s->schemes[--i].label = "other schemes";
+    } else if (i == s->scheme_count) {
+        s->schemes[s->scheme_count++] = (scheme_count){.label = label};
+    }
+    s->schemes[i].tensors++;
+}
+
 static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
 {
     rec_dtype dtype = rec_tensor_dtype(tensor);
@@ -12,6 +28,9 @@ static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
     size_t kind = dtype >= 0 && (size_t)dtype < kinds ? (size_t)dtype : 0;
 
     s->tensors++;
+    if (rec_tensor_scheme(tensor)) {
+        add_scheme(s, rec_tensor_scheme(tensor));
+    }
     s->elements += rec_tensor_count(tensor);
     s->nbytes += rec_tensor_nbytes(tensor);
     s->assumed += (uint64_t)(rec_tensor_assumed(tensor) != 0);

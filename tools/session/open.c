@@ -162,6 +162,18 @@ int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kin
     return status;
 }
 
+/* What looks at numbers sees those of quantised tensors. */
+static bool decodes(const session *s)
+{
+    static const char *const names[] = {"stats", "diff", "report", "browse"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(s->o->operands.at[0], names[i]) == 0) {
+            return !(strcmp(names[i], "diff") == 0 && tool_own(s->o, "bits"));
+        }
+    }
+    return s->decoded;
+}
+
 rec_recorder *tool_session_open_reader(session *s, size_t index, const char *name)
 {
     const options *o = s->o;
@@ -171,6 +183,11 @@ rec_recorder *tool_session_open_reader(session *s, size_t index, const char *nam
     rec_recorder *recorder = tool_session_open_recorder(
         s, from ? from : "Auto", converts ? REC_PRECISION_KEEP : o->precision, o->no_map, o->clamp && !converts);
 
+    if (recorder && decodes(s) && rec_recorder_set(recorder, "decode", "yes") != REC_OK) {
+        (void)tool_fail_library();
+        rec_close_recorder(recorder);
+        return NULL;
+    }
     if (recorder && tool_session_set_arguments(s, recorder, READING_OPTION, index) != EXIT_OK) {
         rec_close_recorder(recorder);
         return NULL;

@@ -102,6 +102,7 @@ typedef struct session {
     size_t inputs;      /* how many the operands begin with */
     rec_types *types;   /* made when a type is needed */
     char *type;         /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
+    bool decoded;       /* quantised tensors are decoded, also where they are usually shown as they are stored */
     bool typed_by_file; /* `type` is set before each file is converted, from --type GLOB=TYPE */
     const tool_shared *shared;    /* never NULL */
     struct measured_ahead *ahead; /* of several processes: what they measured together (measure.h), or NULL */

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * Asking the schemes: each tensor is shown to each scheme in turn, which finds its siblings by their paths. The first
+ * scheme that claims a tensor has it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/io/io.h"
+#include "core/registry/registry.h"
+#include "core/scheme/scheme_private.h"
+
+enum { SCHEMES_MOST = 64, FOUND_MOST = 64 };
+
+struct rec_siblings {
+    const rec_record *record;
+    const lr_settings *settings;
+    lr_arena arena; /**< of one claim */
+    rec_part parts[FOUND_MOST + 1];
+    rec_tensor *tensors[FOUND_MOST + 1];
+    uint32_t found; /**< the first one is the tensor that a scheme is asked about */
+};
+
+/** One look at all tensors. */
+typedef struct finder {
+    rec_job *job;
+    rec_record *record;
+    const rec_plugin *schemes[SCHEMES_MOST];
+    uint32_t scheme_count;
+    rec_siblings siblings;
+    char *path;
+    uint64_t room;
+    const char *label; /**< the last one that was kept */
+} finder;
+
+/* ---------------------------------------------------------------------------------------- for scheme plugins -- */
+
+static const rec_part *add_part(rec_siblings *s, rec_tensor *tensor, const char *path)
+{
+    rec_part *part = &s->parts[s->found];
+    *part = (rec_part){.size = sizeof *part,
+                       .dtype = tensor->stored,
+                       .path = path,
+                       .dtype_name = rec_tensor_dtype_name(tensor),
+                       .rank = tensor->rank,
+                       .shape = tensor->shape,
+                       .count = tensor->count,
+                       .nbytes = tensor->data->size};
+    s->tensors[s->found++] = tensor;
+    return part;
+}
+
+static const rec_part *found_before(const rec_siblings *s, const rec_tensor *tensor)
+{
+    for (uint32_t i = 0; i < s->found; i++) {
+        if (s->tensors[i] == tensor) {
+            return &s->parts[i];
+        }
+    }
+    return NULL;
+}
+
+static const rec_value *value_at(const rec_record *record, const char *path, size_t length)
+{
+    if (record->root.form == REC_FORM_PATHS && record->root.kind == REC_KIND_MAP) {
+        const lr_entry *entry = lr_map_find_text(record->root.v.map, path, length);
+        return entry ? &entry->value : NULL;
+    }
+    return lr_at(record, path);
+}
+
+const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const char *path)
+{
+    rec_siblings *s = (rec_siblings *)(uintptr_t)siblings;
+    const rec_value *value;
+    const rec_part *before;
+    char *copy;
+    if (LR_LACKS(job, siblings) || LR_LACKS(job, path)) {
+        return NULL;
+    }
+    value = value_at(s->record, path, strlen(path));
+    if (!value || value->kind != REC_KIND_TENSOR || value->v.tensor->packed != value->v.tensor->stored) {
+        return NULL;
+    }
+    before = found_before(s, value->v.tensor);
+    if (before) {
+        return before;
+    }
+    if (s->found > FOUND_MOST) {
+        (void)lr_breach(job, REC_UNKNOWN, "asked for more than %d tensors in one claim", FOUND_MOST);
+        return NULL;
+    }
+    copy = lr_arena_text(&s->arena, path, strlen(path));
+    if (!copy) {
+        (void)lr_fail_memory(job, strlen(path) + 1);
+        return NULL;
+    }
+    return add_part(s, value->v.tensor, copy);
+}
+
+const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const rec_part *part, uint64_t less,
+                               const char *end)
+{
+    size_t length, added;
+    char buffer[512], *path = buffer;
+    const rec_part *found;
+    if (LR_LACKS(job, siblings) || LR_LACKS(job, part) || LR_LACKS(job, end)) {
+        return NULL;
+    }
+    length = strlen(part->path);
+    added = strlen(end);
+    if (less > length) {
+        return NULL;
+    }
+    length -= (size_t)less;
+    if (length + added >= sizeof buffer) {
+        path = lr_alloc(job->allocator, length + added + 1);
+        if (!path) {
+            (void)lr_fail_memory(job, length + added + 1);
+            return NULL;
+        }
+    }
+    memcpy(path, part->path, length);
+    memcpy(path + length, end, added + 1);
+    found = rec_sibling(job, siblings, path);
+    if (path != buffer) {
+        lr_release(job->allocator, path);
+    }
+    return found;
+}
+
+const char *rec_sibling_setting(rec_job *job, const rec_siblings *siblings, const char *path)
+{
+    if (LR_LACKS(job, siblings) || LR_LACKS(job, path)) {
+        return NULL;
+    }
+    return siblings->settings ? siblings->settings->find(siblings->settings->user, path) : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------- taking a claim -- */
+
+/* What is wrong with a claim, or NULL. */
+static const char *fault_of(const finder *f, const rec_plugin *plugin, const rec_logical *l)
+{
+    if (l->part_count > REC_PARTS_MOST || l->rank > REC_LOGICAL_RANK_MOST) {
+        return "claimed more parts or dimensions than there may be";
+    }
+    if (l->parts[0] != &f->siblings.parts[0]) {
+        return "claimed a tensor that it was not asked about";
+    }
+    if (!l->label[0] || !memchr(l->label, '\0', sizeof l->label) || !memchr(l->path_end, '\0', sizeof l->path_end) ||
+        l->path_less > strlen(l->parts[0]->path)) {
+        return "claimed a tensor without a label, or with a path that cannot be";
+    }
+    if (!l->unsupported && !lr_dtype_is_float(l->dtype) && !lr_dtype_is_int(l->dtype)) {
+        return "claimed a tensor whose numbers are neither floats nor integers";
+    }
+    return !l->unsupported && (!plugin->tile || l->step > REC_STEP_MOST)
+               ? "claimed a tensor without a function that decodes it, or with a step that is too long"
+               : NULL;
+}
+
+/* The tensor that a part is of. NULL: the part is none of those that were found. */
+static rec_tensor *tensor_of(const finder *f, const rec_part *part)
+{
+    for (uint32_t i = 0; i < f->siblings.found; i++) {
+        if (part == &f->siblings.parts[i]) {
+            return f->siblings.tensors[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *keep_text(finder *f, const char *text, size_t length)
+{
+    char *kept = lr_arena_text(&f->record->arena, text, length);
+    if (!kept) {
+        (void)lr_fail_arena(f->job, &f->record->arena, length + 1);
+    }
+    return kept;
+}
+
+static const lr_scheme *keep_scheme(finder *f, const rec_logical *l)
+{
+    lr_scheme *kept = lr_arena_alloc(&f->record->arena, sizeof *kept, 8);
+    size_t stem = strlen(l->parts[0]->path) - l->path_less, end = strlen(l->path_end);
+    if (!kept) {
+        (void)lr_fail_arena(f->job, &f->record->arena, sizeof *kept);
+        return NULL;
+    }
+    if (!f->label || strcmp(f->label, l->label) != 0) {
+        f->label = keep_text(f, l->label, strlen(l->label));
+    }
+    *kept = (lr_scheme){.label = f->label, .unsupported = l->unsupported};
+    if (l->path_less || end) {
+        char *path = lr_arena_alloc(&f->record->arena, stem + end + 1, 1);
+        if (!path) {
+            (void)lr_fail_arena(f->job, &f->record->arena, stem + end + 1);
+            return NULL;
+        }
+        memcpy(path, l->parts[0]->path, stem);
+        memcpy(path + stem, l->path_end, end + 1);
+        kept->path = path;
+    }
+    return f->label ? kept : NULL;
+}
+
+/* The logical tensor. Its bytes are not made before they are asked for; of a load without data there are none. */
+static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_logical *l, rec_tensor *const *tensors)
+{
+    rec_record *record = f->record;
+    rec_tensor *numbers = lr_arena_alloc(&record->arena, sizeof *numbers, 8);
+    uint64_t *shape = lr_arena_alloc(&record->arena, sizeof *shape * (l->rank ? l->rank : 1u), 8), size;
+    rec_source *source;
+    if (!numbers || !shape) {
+        (void)lr_fail_arena(f->job, &record->arena, sizeof *numbers);
+        return NULL;
+    }
+    memset(numbers, 0, sizeof *numbers);
+    numbers->record = record;
+    numbers->shape = memcpy(shape, l->shape, sizeof *shape * l->rank);
+    numbers->id = tensors[0]->id;
+    numbers->rank = (uint8_t)l->rank;
+    numbers->stored = numbers->packed = numbers->dtype = (uint8_t)l->dtype;
+    if (!lr_shape_count(shape, l->rank, &numbers->count) || !lr_tensor_size(l->dtype, numbers->count, &size)) {
+        (void)lr_breach(f->job, REC_UNKNOWN, "claimed a tensor of more elements than can be counted");
+        return NULL;
+    }
+    if (f->job->skip) {
+        numbers->data = tensors[0]->data;
+        return numbers;
+    }
+    source = lr_scheme_source(f->job, plugin, l, tensors, l->parts[0]->path, numbers->count);
+    if (source) {
+        numbers->data = lr_data_lent(record, source, NULL, size, 0);
+        rec_source_release(source);
+    }
+    if (source && !numbers->data) {
+        (void)lr_fail_memory(f->job, sizeof *numbers->data);
+    }
+    return numbers->data ? numbers : NULL;
+}
+
+static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
+{
+    rec_tensor *tensors[REC_PARTS_MOST] = {0}, *first;
+    const char *fault = fault_of(f, plugin, l);
+    for (uint32_t i = 0; !fault && i < l->part_count; i++) {
+        tensors[i] = tensor_of(f, l->parts[i]);
+        fault = tensors[i] ? NULL : "claimed a part that it did not find with rec_sibling()";
+    }
+    if (fault) {
+        return lr_breach(f->job, REC_UNKNOWN, "%s", fault);
+    }
+    first = tensors[0];
+    first->numbers = l->unsupported ? NULL : make_numbers(f, plugin, l, tensors);
+    first->scheme = lr_job_failed(f->job) ? NULL : keep_scheme(f, l);
+    for (uint32_t i = 1; i < l->part_count && !lr_job_failed(f->job); i++) {
+        tensors[i]->part = true;
+        tensors[i]->numbers = NULL;
+        tensors[i]->scheme = NULL;
+    }
+    return f->job->error.status;
+}
+
+static int32_t ask(finder *f, const rec_plugin *plugin, rec_tensor *tensor)
+{
+    const rec_plugin *before = f->job->plugin;
+    const lr_option_set *options = f->job->options;
+    rec_logical logical = {.size = sizeof logical};
+    lr_call call;
+    int32_t status;
+    f->siblings.found = 1;
+    f->job->plugin = plugin;
+    f->job->options = NULL;
+    lr_call_begin(&call, f->job, LR_CALL_SOURCE, NULL);
+    status = plugin->claim(f->job, &f->siblings, &f->siblings.parts[0], &logical);
+    lr_call_end(&call);
+    if (status != REC_OK && !lr_job_failed(f->job)) {
+        status = lr_breach(f->job, REC_UNKNOWN, "stopped without saying why (%d)", (int)status);
+    }
+    if (status == REC_OK && !lr_job_failed(f->job) && logical.part_count) {
+        status = take(f, plugin, &logical);
+    }
+    f->job->plugin = before;
+    f->job->options = options;
+    (void)tensor;
+    return f->job->error.status;
+}
+
+/* A tensor that a scheme claimed as its own before another one took it for a part is a part. */
+static int32_t on_tensor(finder *f, rec_tensor *tensor, const char *path)
+{
+    if (tensor->part || tensor->packed != tensor->stored) {
+        return REC_OK;
+    }
+    f->siblings.found = 0;
+    (void)add_part(&f->siblings, tensor, path);
+    for (uint32_t i = 0; i < f->scheme_count && !tensor->scheme && !lr_job_failed(f->job); i++) {
+        (void)ask(f, f->schemes[i], tensor);
+    }
+    lr_arena_free(&f->siblings.arena);
+    lr_arena_init(&f->siblings.arena, f->job->allocator);
+    return f->job->error.status;
+}
+
+/* ------------------------------------------------------------------------------------------------ all tensors -- */
+
+/* What a tensor has that is stored as plain numbers of a model: a record of such tensors alone has no scheme. */
+static bool is_plain(const rec_tensor *tensor)
+{
+    switch (tensor->stored) {
+    case REC_DTYPE_F64:
+    case REC_DTYPE_F32:
+    case REC_DTYPE_FLEX32:
+    case REC_DTYPE_F16:
+    case REC_DTYPE_BF16:
+    case REC_DTYPE_I64:
+        return true;
+    default:
+        return tensor->stored >= REC_DTYPE_BOOL && tensor->stored <= REC_DTYPE_BOOL32;
+    }
+}
+
+static bool any_encoded(const rec_value *value)
+{
+    uint64_t count = rec_value_count(value);
+    if (value->kind == REC_KIND_TENSOR) {
+        return !is_plain(value->v.tensor);
+    }
+    for (uint64_t i = 0; i < count && value->kind != REC_KIND_NUMBERS; i++) {
+        if (any_encoded(rec_value_item(value, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The path of a child behind that of its container. @return its length, 0: the job has failed. */
+static size_t child_path(finder *f, const rec_value *value, uint64_t index, size_t used)
+{
+    for (;;) {
+        size_t length;
+        if (value->kind == REC_KIND_LIST) {
+            length = lr_path_append_index(f->path, (size_t)f->room, used, used == 0, index);
+        } else if (value->kind == REC_KIND_VARIANT) {
+            length = lr_path_append_key(f->path, (size_t)f->room, used, used == 0, &value->v.variant->name);
+        } else {
+            length = lr_path_append_key(f->path, (size_t)f->room, used, used == 0, &value->v.map->entries[index].key);
+        }
+        if (length < f->room) {
+            return length;
+        }
+        if (!lr_job_grow(f->job, &f->path, length + 1, &f->room, 1)) {
+            return 0;
+        }
+    }
+}
+
+static int32_t visit(finder *f, const rec_value *value, size_t used)
+{
+    uint64_t count = value->kind == REC_KIND_NUMBERS ? 0 : rec_value_count(value);
+    bool flat = value == &f->record->root && value->form == REC_FORM_PATHS && value->kind == REC_KIND_MAP;
+    if (value->kind == REC_KIND_TENSOR) {
+        char *path = lr_arena_text(&f->siblings.arena, f->path, used);
+        return path ? on_tensor(f, value->v.tensor, path) : lr_fail_memory(f->job, used + 1);
+    }
+    for (uint64_t i = 0; i < count && !lr_job_failed(f->job); i++) {
+        const rec_value *child = rec_value_item(value, i);
+        size_t length;
+        if (flat) {
+            const rec_value *key = &value->v.map->entries[i].key;
+            if (child->kind == REC_KIND_TENSOR && key->kind == REC_KIND_STRING) {
+                (void)on_tensor(f, child->v.tensor, key->v.text);
+            }
+            continue;
+        }
+        length = child_path(f, value, i, used);
+        if (!lr_job_failed(f->job)) {
+            (void)visit(f, child, length);
+        }
+    }
+    return f->job->error.status;
+}
+
+static void list_schemes(finder *f)
+{
+    for (const lr_plugin *p = NULL; (p = lr_registry_next(f->job, REC_PLUGIN_SCHEME, p));) {
+        if (f->scheme_count < SCHEMES_MOST) {
+            f->schemes[f->scheme_count++] = &p->d;
+        }
+    }
+}
+
+int32_t lr_schemes_find(rec_job *job, rec_record *record, const lr_settings *settings)
+{
+    finder *f;
+    lr_record_settle(record);
+    if (!any_encoded(&record->root)) {
+        return REC_OK;
+    }
+    f = lr_zalloc(job->allocator, sizeof *f);
+    if (!f) {
+        return lr_fail_memory(job, sizeof *f);
+    }
+    f->job = job;
+    f->record = record;
+    f->siblings.record = record;
+    f->siblings.settings = settings;
+    lr_arena_init(&f->siblings.arena, job->allocator);
+    list_schemes(f);
+    if (f->scheme_count && lr_job_grow(job, &f->path, 256, &f->room, 1)) {
+        (void)visit(f, &record->root, 0);
+    }
+    lr_arena_free(&f->siblings.arena);
+    lr_release(job->allocator, f->path);
+    lr_release(job->allocator, f);
+    return job->error.status;
+}

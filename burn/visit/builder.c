@@ -259,30 +259,6 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     return lr_builder_metadata_begin(b, key);
 }
 
-/* The elements of a tensor as numbers, which are made when somebody asks for them. */
-static int32_t take_numbers(lr_builder *b, const rec_tensor_event *event, rec_tensor *tensor)
-{
-    rec_tensor *numbers;
-    uint64_t size;
-    if (event->size < offsetof(rec_tensor_event, numbers) + sizeof event->numbers ||
-        event->numbers_dtype == REC_DTYPE_NONE) {
-        return REC_OK;
-    }
-    if (!lr_tensor_size(event->numbers_dtype, tensor->count, &size) || size != event->numbers.size) {
-        return lr_fail_data(b->job, b->at, event->numbers_dtype, tensor->shape, tensor->rank, event->numbers.size);
-    }
-    numbers = lr_arena_alloc(&b->record->arena, sizeof *numbers, 8);
-    if (!numbers) {
-        return lr_fail_arena(b->job, &b->record->arena, sizeof *numbers);
-    }
-    *numbers = *tensor;
-    numbers->stored = numbers->packed = numbers->dtype = (uint8_t)event->numbers_dtype;
-    numbers->dtype_value = NULL;
-    numbers->data = take_blob(b, &event->numbers, 1);
-    tensor->numbers = numbers;
-    return numbers->data ? REC_OK : b->job->error.status;
-}
-
 /* A shape in the arena, that of a tensor before where it has the same. NULL: out of memory. */
 static const uint64_t *shape_of(lr_builder *b, const rec_tensor_event *event)
 {
@@ -355,9 +331,6 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     }
     tensor->data = take_blob(b, &event->data, 1);
     if (!tensor->data) {
-        return b->job->error.status;
-    }
-    if (take_numbers(b, event, tensor) != REC_OK) {
         return b->job->error.status;
     }
     lr_tensor_set_precision(tensor, b->precision);

@@ -338,18 +338,6 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
         return refused(g);
     }
     event.data = blob;
-    if (event.numbers_dtype != REC_DTYPE_NONE) {
-        if (!lr_dtype_is_float(event.numbers_dtype) && !lr_dtype_is_int(event.numbers_dtype)) {
-            return lr_breach(g->order.job, at, "sent numbers of the invalid element type %d", (int)event.numbers_dtype);
-        }
-        if (lr_blob_lent(g->order.job, at, &event.numbers, &blob) != REC_OK) {
-            return refused(g);
-        }
-        event.numbers = blob;
-        if (blob.kind != REC_BLOB_VIEW && blob.kind != REC_BLOB_RANGE) {
-            return lr_breach(g->order.job, at, "sent numbers of a tensor that lie in no source");
-        }
-    }
     event.size = sizeof event; /* what the plugin's has not is zero */
     if (lr_order_tensor(&g->order, at) != REC_OK) {
         return refused(g);

@@ -317,12 +317,6 @@ typedef struct rec_tensor_event {
                                REC_DTYPE_QFLOAT always does: Burn's description as JSON, {"QFloat":{…}}, in which 32-bit
                                floats end in f. A writer stores it, a reader returns it */
     rec_blob data;          /**< little-endian elements, row-major */
-    /** The elements as numbers, if `data` are blocks or codes that the library cannot compute with: `numbers`, a VIEW
-     * or RANGE, has as many of this type, computed on access (rec_source_make). They replace `data` wherever a
-     * precision is set, and in typed access. REC_DTYPE_NONE: not available. Set by readers only. */
-    rec_dtype numbers_dtype;
-    uint32_t reserved_numbers; /**< 0 */
-    rec_blob numbers;
 } rec_tensor_event;
 
 /**

@@ -37,9 +37,9 @@ extern const rec_plugin *const *const rec_static_plugins[];
 /**
  * Defines that table. `list` is a macro that applies its argument to plugin files, named without `.so` and with `_`
  * for characters that C names cannot have: mpk, mpk_gz, bin, bin_gz, json, json_gz, safetensors, bpk, pt, npz, gguf;
- * gz and zst are codecs, scheme_fp4, scheme_fp8 and scheme_known are schemes. Plugins named after a codec need the
- * codec and the format, so mpk_gz needs gz and mpk. Your own plugins, made with REC_PLUGINS and linked with the
- * program, are listed in the same way.
+ * gz and zst are codecs, scheme_ggml (for gguf), scheme_fp4, scheme_fp8 and scheme_known are schemes. Plugins named
+ * after a codec need the codec and the format, so mpk_gz needs gz and mpk. Your own plugins, made with REC_PLUGINS and
+ * linked with the program, are listed in the same way.
  */
 #define REC_STATIC_PLUGINS(list) \
     list(REC_STATIC_DECLARE_) const rec_plugin *const *const rec_static_plugins[] = {list(REC_STATIC_ENTRY_) NULL}

@@ -426,13 +426,6 @@ int32_t breach_tensors(const reading *x)
         t.data.kind = 77;
     } else if (IS("tensor whose data are NULL")) {
         t.data.data = NULL;
-    } else if (IS("tensor with numbers of type 77")) {
-        t.numbers_dtype = 77;
-    } else if (IS("numbers whose blob has size 0")) {
-        t.numbers_dtype = REC_DTYPE_F32;
-    } else if (IS("numbers in no source")) {
-        t.numbers_dtype = REC_DTYPE_F32;
-        t.numbers = t.data;
     } else {
         return NOT_HERE;
     }

@@ -199,9 +199,6 @@ static const breach breaches[] = {
     BROKEN('l', "tensor whose blob has size 0", "gave the size of a blob as 0"),
     BROKEN('l', "tensor whose blob is of kind 77", "gave a blob of kind 77"),
     BROKEN('l', "tensor whose data are NULL", "gave a blob of kind 2 without what that kind needs"),
-    BROKEN('l', "tensor with numbers of type 77", "sent numbers of the invalid element type 77"),
-    BROKEN('l', "numbers whose blob has size 0", "gave the size of a blob as 0"),
-    BROKEN('l', "numbers in no source", "sent numbers of a tensor that lie in no source"),
     /* What is asked of a job. */
     FINE('l', "memory that is not freed"),
     FINE('l', "memory of no bytes"),

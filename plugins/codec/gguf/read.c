@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "plugins/codec/gguf/header.h"
-#include "plugins/codec/gguf/numbers.h"
 
 /** What is read: the file that was asked for, and the further parts of a split model. */
 typedef struct model {
@@ -142,21 +141,10 @@ static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tens
                                        .size = t->size,
                                        .source = h->source,
                                        .offset = h->data + t->offset}};
-    rec_source *numbers = NULL;
     rec_scalar key;
     int32_t status = alone ? REC_OK : name_key(m, h, t, &key);
-    if (status == REC_OK && t->type->decode) {
-        status = lr_gguf_numbers(m->job, h->source, event.data.offset, t, &numbers);
-        event.numbers = (rec_blob){.struct_size = sizeof(rec_blob),
-                                   .kind = REC_BLOB_RANGE,
-                                   .size = t->count * sizeof(float),
-                                   .source = numbers};
-        event.numbers_dtype = REC_DTYPE_F32;
-    }
     status = status == REC_OK && !alone ? visitor->key(self, t->at, &key) : status;
-    status = status == REC_OK ? visitor->tensor(self, t->at, &event) : status;
-    rec_source_release(numbers);
-    return status;
+    return status == REC_OK ? visitor->tensor(self, t->at, &event) : status;
 }
 
 static int32_t tell_tensors(model *m, const rec_visitor *visitor, void *self)

@@ -6,8 +6,8 @@ set -u
 . "${srcdir:=.}/tests/cli/cli.sh"
 cd "$scratch" || exit 99
 
-# F8_E4M3 is of an element type that librecord carries and does not know.
-header='{"a":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]},"b":{"dtype":"U64","shape":[2],"data_offsets":[4,20]},"c":{"dtype":"BF16","shape":[2],"data_offsets":[20,24]}}'
+# F4 without a scale is of an element type that librecord copies and does not decode.
+header='{"a":{"dtype":"F4","shape":[2,4],"data_offsets":[0,4]},"b":{"dtype":"U64","shape":[2],"data_offsets":[4,20]},"c":{"dtype":"BF16","shape":[2],"data_offsets":[20,24]}}'
 {
     # shellcheck disable=SC2059 # octal
     printf "\\$(printf %03o "${#header}")\\0\\0\\0\\0\\0\\0\\0"
@@ -20,22 +20,22 @@ run edit -o k.mpk new set l '[1,2,3,4,5,6,7,8,9,10,11,12]' set f '[1.5, 2.5]' se
 
 transcript "an element type that is not known" <<'END'
 $ ls --adapter none f8.safetensors
-KEY  DTYPE    SHAPE   PARAMETERS
-a    F8_E4M3  [2, 2]           4
-b    u64      [2]              2
-c    bf16     [2]              2
-3 tensors, 8 parameters, 24 bytes
+KEY  DTYPE  SHAPE   PARAMETERS
+a    F4     [2, 4]           8
+b    u64    [2]              2
+c    bf16   [2]              2
+3 tensors, 12 parameters, 24 bytes
 $ show --adapter none f8.safetensors a
-38 40 44 48           F8_E4M3 [2, 2], 4 bytes as stored
+38 40 44 48           F4 [2, 4], 4 bytes as stored
 $ show --adapter none f8.safetensors a --json
 {
   "key": "a",
-  "dtype": "F8_E4M3",
-  "shape": [2, 2],
+  "dtype": "F4",
+  "shape": [2, 4],
   "bytes": "OEBESA=="
 }
 $ show --adapter none f8.safetensors 'a[0]'
-record: a: a F8_E4M3 tensor has no elements that could be shown one by one
+record: a: a F4 tensor has no elements that could be shown one by one
 status 2
 $ show --adapter none f8.safetensors b
 [                   1, 18446744073709551615]          u64 [2]
@@ -59,17 +59,17 @@ b            1
 3 tensors, 1 without numbers; 4 numbers from -4 to 1.84e+19:
 mean 4.61e+18, standard deviation 7.99e+18, norm 1.84e+19  (--all: every one)
 $ diff --adapter none f8.safetensors f8.safetensors
-equal: 3 tensors, 8 parameters
+equal: 3 tensors, 12 parameters
 $ verify f8.safetensors
 f8.safetensors: ok: 3 tensors, 24 bytes
 $ edit f8.safetensors cast a f32 --dry-run
-record: cast a: F8_E4M3 cannot be cast
+record: cast a: F4 cannot be cast
 status 2
 $ edit f8.safetensors cast '**' f32 --dry-run
 f8.safetensors -> f8.safetensors: 3 tensors, not written: --dry-run
   cast ** f32  1 tensor bf16 -> f32, 2 of other kinds left as they are
 $ edit f8.safetensors set a '[1]' --dry-run
-record: set a: elements of F8_E4M3 cannot be set
+record: set a: elements of F4 cannot be set
 status 2
 END
 
@@ -191,12 +191,12 @@ b        1
 mean 1.54e+18, standard deviation 5.1e+18, norm 1.84e+19  (--all: every one)
 END
 
-# What is only carried is never left so under a precision without a word.
+# A precision rejects what cannot be decoded.
 for precision in full half double; do
     for output in carried.safetensors carried.pt carried.mpk; do
         run convert --adapter none --drop '^b$' --precision $precision f8.safetensors "$output"
-        check "$precision, $output: what stays encoded is told" \
-            grep -q 'elements of this type are copied unchanged at every precision: F8_E4M3' "$scratch/err"
+        check "$precision, $output: a type that no scheme decodes is rejected" \
+            grep -q 'a: stored as F4, which no scheme decodes' "$scratch/err"
     done
 done
 run convert --adapter none f8.safetensors carried.safetensors

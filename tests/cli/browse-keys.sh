@@ -158,9 +158,9 @@ check "a number alone" grep -q '= -9223372036854775808$' "$scratch/x7"
 # shellcheck source=tests/cli/make-safetensors.sh
 . "$srcdir/tests/cli/make-safetensors.sh"
 st_begin
-st_entry a F8_E4M3 "4, 10" 40
+st_entry a F4 "4, 20" 40
 st_bytes="$st_bytes$(printf '%040d' 0 | sed 's/0/\\001/g')"
-st_entry e F8_E4M3 0 0
+st_entry e F4 0 0
 st_tensor b 2 2 10
 st_end >"$scratch/f8.safetensors"
 screen 80x24 '<enter>' '?byte 0' =n0 'jl' =n1 '<end>' =n2 '<pgdn><pgup><home>g7<enter>' =n3 'g40<enter>' =n4 s =n5 q q 'j<enter>' =n6 q q '~' -- \

@@ -206,6 +206,11 @@ rec_value *lr_child(const rec_value *value, const char *part, uint64_t length)
     }
 }
 
+const rec_value *rec_value_child(const rec_value *value, const char *name)
+{
+    return value && name ? lr_child(value, name, strlen(name)) : NULL;
+}
+
 enum { SHORT_PATH = 512 };
 
 rec_value *lr_at(const rec_record *record, const char *path)

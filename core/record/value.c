@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Values as they are read: what kind they are, and what they hold. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/io/io.h"
 #include "core/record/record.h"
@@ -238,9 +237,4 @@ rec_status rec_value_numbers(const rec_value *value, rec_dtype dtype, uint64_t f
         return lr_publish(REC_E_RANGE, "number %" PRIu64 " does not fit %s", first + result.bad, rec_dtype_name(dtype));
     }
     return answer(REC_OK, "", value->kind);
-}
-
-const rec_value *rec_value_child(const rec_value *value, const char *name)
-{
-    return value && name ? lr_child(value, name, strlen(name)) : NULL;
 }

@@ -97,13 +97,13 @@ static int32_t claim_compressed(rec_job *job, const rec_siblings *siblings, cons
     return REC_OK;
 }
 
-#define KNOWN(id, text, other, words, function)                     \
-    static const rec_plugin id = {.abi = REC_PLUGIN_ABI,     \
-                                  .size = sizeof id,         \
-                                  .kind = REC_PLUGIN_SCHEME, \
-                                  .name = text,              \
-.aliases = (const char *const[]){other, NULL}, \
-                                  .description = words,      \
+#define KNOWN(id, text, other, words, function)                                  \
+    static const rec_plugin id = {.abi = REC_PLUGIN_ABI,                         \
+                                  .size = sizeof id,                             \
+                                  .kind = REC_PLUGIN_SCHEME,                     \
+                                  .name = text,                                  \
+                                  .aliases = (const char *const[]){other, NULL}, \
+                                  .description = words,                          \
                                   .claim = function}
 
 KNOWN(gptq, "gptq", NULL, "scheme: GPTQ, recognised and rejected", claim_gptq);

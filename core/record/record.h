@@ -125,7 +125,7 @@ struct rec_tensor {
     bool assumed;
     bool anonymous; /**< a parameter whose id is unknown, as its file has no ids; written, it gets one of its path */
     bool id_made;   /**< librecord made the id: no file has it */
-    bool part; /**< of a logical tensor whose first part is another one */
+    bool part;      /**< of a logical tensor whose first part is another one */
 };
 
 /** Whether a tensor is a parameter of a module: Burn stores {id, param} of it, and else the tensor itself. */

@@ -28,7 +28,7 @@ typedef struct lr_file {
     const char *path; /**< absolute; "the program", "built in" */
     const char *name; /**< "mpk.so"; NULL: not a file */
     bool installed, builtin;
-    lr_room content;       /**< which plugins it may contain, by its name */
+    lr_room content;     /**< which plugins it may contain, by its name */
     bool open;           /**< opened or rejected: `finds` is complete */
     const char *refused; /**< why it must not be opened, or NULL */
     lr_find **finds;

@@ -482,7 +482,7 @@ REC_API rec_status rec_metadata_set_value(rec_record *record, const char *key, c
 REC_API uint64_t rec_value_type(const rec_value *value, char *text, uint64_t room);
 /** Sets a metadata entry to a text read as a type. @param type as rec_value_type() writes it: u8 to u64, i8 to i64,
  * f32, f64, bool, str, nil, map, a list `[TYPE]`; NULL: that of the entry so far, a new one is a text. @param text
- * JSON, but of `str`. REC_E_ARGUMENT where it is none of this type. */
+ * JSON, but of `str`. REC_E_ARGUMENT if it is not of this type. */
 REC_API rec_status rec_metadata_set_as(rec_record *record, const char *key, const char *type, const char *text);
 
 /** @return the root of the tree. */
@@ -522,7 +522,7 @@ REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
 
 /* The same for callers that cannot take a struct as a value (bindings of other languages), and with an error. */
 
-/** @param scalar (out) the scalar of a scalar value. @return REC_E_MISMATCH: the value is none. */
+/** @param scalar (out) the scalar of a scalar value. @return REC_E_MISMATCH: the value is not a scalar. */
 REC_API rec_status rec_value_get(const rec_value *value, rec_scalar *scalar);
 /** @param scalar (out) what rec_value_key() returns. @return REC_E_ARGUMENT: there is no such entry. */
 REC_API rec_status rec_value_get_key(const rec_value *value, uint64_t index, rec_scalar *scalar);
@@ -535,7 +535,7 @@ REC_API rec_status rec_value_get_number(const rec_value *value, uint64_t index, 
 REC_API rec_status rec_value_numbers(const rec_value *value, rec_dtype dtype, uint64_t first, uint64_t count,
                                      void *target);
 /** @param name one name, nothing in it is escaped. @return the value below a map, a list (its index) or a variant;
- *  NULL: there is none (no error is set). */
+ *  NULL: not found (no error is set). */
 REC_API const rec_value *rec_value_child(const rec_value *value, const char *name);
 
 enum {

@@ -223,7 +223,7 @@ rec_status rec_value_numbers(const rec_value *value, rec_dtype dtype, uint64_t f
     run = value->v.run;
     if (first > run->count || count > run->count - first) {
         return lr_publish(REC_E_ARGUMENT,
-                          "%" PRIu64 " numbers from %" PRIu64 " on were asked for, but there are %" PRIu64, count,
+                          "cannot read %" PRIu64 " numbers from number %" PRIu64 " on: the list has %" PRIu64, count,
                           first, run->count);
     }
     lr_source_lend(run->data.source);

@@ -85,7 +85,7 @@ const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const ch
         return before;
     }
     if (s->found > FOUND_MOST) {
-        (void)lr_breach(job, REC_UNKNOWN, "asked for more than %d tensors in one claim", FOUND_MOST);
+        (void)lr_breach(job, REC_UNKNOWN, "requested more than %d tensors in one claim", FOUND_MOST);
         return NULL;
     }
     copy = lr_arena_text(&s->arena, path, strlen(path));

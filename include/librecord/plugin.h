@@ -444,7 +444,7 @@ REC_API int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *sel
 /** The tensors of the record that a scheme is asked about. */
 typedef struct rec_siblings rec_siblings;
 
-/** A tensor as it is stored. Valid until `claim` returns. */
+/** A stored tensor. Valid until `claim` returns. */
 typedef struct rec_part {
     uint32_t size;          /**< sizeof(rec_part) of the library */
     rec_dtype dtype;        /**< REC_DTYPE_OPAQUE for what the library has no number type for */

@@ -1022,7 +1022,7 @@ static void packed_numbers_are_read_in_one_call(void **state)
     assert_error(REC_E_RANGE, "number 3 does not fit u8");
     assert_int_equal(rec_value_numbers(list, REC_DTYPE_F64, 0, 1, floats), REC_E_MISMATCH);
     assert_int_equal(rec_value_numbers(list, REC_DTYPE_U8, 4, 2, narrow), REC_E_ARGUMENT);
-    assert_error(REC_E_ARGUMENT, "2 numbers from 4 on were asked for, but there are 5");
+    assert_error(REC_E_ARGUMENT, "cannot read 2 numbers from number 4 on: the list has 5");
     assert_int_equal(rec_value_numbers(list, REC_DTYPE_U8, 5, 0, NULL), REC_OK);
     assert_int_equal(rec_value_get_number(list, 2, &scalar), REC_OK);
     assert_int_equal(scalar.v.u, 200);

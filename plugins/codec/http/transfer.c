@@ -535,12 +535,13 @@ static int32_t fail_slow(request *r)
     if (time_left(r->http) < 0) {
         (void)rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN,
                        "the requests for the file took more than %" PRIu64 " seconds, the limit", limits->time);
-        rec_fail_hint(r->job, "LIBRECORD_HTTP_TIME (record: --http-time) sets it; 0 is none.");
+        rec_fail_hint(r->job, "LIBRECORD_HTTP_TIME (record: --http-time) sets it; 0: no limit.");
     } else {
         (void)rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN,
                        "the server sends less than %" PRIu64 " bytes a second (over %" PRIu64 " s)", limits->speed,
                        limits->seconds);
-        rec_fail_hint(r->job, "LIBRECORD_HTTP_SPEED (record: --http-speed) sets the limit: BYTES/SECONDS; 0 is none.");
+        rec_fail_hint(r->job,
+                      "LIBRECORD_HTTP_SPEED (record: --http-speed) sets the limit: BYTES/SECONDS; 0: no limit.");
     }
     return REC_E_LIMIT;
 }

@@ -639,7 +639,7 @@ static void the_default_precision_is_full(void **state)
     assert_int_equal(rec_tensor_dtype(rec_tensor_at(record, "F64")), REC_DTYPE_F32);
     rec_record_free(record);
     craft_free(&c);
-    assert_null(rec_open_recorder("NamedMpk", 5));
+    assert_null(rec_open_recorder("NamedMpk", REC_PRECISION_CONFIGURED + 1));
     assert_int_equal(rec_error_status(), REC_E_ARGUMENT);
     assert_null(rec_open_recorder("NamedMpk", -1));
 }

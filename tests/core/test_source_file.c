@@ -488,7 +488,7 @@ static void a_stream_that_cannot_be_spilled_says_what_to_do(void **state)
     for (char rest[65536]; read(ends[0], rest, sizeof rest) > 0;) {
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_failed(w, REC_E_NOT_FOUND, "set TMPDIR to a folder for it");
+    assert_failed(w, REC_E_NOT_FOUND, "set TMPDIR to a directory with space");
     assert_string_equal(rec_error_file(), "not/there");
     (void)close(ends[0]);
     free(zeros);

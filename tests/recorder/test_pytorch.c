@@ -311,7 +311,7 @@ static const struct {
      "Size is called with an integer"},
     {P("\x80\x02(ios\nsystem\n."), "protocol 0 or 1"},
     {P("\x80\x02I1\n."), "protocol 0 or 1"},
-    {P("\x80\x02\x82\x01."), "0x82 is no operation"},
+    {P("\x80\x02\x82\x01."), "0x82 is not an operation"},
     {P("\x80\x02R."), "finds too little on the stack"},
     {P("\x80\x02(R."), "finds too little on the stack"},
     {P("\x80\x02t."), "finds too little on the stack"},

@@ -150,7 +150,7 @@ static void a_recorder_has_a_name_and_a_precision(void **state)
     refused(rec_error_status(), "a recorder needs a name and a precision");
     assert_null(rec_open_recorder_in(context, "NamedMpk", (rec_precision)(REC_PRECISION_DEFAULT - 1)));
     refused(rec_error_status(), "a recorder needs a name and a precision");
-    assert_null(rec_open_recorder_in(context, "NamedMpk", (rec_precision)(REC_PRECISION_HALF + 1)));
+    assert_null(rec_open_recorder_in(context, "NamedMpk", (rec_precision)(REC_PRECISION_CONFIGURED + 1)));
     refused(rec_error_status(), "a recorder needs a name and a precision");
 }
 

@@ -386,6 +386,8 @@ static void test_records(void **state)
     const char *key, *text;
     char type[8];
     uint64_t size;
+    float number;
+    rec_scalar scalar;
     rec_iterator *iterator = rec_iterate(record);
     (void)state;
     ALLOWED(rec_record_new, NULL);
@@ -426,6 +428,18 @@ static void test_records(void **state)
     EACH(false, .kind == REC_KIND_NIL, rec_value_key, NULL, 0);
     NEUTRAL(REC_UNKNOWN, rec_value_variant, NULL);
     EACH(false, .kind == REC_KIND_NIL, rec_value_number, NULL, 0);
+    STATUS(rec_value_get, NULL, &scalar);
+    STATUS(rec_value_get, value, NULL);
+    STATUS(rec_value_get_key, NULL, 0, &scalar);
+    STATUS(rec_value_get_key, value, 0, NULL);
+    STATUS(rec_value_get_number, NULL, 0, &scalar);
+    STATUS(rec_value_get_number, value, 0, NULL);
+    STATUS(rec_value_numbers, NULL, REC_DTYPE_F32, 0, 1, &number);
+    STATUS(rec_value_numbers, value, REC_DTYPE_F32, 0, 1, NULL);
+    NEUTRAL(NULL, rec_value_child, NULL, "a");
+    NEUTRAL(NULL, rec_value_child, value, NULL);
+    NOTHING(rec_record_table, NULL);
+    ALLOWED(rec_table_free, NULL);
     NEUTRAL(NULL, rec_value_tensor, NULL);
     NEUTRAL(NULL, rec_value_bytes, NULL, &size);
     NEUTRAL(NULL, rec_value_bytes, value, NULL);
@@ -507,6 +521,7 @@ static void test_tensors(void **state)
     NEUTRAL(REC_DTYPE_NONE, rec_tensor_dtype, NULL);
     NEUTRAL(REC_DTYPE_NONE, rec_tensor_stored_dtype, NULL);
     EACH(false, [0] == 'u', rec_tensor_dtype_name, NULL);
+    NEUTRAL(NULL, rec_tensor_dtype_value, NULL);
     NEUTRAL(0, rec_tensor_rank, NULL);
     EACH(false, [0] == 0, rec_tensor_shape, NULL);
     NEUTRAL(0, rec_tensor_count, NULL);

@@ -293,12 +293,14 @@ static void numbers_that_json_has_not_are_told(void **state)
     rec_close_recorder(r);
 }
 
-/* Keys are text in JSON: 0 and "0" would be one. */
+/* 0 and "0" are one key. Keys are text in JSON: of 0 and "1" it could not tell which one is the number. */
 static void keys_that_json_cannot_tell_apart_are_refused(void **state)
 {
-    static const char mixed[] = "\x83\xa8metadata\x81\xa7version\xa6"
-                                "0.21.0\xa4item\x82\x00\xc3\xa1"
-                                "0\xc2\xa2_b\x90";
+#define TWO_KEYS(second)                  \
+    "\x83\xa8metadata\x81\xa7version\xa6" \
+    "0.21.0\xa4item\x82\x00\xc3\xa1" second "\xc2\xa2_b\x90"
+    static const char same[] = TWO_KEYS("0"), mixed[] = TWO_KEYS("1");
+#undef TWO_KEYS
     rec_recorder *mpk = recorder("NamedMpk", NULL, NULL), *json = recorder("PrettyJson", NULL, NULL);
     rec_record *record = rec_load_bytes(mpk, mixed, sizeof mixed - 1);
     void *data = NULL;
@@ -309,6 +311,9 @@ static void keys_that_json_cannot_tell_apart_are_refused(void **state)
     }
     assert_int_equal(rec_save_bytes(json, record, &data, &size), REC_E_UNSUPPORTED);
     assert_non_null(strstr(rec_error_message(), "a map with texts and numbers as keys"));
+    assert_null(rec_load_bytes(mpk, same, sizeof same - 1));
+    assert_int_equal(rec_error_status(), REC_E_FORMAT);
+    assert_non_null(strstr(rec_error_message(), "the key `0` occurs twice in one map, as entries 1 and 2"));
     rec_record_free(record);
     rec_close_recorder(mpk);
     rec_close_recorder(json);

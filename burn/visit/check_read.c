@@ -97,6 +97,13 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     return status == REC_OK ? lr_builder_visitor.metadata_value(b->builder, at, key) : status;
 }
 
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    both *b = self;
+    int32_t status = lr_check_visitor.list_of(b->check, at, type);
+    return status == REC_OK ? lr_builder_visitor.list_of(b->builder, at, type) : status;
+}
+
 static const rec_visitor visitor = {
     .size = sizeof(rec_visitor),
     .metadata = on_metadata,
@@ -111,6 +118,7 @@ static const rec_visitor visitor = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
+    .list_of = on_list_of,
 };
 
 static uint64_t where(void *user, char *path, size_t room)

@@ -113,7 +113,7 @@ for codec in $codecs; do
     printf 'hello world, this is no record at all\n' | pack "$codec" >"$scratch/words.$codec" 2>/dev/null
     if [ $tool = yes ]; then
         run info "$scratch/words.$codec"
-        check "what holds no record is none" grep -q 'no record that a recorder here knows' "$scratch/err"
+        check "what holds no record is none" grep -q 'is not a record that a recorder here knows' "$scratch/err"
         printf '\211PNG\r\n\032\n0000000000000000' | pack "$codec" >"$scratch/picture.$codec"
         run info "$scratch/picture.$codec"
         check "and what it is is said" grep -q 'Of what is in it: It is a picture (PNG)' "$scratch/err"

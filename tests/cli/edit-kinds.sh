@@ -707,7 +707,8 @@ $ edit no-key.mpk set q 1 --dry-run
 record: no-key.mpk: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited
 status 2
 $ edit nul.mpk set q 1 --dry-run
-record: nul.mpk: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited
+record: nul.mpk: byte 70: a key has a NUL byte after "a"
+  No name can have one. Rename it with the program that wrote the file.
 status 2
 $ edit --type t.rs:T va.bin set e.B 7 --dry-run
 va.bin -> va.bin: 0 tensors, not written: --dry-run

@@ -218,6 +218,8 @@ static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_l
     numbers->record = record;
     numbers->shape = memcpy(shape, l->shape, sizeof *shape * l->rank);
     numbers->id = tensors[0]->id;
+    numbers->id_made = tensors[0]->id_made;
+    numbers->anonymous = tensors[0]->anonymous;
     numbers->rank = (uint8_t)l->rank;
     numbers->stored = numbers->packed = numbers->dtype = (uint8_t)l->dtype;
     if (!lr_shape_count(shape, l->rank, &numbers->count) || !lr_tensor_size(l->dtype, numbers->count, &size)) {

@@ -102,10 +102,12 @@ static int32_t check_scale(const settling *s, const lr_map *map, const lr_entry 
 static void become_numbers(rec_tensor *tensor, rec_precision precision)
 {
     rec_tensor *numbers = tensor->numbers;
-    const char *id = tensor->id;
+    rec_tensor stored = *tensor;
     lr_tensor_free_views(tensor);
     *tensor = *numbers;
-    tensor->id = id;
+    tensor->id = stored.id;
+    tensor->id_made = stored.id_made;
+    tensor->anonymous = stored.anonymous;
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
 }
 

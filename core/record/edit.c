@@ -68,16 +68,22 @@ static bool make_container(edit *e, rec_value *value, int32_t kind)
     return true;
 }
 
+/* What a map of indices has of its largest one; 0: so long no list is. */
+static uint32_t after(uint64_t index)
+{
+    return index < UINT32_MAX ? (uint32_t)index + 1 : 0;
+}
+
 /* Of a list that setters made: a map of its indices. */
 static bool list_to_map(edit *e, rec_value *value)
 {
     const lr_list *list = value->v.list;
     char name[24];
     if (!make_container(e, value, REC_KIND_MAP)) {
-        *value = (rec_value){.kind = REC_KIND_LIST, .v.list = (lr_list *)(uintptr_t)list}; /* its own, unchanged */
+        *value = (rec_value){.kind = REC_KIND_LIST, .length = 1, .v.list = (lr_list *)(uintptr_t)list}; /* as before */
         return false;
     }
-    value->v.map->end = list->count;
+    value->length = after(list->count - 1);
     for (uint64_t i = 0; i < list->count; i++) {
         int length = snprintf(name, sizeof name, "%" PRIu64, i);
         rec_value *child = append_entry(e, value, name, (uint64_t)length);
@@ -94,7 +100,7 @@ static bool list_to_map(edit *e, rec_value *value)
 static rec_value *map_to_list(edit *e, rec_value *value, uint64_t index)
 {
     lr_map *map = value->v.map;
-    lr_list *list = lr_list_new(&e->record->arena, map->end);
+    lr_list *list = lr_list_new(&e->record->arena, value->length);
     uint64_t at;
     if (!list) {
         (void)no_memory(e);
@@ -107,9 +113,8 @@ static rec_value *map_to_list(edit *e, rec_value *value, uint64_t index)
             list->items[at] = entry->value;
         }
     }
-    list->count = map->end;
-    list->named = true;
-    *value = (rec_value){.kind = REC_KIND_LIST, .v.list = list};
+    list->count = value->length;
+    *value = (rec_value){.kind = REC_KIND_LIST, .length = 1, .v.list = list};
     return &list->items[index];
 }
 
@@ -119,12 +124,12 @@ static rec_value *make_entry(edit *e, rec_value *value, uint64_t length)
     lr_map *map = value->v.map;
     rec_value *child = append_entry(e, value, e->part, length);
     uint64_t index;
-    if (!child || !map->end || !lr_path_index(e->part, length, &index) || index == UINT64_MAX) {
-        map->end = 0;
+    if (!child || !value->length || !lr_path_index(e->part, length, &index) || !after(index)) {
+        value->length = 0;
         return child;
     }
-    map->end = index >= map->end ? index + 1 : map->end;
-    return lr_map_count(map) == map->end ? map_to_list(e, value, index) : child;
+    value->length = index >= value->length ? after(index) : value->length;
+    return lr_map_count(map) == value->length ? map_to_list(e, value, index) : child;
 }
 
 /* Child `part` of a container, made if it is missing. NULL: the job has failed. */
@@ -147,7 +152,7 @@ static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64
         }
         return child;
     }
-    if (value->kind == REC_KIND_LIST && value->v.list->named) {
+    if (value->kind == REC_KIND_LIST && value->length) {
         return list_to_map(e, value) ? make_entry(e, value, length) : NULL;
     }
     if (value->kind == REC_KIND_MAP) {
@@ -171,11 +176,7 @@ static bool make_level(edit *e, rec_value *value, const char *part, uint64_t len
     if (!make_container(e, value, is_index && index == 0 ? REC_KIND_LIST : REC_KIND_MAP)) {
         return false;
     }
-    if (value->kind == REC_KIND_LIST) {
-        value->v.list->named = true;
-    } else if (is_index && index < UINT64_MAX) {
-        value->v.map->end = index + 1;
-    }
+    value->length = is_index ? after(index) : 0; /* of a list 1, as its first index is 0 */
     return true;
 }
 

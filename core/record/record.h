@@ -18,7 +18,6 @@
 typedef struct lr_list {
     uint64_t count, room;
     struct rec_value *items;
-    bool named; /**< setters made it of indices in paths, and may make a map of it again */
 } lr_list;
 
 /** What is in `entries` may have holes from lr_map_remove() until lr_map_settle(), or lr_record_settle() for all maps
@@ -27,8 +26,6 @@ typedef struct lr_map {
     uint64_t count, room;
     struct lr_entry *entries;
     struct lr_index *index; /**< of large maps, else NULL: map.c */
-    uint64_t end; /**< setters made it of indices in paths, and it becomes a list once all are there: one after the
-                     largest; 0: another map */
 } lr_map;
 
 typedef struct lr_variant lr_variant;
@@ -58,7 +55,9 @@ struct rec_value {
     uint16_t bits;   /**< width of a number, 0 if unknown; of a list of metadata: what it is of, REC_DTYPE_… or LR_OF_…,
                         0: its elements tell; of a map: which of Burn's modules an import took it for, and
                         that   it is written as (lr_modules.number), 0: none */
-    uint32_t length; /**< of a string */
+    uint32_t length; /**< of a string; of a map that setters made of indices in paths, which becomes a list once all are
+                        there: one after the largest; of a list that setters made of such, and may make a map of again:
+                        1; else 0 */
     union {
         int64_t i; /* int, bool */
         uint64_t u;

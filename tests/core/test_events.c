@@ -469,7 +469,7 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
     l = begin(true);
     EVENT(metadata, 1, &name, &name);
     EVENT(metadata, 2, &name, &name);
-    refused(l, REC_E_FORMAT, "it: byte 2: the metadata key `version` occurs twice");
+    refused(l, REC_E_FORMAT, "it: byte 2: the metadata key `version` occurs twice, as entries 1 and 2");
 }
 
 static void metadata_values_are_values_before_the_record(void **state)
@@ -514,7 +514,7 @@ static void metadata_values_are_values_before_the_record(void **state)
     EVENT(metadata_value, 1, &name);
     number(l, 1);
     EVENT(metadata_value, 2, &name);
-    refused(l, REC_E_FORMAT, "it: byte 2: the metadata key `author` occurs twice");
+    refused(l, REC_E_FORMAT, "it: byte 2: the metadata key `author` occurs twice, as entries 1 and 2");
     l = begin(true); /* its value, and none of the record's */
     EVENT(metadata_value, 1, &name);
     number(l, 1);
@@ -607,6 +607,7 @@ static void a_key_that_comes_twice_is_named(void **state)
     (void)state;
     for (uint64_t extra = 0; extra < 20; extra += 19) { /* searched, and indexed */
         load *l = begin(true);
+        char message[128];
         map(l, 1);
         key(l, "outer");
         map(l, REC_UNKNOWN);
@@ -622,7 +623,10 @@ static void a_key_that_comes_twice_is_named(void **state)
         nil(l);
         end(l);
         end(l);
-        refused(l, REC_E_FORMAT, "it: byte 10: outer: the key `x\\.y` occurs twice in one map");
+        (void)snprintf(message, sizeof message,
+                       "it: byte 10: outer: the key `x\\.y` occurs twice in one map, as entries %u and %u",
+                       (unsigned)extra + 1, (unsigned)extra + 2);
+        refused(l, REC_E_FORMAT, message);
     }
 }
 

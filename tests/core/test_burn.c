@@ -162,16 +162,29 @@ static void bool_stores_of_0_21_are_told_apart(void **state)
     }
 }
 
+/* At a precision, nobody can make numbers of it. */
+static void assert_rejected(const craft *c, const char *path, const char *dtype_name)
+{
+    rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_HALF);
+    char expected[128];
+    (void)snprintf(expected, sizeof expected, "%s: stored as %s, which no scheme decodes", path, dtype_name);
+    assert_null(rec_load_bytes(recorder, c->data, c->size));
+    assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
+    assert_non_null(strstr(rec_error_message(), expected));
+    rec_close_recorder(recorder);
+}
+
 /* Saved with the layout kept, the bytes of `item` must be in the file as they were. */
 static void assert_carried(const craft *item, const char *path, const char *dtype_name, rec_dtype dtype)
 {
     craft c = {0};
-    rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_HALF); /* which must not touch it */
+    rec_recorder *recorder = rec_open_recorder("NamedMpk", REC_PRECISION_KEEP);
     rec_record *record;
     void *bytes;
     uint64_t size;
     craft_begin(&c, "0.20.0", CRAFT_FULL);
     craft_raw(&c, item->data, item->size);
+    assert_rejected(&c, path, dtype_name);
     record = rec_load_bytes(recorder, c.data, c.size);
     if (!record) {
         fail_msg("%s", rec_error_message());

@@ -214,40 +214,63 @@ static void every_file_is_read_as_its_header_says(void **state)
     }
 }
 
-/** @param way the recorders on the way, the last of which writes safetensors */
-static void survives(const char *const *way)
+/* One step on the way. @param refused Burn's format has no such element type. @return the file that was written. */
+static char *step_to(scratch *folder, size_t step, const char *from, const char *recorder, bool refused)
 {
-    for (size_t i = 0; i < file_count; i++) {
-        scratch *folder = scratch_new();
-        seen s = see(files[i]);
-        char *from = strdup(files[i]);
-        rec_recorder *r;
-        rec_record *record;
-        for (size_t step = 0; way[step]; step++) {
-            rec_recorder *in = raw("Auto"), *out = raw(way[step]);
-            char name[32], *to;
-            (void)snprintf(name, sizeof name, "%zu.%s", step, rec_recorder_extension(out));
-            to = scratch_path(folder, name);
-            if (rec_convert(in, from, out, to, NULL) != REC_OK) {
-                fail_msg("%s", rec_error_message());
-            }
-            rec_close_recorder(in);
-            rec_close_recorder(out);
-            free(from);
-            from = to;
-        }
-        r = raw("Safetensors");
-        record = rec_load(r, from);
+    rec_recorder *in = raw("Auto"), *out = raw(recorder);
+    char name[32], *to;
+    rec_status status;
+    (void)snprintf(name, sizeof name, "%zu.%s", step, rec_recorder_extension(out));
+    to = scratch_path(folder, name);
+    status = rec_convert(in, from, out, to, NULL);
+    if (refused) {
+        assert_int_equal(status, REC_E_UNSUPPORTED);
+        assert_non_null(strstr(rec_error_message(), "Burn has no such element type\n  Convert to a precision"));
+    } else if (status != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+    rec_close_recorder(in);
+    rec_close_recorder(out);
+    return to;
+}
+
+/* @return whether the file went the whole way and holds the same at its end. */
+static bool file_survives(const char *path, const char *const *way)
+{
+    scratch *folder = scratch_new();
+    seen s = see(path);
+    char *from = strdup(path), *to;
+    bool coded = strstr(s.header, "\"dtype\":\"F8_E") != NULL, refused = false;
+    for (size_t step = 0; way[step] && !refused; step++) {
+        refused = coded && strcmp(way[step], "NamedMpk") == 0;
+        to = step_to(folder, step, from, way[step], refused);
+        free(from);
+        from = to;
+    }
+    if (!refused) {
+        rec_recorder *r = raw("Safetensors");
+        rec_record *record = rec_load(r, from);
         if (!record) {
-            fail_msg("%s: %s", files[i], rec_error_message());
+            fail_msg("%s: %s", path, rec_error_message());
         }
         same_as_file(&s, record);
         rec_record_free(record);
         rec_close_recorder(r);
-        free(from);
-        see_free(&s);
-        scratch_free(folder);
     }
+    free(from);
+    see_free(&s);
+    scratch_free(folder);
+    return !refused;
+}
+
+/** @param way the recorders on the way, the last of which writes safetensors */
+static void survives(const char *const *way)
+{
+    size_t whole = 0;
+    for (size_t i = 0; i < file_count; i++) {
+        whole += file_survives(files[i], way);
+    }
+    assert_true(whole > 0);
 }
 
 static void saved_again_they_hold_the_same(void **state)

@@ -14,7 +14,7 @@ typedef struct reader {
     const char *type[1];
     size_t index;         /* of the operand, from 1 */
     const char *recorder; /* its own name, as far as that is known; or NULL */
-    bool adapts;          /* a load argument, a type or the configuration says how */
+    bool adapts;          /* a load argument but the adapter none, a type or the configuration says how */
     bool typed;
 } reader;
 
@@ -23,6 +23,14 @@ static bool is_for(const reading *r, size_t index)
     size_t next = r->before ? r->before : 1;
 
     return next == index || next > SIDES;
+}
+
+/* Whether it is a load argument that has the names or the layout changed: the adapter none is one that keeps both. */
+static bool changes(const reading *r)
+{
+    bool none = r->key && strcmp(r->key, "adapter") == 0 && strcmp(r->value, "none") == 0;
+
+    return r->kind == READING_LOAD && !none;
 }
 
 /* The type for a side: the last one that stands before it, else one that stands behind both. One that stands before the
@@ -78,7 +86,7 @@ static void prepare(session *s, reader *r, const side *d, size_t index)
     r->adapts = r->typed || tool_is_configured(s, from);
     for (size_t i = 0; i < s->o->readings.count; i++) {
         const reading *each = &s->o->readings.at[i];
-        r->adapts = r->adapts || (each->kind == READING_LOAD && is_for(each, index));
+        r->adapts = r->adapts || (changes(each) && is_for(each, index));
     }
 }
 

@@ -58,9 +58,9 @@ for words in "mpk mpk" "bpk bpk" "pt pt" "json json" "gguf gguf" "npz npz" "safe
     [ -e "$scratch/w.$name" ] || continue
     check "to list a .$name, of the plugins these are opened: ${words#* }" [ "$(opened ls "$scratch/w.$name")" = "${words#* } " ]
 done
-formats=$(cd "$scratch/plugins" && for plugin in *.so; do echo "${plugin%.so}"; done | grep -v '^source-' | LC_ALL=C sort | tr '\n' ' ')
+formats=$(cd "$scratch/plugins" && for plugin in *.so; do echo "${plugin%.so}"; done | grep -vE '^(source|scheme)-' | LC_ALL=C sort | tr '\n' ' ')
 cp "$scratch/w.pt" "$scratch/w.pth"
-check "no plugin is called pth: all are opened but those for sources" [ "$(opened ls "$scratch/w.pth")" = "$formats" ]
+check "no plugin is called pth: all are opened but those for sources and schemes" [ "$(opened ls "$scratch/w.pth")" = "$formats" ]
 cp "$scratch/w.mpk" "$scratch/w.safetensors.mpk"
 cp "$scratch/w.mpk" "$scratch/wrong.safetensors"
 check "the plugin of a wrong extension is not sure: all are opened" [ "$(opened ls "$scratch/wrong.safetensors")" = "$formats" ]

@@ -68,7 +68,7 @@ def rows(options):
     out.append(Row(f"{options.gguf_mb} MB of f32 from Q8_0", ours("load {d}/Q8_0.gguf Gguf 0 map f32 adapter=none", ""),
                    Beside("pread of as much f32, 2 threads", ours("raw-read {d}/F32.gguf 2", "")), at_least=0.5))
     for extension, recorder in RECORDERS.items():
-        none = " adapter=none" if extension in ("pt", "gguf") else ""
+        none = " adapter=none" if extension in ("pt", "gguf", "npz") else ""
         out.append(Row(f"lazy open of .{extension}, {options.large_mb} MB",
                        ours(f"load {{d}}/large.{extension} {recorder} 0 map{none}", "", lazy=True),
                        Beside("1 MB", ours(f"load {{d}}/1.{extension} {recorder} 0 map{none}", "", lazy=True)), at_least=0.8))

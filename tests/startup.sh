@@ -32,7 +32,7 @@ else
 fi
 
 # With a plugin directory of one's own: a path opens the plugin named after its extension, and no other if that one recognises the
-# file. A source plugin is opened only for an address.
+# file. A source plugin is opened only for an address, a scheme only for a tensor that is stored as other than numbers.
 mkdir "$scratch/plugins"
 cp "$top_builddir"/plugins/.libs/*.so "$scratch/plugins"
 chmod go-w "$scratch" "$scratch"/plugins/*

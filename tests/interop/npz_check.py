@@ -159,7 +159,7 @@ def others():
         archive.writestr("notes.txt", "not an array")
         archive.writestr("folder/", "")
     status, _, words = run("convert", "mixed.npz", "out.npz")
-    report(status == 0 and "1 member of the archive that is no array, the first notes.txt: left out" in words,
+    report(status == 0 and "1 member of the archive other than arrays, the first notes.txt: left out" in words,
            "what is no array is left out and told", words)
     with numpy.load("out.npz") as found:
         report(sorted(found.keys()) == ["array", "bare"], "and what is one is there")

@@ -482,8 +482,11 @@ static void verbatim(void)
     rec_free(data);
     data = NULL;
     back = record ? through(safetensors, safetensors, record) : NULL;
-    tell(back && rec_save_bytes(foreign, back, &data, &size) == REC_OK && size == f.size && leaves(back) == KEYS,
-         "and as long a file after it has been one of safetensors");
+    tell(back && rec_metadata(back, "format") && strcmp(rec_metadata(back, "format"), "pt") == 0,
+         "a file of safetensors says whose layout it has");
+    tell(back && rec_metadata_set(back, "format", NULL) == REC_OK &&
+             rec_save_bytes(foreign, back, &data, &size) == REC_OK && size == f.size && leaves(back) == KEYS,
+         "and without that it is as long a file after it has been one of safetensors");
     for (size_t i = 0; i < KEYS; i++) { /* which has them in another order */
         file one = {.size = 0};
         put_tensor(&one, keys[i], row, 1, two);
@@ -660,7 +663,10 @@ static void refused(void)
     } cases[] = {
         {"a key below a key", {"a.b", "a", NULL}, REC_E_FORMAT, "the key a.b is below the key a, which has a value"},
         {"a key far below a key", {"m.a", "m.a.b.c", NULL}, REC_E_FORMAT, "the key m.a.b.c is below the key m.a"},
-        {"a key that is there twice", {"a.b", "a.b", NULL}, REC_E_FORMAT, "the key `a.b` is there twice, with data at bytes"},
+        {"a key that is there twice",
+         {"a.b", "a.b", NULL},
+         REC_E_FORMAT,
+         "the key `a.b` is there twice, with data at bytes"},
         {"one that is there in two spellings", {"x\\y", "x\\\\y", NULL}, REC_E_FORMAT, "is there twice"},
     };
     rec_recorder *recorder = open_with("Paths", NULL, NULL);

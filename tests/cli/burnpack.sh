@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Burnpack on the command line: records of every Burn into it and back, and the golden files of Burn's own stores.
+# shellcheck disable=SC2016 # what an inner shell expands, or text with backquotes
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

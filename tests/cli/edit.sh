@@ -328,7 +328,7 @@ record: set needs 2 operands, found 1
 END
 # Metadata keep the type that they have, or get the one before the value.
 gguf=$(pwd)/../../../tests/data/gguf/types.gguf
-key=$("$record" info --json "$gguf" | tr ',{' '\n\n' | sed -n 's/^ *"\([a-z.0-9]*\)": *[0-9][0-9]*$/\1/p' | head -1)
+key=$("$record" info --json "$gguf" | tr ',{' '[\n*]' | sed -n 's/^ *"\([a-z.0-9]*\)": *[0-9][0-9]*$/\1/p' | head -1)
 printf '["a", "b"]' >"$scratch/words.json"
 printf 'u32 is a word here' >"$scratch/words.txt"
 run edit "$gguf" meta "$key" 7 meta new.u32 'u32 4096' meta new.words "[str] @$scratch/words.json" \

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Lists keep their places. In a flat file of Burn's an index is a place, and one that is not there holds no tensors;
 # closing gaps is for nn.Sequential of other frameworks. What a list loses is noted when it is written.
+# shellcheck disable=SC2016 # what an inner shell expands, or text with backquotes
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

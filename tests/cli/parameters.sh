@@ -3,6 +3,7 @@
 # Parameters and bare tensors. A parameter that comes from a format without ids gets a new one, however its reader
 # reports it. A bare tensor stays one, or a note says that it does not. An id that librecord made is never reported as
 # lost.
+# shellcheck disable=SC2016 # what an inner shell expands, or text with backquotes
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

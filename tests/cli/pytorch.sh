@@ -3,6 +3,7 @@
 # PyTorch's own files by way of the command: imported as safetensors of the same tensors are, found by their content, taken
 # apart by their keys, and written so that they come back.
 # shellcheck disable=SC2016 # messages have names in quotes of this kind
+# shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

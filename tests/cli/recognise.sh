@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Files that are no records are rejected by name, with what to do; names that are there twice with both places; hints speak of
 # Burn only for Burn's formats; NumPy's element types in all their spellings.
+# shellcheck disable=SC2016 # what an inner shell expands, or text with backquotes
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # PyTorch's modules of several tensors, there and back under any attribute name: with the type, and without one by what
 # keys and records show.
+# shellcheck disable=SC2094 # `shapes` is a function here and a file there
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"

@@ -190,6 +190,18 @@ st_tensor model.b 2 2 10
 st_end >"$scratch/below.safetensors"
 run diff "$scratch/plain.safetensors" "$scratch/below.safetensors"
 check "all names below a path are noticed" grep -qx 'names       all of them stand below `model` in B: --prefix model before A' "$scratch/out"
+# A weight of rank 2 alone is asked about when it is adapted: the adapter none for one file does not adapt the other.
+st_begin
+st_tensor w.weight "2, 3" 6 1
+st_end >"$scratch/weight.safetensors"
+run convert -q --adapter none "$scratch/weight.safetensors" "$scratch/weight.npz"
+for operands in "--adapter none weight.safetensors weight.npz" "weight.npz --adapter none weight.safetensors" \
+    "weight.npz weight.safetensors --adapter none"; do
+    # shellcheck disable=SC2086 # several words
+    (cd "$scratch" && exec "$record" diff --ignore metadata $operands) >"$scratch/out" 2>"$scratch/err"
+    status=$?
+    status_is "two files of other frameworks as they are, $operands" 0
+done
 run diff --adapter none --prefix model "$scratch/plain.safetensors" --adapter none "$scratch/below.safetensors"
 check "rows and columns that were exchanged, too" grep -q '^shape  model.a  f32 \[2, 3\]  f32 \[3, 2\], transposed$' "$scratch/out"
 st_begin

@@ -153,7 +153,7 @@ static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     (void)at;
-    name(self, key->kind == REC_KIND_STRING ? key->text : "", key->kind == REC_KIND_STRING ? key->v.length : 0);
+    name(self, key->kind == REC_KIND_STRING ? key->text : "", key->kind == REC_KIND_STRING ? (size_t)key->v.length : 0);
     return REC_OK;
 }
 

@@ -103,7 +103,7 @@ static int32_t read_string(reader *r, rec_value *value)
 {
     const char *end = string_end(r);
     char *text, *to;
-    if (!end || end - r->at >= UINT32_MAX) {
+    if (!end || (uint64_t)(end - r->at) >= UINT32_MAX) {
         return REC_E_FORMAT;
     }
     text = to = lr_arena_alloc(r->arena, (uint64_t)(end - r->at) + 1, 1);

@@ -127,7 +127,7 @@ static int32_t give_path(const settling *s, rec_value *key, const lr_scheme *sch
         return lr_fail_memory(s->job, length + 1);
     }
     memcpy(plain, name, length);
-    length = flat ? length : lr_path_name(name, length, plain);
+    length = flat ? length : (size_t)lr_path_name(name, length, plain);
     plain[length] = '\0';
     return lr_string(arena, plain, length, key) ? REC_OK : lr_fail_memory(s->job, length + 1);
 }

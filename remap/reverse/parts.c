@@ -261,10 +261,17 @@ int32_t lr_back_find_sites(lr_reverse *b)
 
 /* ---------------------------------------------------------------------------------------------- putting together -- */
 
-static bool ends_so(const char *text, uint64_t length, const char *end)
+/* Whether a key ends in the path that an item has below its module, under PyTorch's or Burn's name of its field. */
+static bool keeps_path(const lr_back_item *one, const lr_candidate *key)
 {
-    size_t size = strlen(end);
-    return length >= size && memcmp(text + length - size, end, size) == 0;
+    for (uint32_t i = 0; i < one->start_count; i++) {
+        const char *rest = one->starts[i] + one->site.below;
+        size_t size = strlen(rest);
+        if (key->length >= size && memcmp(key->text + key->length - size, rest, size) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether rules make the names inside a module: then they know what PyTorch's are. @return 1, 0, -1: the job has
@@ -272,12 +279,11 @@ static bool ends_so(const char *text, uint64_t length, const char *end)
 static int rules_speak(lr_reverse *b, const lr_back_item *one)
 {
     lr_candidates found;
-    const char *rest = one->starts[0] + one->site.below;
     if (lr_retrace(b->retracer, one->starts, one->start_count, one->op, &found) != REC_OK) {
         return -1;
     }
     for (uint64_t i = 0; i < found.count; i++) {
-        if (found.list[i].split || !ends_so(found.list[i].text, found.list[i].length, rest)) {
+        if (found.list[i].split || !keeps_path(one, &found.list[i])) {
             return 1;
         }
     }

@@ -103,6 +103,16 @@ done
     for first in 0 1; do
         there_and_back "an encoder, norm_first $first" 't: TransformerEncoder' --set norm_first=$first
     done
+    cp model.safetensors encoder.safetensors
+    model model $(for i in 0 1; do attention t.layers.$i.self_attn; layer t.layers.$i; done) other.weight=4,3 other.bias=4
+    there_and_back "an encoder beside a rule" 't: TransformerEncoder, extra: Linear' --set norm_first=0 \
+        --rule 'rename = ^other\. => extra.'
+    run convert -y --set norm_first=0 --rule 'rename = ^other\. => extra.' model.safetensors there.mpk
+    run convert -y --reverse there.mpk back.safetensors
+    check "the rule is remembered, and the encoder recognised" "$record" diff model.safetensors back.safetensors
+    mv encoder.safetensors model.safetensors
+    there_and_back "an encoder again" 't: TransformerEncoder' --set norm_first=1
+
     run convert -y model.safetensors none.bpk
     status_is "the order of norms is asked for" 2
     check "by the option that gives it" grep -q -e '--set norm_first=0|1' "$scratch/err"
@@ -122,6 +132,10 @@ done
     for first in 0 1; do
         there_and_back "a decoder, norm_first $first" 'd: TransformerDecoder' --set norm_first=$first
     done
+    model model $(for part in self_attn multihead_attn; do attention d.layers.0.$part; done) $(layer d.layers.0) \
+        d.layers.0.norm3.weight=4 d.layers.0.norm3.bias=4 other.weight=4,3 other.bias=4
+    there_and_back "a decoder beside a rule" 'd: TransformerDecoder, extra: Linear' --set norm_first=0 \
+        --rule 'rename = ^other\. => extra.'
 
     # Without a type nothing shows that the destination has a norm after the last layer, which Burn's encoder has not.
     model model $(for i in 0 1; do attention t.layers.$i.self_attn; layer t.layers.$i; done) t.norm.weight=4 t.norm.bias=4

@@ -37,8 +37,14 @@ FAMILIES = [
 ]
 VARIANTS = {"Basic", "Bottleneck", "Branch", "Conv", "Norm"}  # levels of enums, which the tables do not have
 NO_FIELD = {"sequential-gaps/sequential-gaps": {"steps"}}  # rank 0: Burn has no such tensor
-# What Burn's module has no place for, which a profile drops only if it is asked to.
-DROPPED = {"mha/mha": ["--drop", "bias_[kv]$"]}
+# What a user must say: Burn's attention has no bias_k and bias_v, no tensor shows norm_first, and `cross` is a struct of
+# ours, for Burn's attention has one width for queries, keys and values.
+OPTIONS = {"mha/mha": ["--drop", "bias_[kv]$", "--set", "norm_first=0",
+                       "--rule", r"split = ^cross\.in_proj_(bias)$ | rows query key value => cross.%.$1",
+                       "--rule", r"rename = ^cross\.q_proj_weight$ => cross.query.weight",
+                       "--rule", r"rename = ^cross\.k_proj_weight$ => cross.key.weight",
+                       "--rule", r"rename = ^cross\.v_proj_weight$ => cross.value.weight",
+                       "--rule", r"rename = ^cross\.out_proj\. => cross.output."]}
 
 
 class Failure(Exception):
@@ -86,8 +92,8 @@ def through_burn(options, family, net, profile, program, version, ext, folder):
     expected = {row["dest"]: facts(row) for row in table(f"{source}/{family}.expected.tsv")}
     expected = {key: value for key, value in expected.items() if key not in NO_FIELD.get(family, ())}
     out = f"{folder}/{name.replace('.', '-')}-{ext}-{version.replace('.', '-')}"
-    run(options.record, "convert", "--quiet", *DROPPED.get(family, []), "--profile", profile, "--type", f"{HERE}/foreign/src/nets.rs:{net}", "--burn",
-        ".".join(version.split(".")[:2]), model(source, family), f"{out}.{ext}")
+    run(options.record, "convert", "--quiet", *OPTIONS.get(family, []), "--profile", profile, "--type",
+        f"{HERE}/foreign/src/nets.rs:{net}", "--burn", ".".join(version.split(".")[:2]), model(source, family), f"{out}.{ext}")
     run(program, net, ext, f"{out}.{ext}", f"{out}-again.mpk")
     differences(expected, {named(key): same_dtype(value) for key, value in mpk.read(f"{out}-again.mpk").items()})
 
@@ -99,8 +105,8 @@ def in_both_dialects(options, family, net, profile, folder):
     for burn, ext in (("0.21", "mpk"), ("0.22", "bpk")):
         for number, path in enumerate((f"{HERE}/foreign/src/nets.rs", new)):
             out = f"{folder}/dialect-{number}.{ext}"
-            run(options.record, "convert", "--quiet", "-y", "--profile", profile, "--type", f"{path}:{net}", "--burn", burn,
-                model(options.families, family), out)
+            run(options.record, "convert", "--quiet", "-y", *OPTIONS.get(family, []), "--profile", profile, "--type",
+                f"{path}:{net}", "--burn", burn, model(options.families, family), out)
             with open(out, "rb") as file:
                 outputs.append(file.read())
         if outputs[-1] != outputs[-2]:
@@ -137,9 +143,10 @@ def back(options, family, profile, read, folder):
     used = {row["source"] for row in table(f"{source}/{family}.expected.tsv")}
     keys = table(f"{source}/{above}/{name.split('.')[0]}.keys.tsv")
     out = f"{folder}/{name.replace('.', '-')}-forth"
-    run(options.record, "convert", "--quiet", *DROPPED.get(family, []), "--profile", profile, "--precision", "keep",
+    run(options.record, "convert", "--quiet", *OPTIONS.get(family, []), "--profile", profile, "--precision", "keep",
         model(source, family), f"{out}.mpk")
-    words = [options.record, "convert", "--quiet", "--profile", profile, "--reverse", "--precision", "keep"]
+    words = [options.record, "convert", "--quiet", *OPTIONS.get(family, []), "--profile", profile, "--reverse", "--precision",
+             "keep"]
     config = os.path.join(os.path.dirname(model(source, family)), "config.json")
     if os.path.exists(config):
         words += ["--config-json", config]

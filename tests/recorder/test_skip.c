@@ -58,7 +58,7 @@ static void put_bytes(message *m, uint64_t size)
     for (int shift = 24; shift >= 0; shift -= 8) {
         put_byte(m, (unsigned)(size >> shift & 255));
     }
-    m->at = realloc(m->at, m->length + size + 1);
+    m->at = realloc(m->at, m->length + (size_t)size + 1);
     assert_non_null(m->at);
     for (uint64_t i = 0; i < size; i++) {
         m->at[m->length++] = byte_at(i);

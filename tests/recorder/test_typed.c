@@ -121,7 +121,7 @@ static void test_nothing_mapped_is_an_error(void **state)
     }
 }
 
-static void expect_file(const char *path, const void *data, uint64_t size)
+static void expect_file(const char *path, const void *data, size_t size)
 {
     FILE *file = fopen(path, "rb");
     char *found = malloc(size + 1);
@@ -150,17 +150,17 @@ static void test_existing_file_is_not_replaced_by_nothing(void **state)
     uint64_t size;
     void *data = saved("Burnpack", &size);
     scratch *s = scratch_new();
-    char *path = scratch_write(s, "model.bpk", data, size);
+    char *path = scratch_write(s, "model.bpk", data, (size_t)size);
     (void)state;
     assert_int_equal(convert_in_place(path, &EMPTY_type, false), REC_E_MISMATCH);
-    expect_file(path, data, size);
+    expect_file(path, data, (size_t)size);
     assert_int_equal(convert_in_place(path, &EMPTY_type, true), REC_E_MISMATCH);
-    expect_file(path, data, size);
+    expect_file(path, data, (size_t)size);
     assert_int_equal(convert_in_place(path, &OTHER_type, false), REC_E_MISMATCH);
-    expect_file(path, data, size);
+    expect_file(path, data, (size_t)size);
     assert_int_equal(convert_in_place(path, &OTHER_type, true), REC_E_MISMATCH);
     assert_non_null(strstr(rec_error_message(), "no tensor was mapped: the existing file is not replaced"));
-    expect_file(path, data, size);
+    expect_file(path, data, (size_t)size);
     rec_free(data);
     free(path);
     scratch_free(s);

@@ -148,6 +148,8 @@ pub struct ConvBlock<B: Backend> {
     conv: Conv2d<B>,
     #[cfg(not(feature = "since_19"))]
     norm: nn::BatchNorm<B, 2>,
+    #[cfg(feature = "since_19")]
+    norm: nn::BatchNorm<B>,
     activation: nn::Gelu,
 }
 

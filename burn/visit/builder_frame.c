@@ -199,7 +199,7 @@ static int32_t set_of(lr_builder *b, const lr_frame *f, rec_value *value)
         return REC_OK;
     }
     type.length = (uint32_t)snprintf(text, sizeof text, "[%s]", lr_list_of_word(f->of));
-    if (f->of == LR_OF_TEXTS || f->of == LR_OF_LISTS) { /* a text that is none is bytes */
+    if (f->of == LR_OF_TEXTS || f->of == LR_OF_LISTS) { /* a string that is not UTF-8 came as bytes */
         value->bits = f->of;
         return value->kind == REC_KIND_LIST ? REC_OK
                                             : lr_breach(b->job, b->at, "told numbers in a list of texts or lists");

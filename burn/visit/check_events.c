@@ -364,7 +364,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     return present ? REC_OK : on_scalar(self, at, &(rec_scalar){.kind = REC_KIND_NIL});
 }
 
-/* Whether an entry is none of the record's own: a flat format may say of itself which Burn it is for, and safetensors
+/* Whether the format added an entry itself: a flat format may record the Burn version that it is for, and safetensors
  * whose layout it has. */
 static bool says_of_itself(const lr_check *c, const rec_scalar *key)
 {

@@ -165,7 +165,7 @@ static bool is_import(const char *key)
 }
 
 /* Whether an entry of the record's own metadata is written: what an import left in formats of Burn alone, Burn's words
- * where the file has none of its own. */
+ * if the file has no such entry. */
 static bool is_extra(const lr_walk *w, const char *key)
 {
     const rec_plugin *plugin = w->job->plugin;

@@ -215,7 +215,7 @@ int32_t lr_source_read_whole(rec_job *job, rec_source *source)
 
 /* ---------------------------------------------------------------------------------------------------- failures -- */
 
-/* Remembers a failure of the bytes or of their maker: whoever reads on fails the same way, without waiting for a server
+/* Remembers a failure of the bytes or of their maker: later reads fail the same way, without waiting for a server
  * or filling a disk once more. What the system, memory or the caller is short of may pass. */
 static int32_t remember(const rec_job *job, rec_source *source, int32_t status)
 {
@@ -244,7 +244,7 @@ static int32_t recall(rec_job *job, rec_source *source)
     return job->error.status;
 }
 
-/* Bytes that somebody fetches or makes when they are asked for. */
+/* Bytes that are fetched or computed when a reader requests them. */
 static int32_t read_part(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size)
 {
     int32_t status = source->far ? recall(job, source) : REC_OK;

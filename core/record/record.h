@@ -114,7 +114,7 @@ struct rec_tensor {
     uint64_t count;
     _Atomic(lr_view *) views;
     const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
-    struct rec_tensor *numbers;   /**< the logical tensor that a scheme makes of it when it is asked for, of the same
+    struct rec_tensor *numbers;   /**< the logical tensor that a scheme makes of it on demand, of the same
                                      id; NULL: its elements are numbers, or nobody can make them that */
     const lr_scheme *scheme;      /**< what claimed it, or NULL */
     uint8_t rank;
@@ -216,7 +216,7 @@ uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room);
 
 /** What a list is of that is not of numbers. */
 enum { LR_OF_TEXTS = 0x100, LR_OF_LISTS = 0x101 };
-/** By its word, "u8", "str", "list"; 0: it is none. */
+/** By its word, "u8", "str", "list"; 0: unknown. */
 uint16_t lr_list_of(const char *word);
 /** The word of it, NULL for 0. */
 const char *lr_list_of_word(uint16_t of);
@@ -459,7 +459,7 @@ const char *lr_id_fault(const char *text, uint64_t length);
 /** Base32 of bytes in Burn's alphabet (DNSSEC's), without padding. @param text room for (count * 8 + 4) / 5 + 1. */
 void lr_id_base32(const uint8_t *bytes, size_t count, char *text);
 /** Returns in `bytes` the 64 bits that Burn 0.15 and later have of an id: of one of theirs (13 characters) its own, of
- * one of 0.14 (10) its six bytes and two zeros, of a UUID the first eight bytes. @return false if it is none of these.
+ * one of 0.14 (10) its six bytes and two zeros, of a UUID the first eight bytes. @return false if it has another form.
  */
 bool lr_id_bytes(const char *id, uint8_t bytes[8]);
 /** The eight bytes of the id that a parameter gets which came without one: a hash of its path (names and indices joined

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What ranks agree on: an outcome, the same words, the same file. A failure of any of them reaches all, with who had
- * it. */
+ * Agreements between ranks: an outcome, the same text, the same file. If any rank fails, all ranks fail, with its
+ * number and host in the message. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

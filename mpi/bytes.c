@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes of a file, all that were asked for. */
+ * Reads and writes a whole range of a file: repeats calls that transfer fewer bytes. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>

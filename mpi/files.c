@@ -277,7 +277,7 @@ static bool has_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *dat
     return true;
 }
 
-/* What is done with the part of some bytes that lies in one file. */
+/* Handles the bytes of a range that lie in one file. */
 typedef bool (*one_fn)(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why,
                        size_t room);
 

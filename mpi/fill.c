@@ -46,7 +46,7 @@ static rec_status write_window(lr_mpi_saving *s)
     return status;
 }
 
-/* What was written is read back, and compared with what is made once more. */
+/* Reads the written files back and compares them with a second walk of the record. */
 rec_status lr_mpi_saving_compare(lr_mpi_saving *s)
 {
     size_t told = s->losses.size;
@@ -84,7 +84,7 @@ rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told)
     begun = MPI_Wtime();
     status = write_window(s);
     s->write += MPI_Wtime() - begun;
-    /* Before the others are waited for: what is asked for here may be another's error, and needs none of its bytes. */
+    /* The ranks agree before any of them fetches tensor data: a rank that failed fetches none. */
     status = lr_mpi_agree(s->group, status, *s->why ? s->why : NULL);
     begun = MPI_Wtime();
     if (status == REC_OK) {

@@ -5,7 +5,7 @@
 
 #include "mpi/mpi_private.h"
 
-/* All ranks see the same file, if it is on their hosts and not behind a scheme. */
+/* Checks on all ranks that the path names the same file on every host. Paths with a scheme are left out. */
 static rec_status same_file(MPI_Comm comm, rec_recorder *recorder, const char *path)
 {
     char *with = strstr(path, "://") ? NULL : rec_recorder_path(recorder, path);

@@ -81,7 +81,7 @@ bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size)
     return !losses->failed;
 }
 
-/* The next one. @return false: there is none. */
+/* Reads the next entry. @return false at the end. */
 static bool next(const char *all, size_t size, size_t *at, entry *e)
 {
     if (size - *at < sizeof e->h) {
@@ -120,7 +120,7 @@ static int by_tensor(const void *a, const void *b)
     return order ? order : (*x > *y) - (*x < *y);
 }
 
-/* The first of a tensor's tells of all. @return false: out of memory. */
+/* Reports the losses of each tensor where its first entry stands. @return false: out of memory. */
 static bool tell_sums(const char *all, size_t size, void (*tell)(void *user, const rec_note *note), void *user)
 {
     size_t count = 0, at = 0;

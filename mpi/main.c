@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record-mpi: record convert, diff, verify and stats by many processes. Every rank runs the same command; what people
- * see comes from rank 0, and what fails on any rank is told once, with the rank and its host. */
+ * record-mpi: record convert, diff, verify and stats with MPI. Every rank runs the same command. Rank 0 prints; a
+ * failure on any rank is printed once, with the rank and its host. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,16 +26,16 @@ static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... I
                             "convert --recursive, and several files to a directory: one process for each file.\n"
                             "Standard input and output are not supported. The exit status is that of record.";
 
-/* What goes over a command of all ranks. */
+/* State of a command that all ranks run. */
 typedef struct across {
     int rank, ranks;
     bool ended; /* a failure is known to all ranks */
-    bool told;  /* all came to the same, and rank 0 has told it */
+    bool told;  /* all ranks ended alike, and rank 0 has printed the outcome */
     text errors;
     bool saved;
-    char **arguments; /* but for record-mpi's own options */
+    char **arguments; /* without record-mpi's own options */
     MPI_Info hints;
-    bool resume, check; /* as asked for */
+    bool resume, check; /* from the options of the same names */
     bool files;         /* each of many files is for one rank */
     uint64_t identity;  /* of the conversion */
     rec_mpi_report report;
@@ -188,8 +188,7 @@ static int take_own(across *a, int *argc, char **argv)
     return EXIT_OK;
 }
 
-/* What a part of a save cannot do is refused, not left out; so is what one process would do to files that others read.
- */
+/* Rejects options that a parallel save cannot honour, and output files that one process alone could write. */
 static int check(const across *a, const options *o, bool files)
 {
     const char *left = NULL;
@@ -229,7 +228,8 @@ static int same_files(across *a, const options *o, size_t inputs)
     return a->ended ? EXIT_ERROR : EXIT_OK;
 }
 
-/* Rank 0 looks at the inputs for all. What cannot be looked at is told by who loads it. */
+/* Rank 0 reads the headers of the inputs for all ranks. Inputs that cannot be opened are reported later, by the load.
+ */
 static int show_files(across *a, const session *s, size_t inputs)
 {
     rec_status status = rec_mpi_agree(MPI_COMM_WORLD, REC_OK, NULL);
@@ -281,7 +281,8 @@ static char *versions_of(rec_context *context)
     return all.at;
 }
 
-/* The first line of the one that the other has not, without its end; NULL if there is none. To be freed. */
+/* Returns the first line of `one` that `other` lacks, without its newline; NULL if it lacks none. The caller frees it.
+ */
 static char *line_of_one(const char *one, const char *other)
 {
     for (const char *end; *one; one = end + 1) {
@@ -386,8 +387,8 @@ static uint64_t add_file(uint64_t sum, const char *path)
     return sum;
 }
 
-/* What tells this conversion from others to the same file: all that was asked for, and the files that this names, with
- * those of the models, and what lies beside them and says how they are built. On rank 0. */
+/* Returns a hash that identifies this conversion: the options, the input files, and the companion files that describe
+ * models. On rank 0. */
 static uint64_t identify(const across *a, const session *s, size_t inputs)
 {
     const char *out = s->o->operands.at[inputs + 1];
@@ -539,8 +540,8 @@ int main(int argc, char **argv)
     if (status != EXIT_ERROR && rec_guard_check(NULL) != REC_OK) {
         status = tool_fail_library();
     }
-    /* What any rank came to, unless all know already. A plan's problems, which are those of all ranks, rank 0 has
-     * printed as a list. */
+    /* Print the failure of the lowest rank, unless all ranks have it. Rank 0 has printed the problems of a plan as a
+     * list. */
     printed = !a.ended && a.rank == 0 && status == EXIT_ERROR && !a.errors.length;
     if (!a.ended && !a.told &&
         rec_mpi_agree(MPI_COMM_WORLD, status == EXIT_ERROR ? REC_E_ARGUMENT : REC_OK,

@@ -47,7 +47,7 @@ typedef struct lr_mpi_file {
 /** All of them. */
 typedef struct lr_mpi_files {
     const lr_mpi_group *group;
-    const char *path; /**< as it was given */
+    const char *path; /**< from the caller */
     MPI_Info hints;
     lr_mpi_file *at;
     uint64_t count, room, total;
@@ -62,7 +62,7 @@ void lr_mpi_files_clear(lr_mpi_files *f);
 void lr_mpi_files_add(lr_mpi_files *f, const rec_file *file);
 /** For rec_save_filled(). NULL: out of memory. To be freed. */
 rec_file *lr_mpi_files_list(const lr_mpi_files *f);
-/** All ranks: what rank 0 was told of them. @param told NULL on the others. */
+/** All ranks: receives the list of files from rank 0. @param told NULL on the other ranks. */
 rec_status lr_mpi_files_tell(lr_mpi_files *f, const rec_filling *told);
 /** All ranks, before they write. @param at where this one will begin. */
 rec_status lr_mpi_files_open(lr_mpi_files *f, uint64_t at, char *why, size_t room);
@@ -73,7 +73,7 @@ bool lr_mpi_files_have(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64
 /** Syncs what is open. All ranks. */
 rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
 
-/** What is to be told on rank 0: losses, or notes. */
+/** Losses or notes to print on rank 0. */
 typedef struct lr_mpi_told {
     char *at;
     size_t size, room;
@@ -81,11 +81,11 @@ typedef struct lr_mpi_told {
 } lr_mpi_told;
 /** Keeps a note. */
 void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note);
-/** Tells of each note as it is. */
+/** Reports each note unchanged. */
 void lr_mpi_tell(const lr_mpi_told *notes, void (*tell)(void *user, const rec_note *note), void *user);
 /** For rec_window.lost, with an lr_mpi_told: keeps a loss. */
 void lr_mpi_lost(void *losses, const rec_loss *loss);
-/** Keeps losses as they stood in an lr_mpi_told before. @return false: these are none, or there is no memory. */
+/** Keeps losses that an earlier lr_mpi_told stored. @return false: invalid bytes, or out of memory. */
 bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size);
 /** Adds up the losses of all ranks and tells rank 0 of them, in the order in which they were first kept. Frees them. */
 rec_status lr_mpi_tell_losses(const lr_mpi_group *group, lr_mpi_told *losses,
@@ -97,9 +97,9 @@ rec_status lr_mpi_tell_losses(const lr_mpi_group *group, lr_mpi_told *losses,
 typedef struct lr_mpi_names {
     char **at;
     uint64_t count, room;
-    uint64_t *slots, slot_count; /* number + 1 of what is there, 0: nothing */
+    uint64_t *slots, slot_count; /* index + 1 of the entry; 0: empty */
 } lr_mpi_names;
-/** @return its number; REC_UNKNOWN if there is none. */
+/** @return its number; REC_UNKNOWN if unknown. */
 uint64_t lr_mpi_names_find(const lr_mpi_names *n, const char *name);
 /** One that is not there yet gets the next number. @return false: out of memory. */
 bool lr_mpi_names_add(lr_mpi_names *n, const char *name);
@@ -113,7 +113,7 @@ const char *lr_mpi_shape(char *text, size_t room, const uint64_t *shape, uint32_
 /** Elements of the dimensions from `from` to before `to`. */
 uint64_t lr_mpi_product(const uint64_t *shape, uint32_t from, uint32_t to);
 
-/** Bytes of a tensor at its type, as they are stored. @return the status of librecord's last error. */
+/** Reads bytes of a tensor in its stored type. @return the status of librecord's last error. */
 rec_status lr_mpi_read(const rec_tensor *tensor, uint64_t offset, uint64_t size, uint8_t *target);
 /** A part along a dimension, as a tensor of its own. */
 rec_status lr_mpi_read_part(const rec_tensor *tensor, uint32_t dimension, uint64_t offset, uint64_t length,
@@ -122,7 +122,7 @@ rec_status lr_mpi_read_part(const rec_tensor *tensor, uint32_t dimension, uint64
 /** What a rank has of a tensor of all. */
 typedef struct lr_mpi_held {
     uint64_t offset, length;
-    int rank;       /* which is asked for it */
+    int rank;       /* sends the bytes */
     uint64_t index; /* of the tensor there */
 } lr_mpi_held;
 /** A value of all. */
@@ -138,7 +138,7 @@ typedef struct lr_mpi_leaf {
     char *id;
     lr_mpi_held *held; /* in the order of offsets */
     uint64_t held_count, held_room;
-    char *value; /* of all but tensors: what ranks compare */
+    char *value; /* for values that are no tensors: compared between ranks */
     size_t value_size;
     struct lr_mpi_server *server; /* that asks for its bytes */
 } lr_mpi_leaf;
@@ -150,7 +150,7 @@ typedef struct lr_mpi_union {
     bool alike;              /* all records have the same keys in the same order */
     const rec_tensor **mine; /* this rank's tensors */
     uint64_t mine_count, mine_room;
-    uint64_t *load; /* bytes that each rank is asked for */
+    uint64_t *load; /* bytes that each rank will send */
 } lr_mpi_union;
 /** All ranks. The union is freed in any case by lr_mpi_union_free(). */
 rec_status lr_mpi_union_make(lr_mpi_union *u, MPI_Comm comm, const rec_record *record, const rec_mpi_slices *slices);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Saves that can be resumed. Behind the bytes of the temporary file is a page that says which file it will be, and a
- * page for each part of it: the checksums of what was written, and what its tensors lost. A part is written again
- * unless its bytes have these checksums. */
+ * Saves that can be resumed. The temporary file has, after the data, a page that identifies the final file, and a page
+ * for each chunk with its checksums and the losses of its tensors. A chunk is written again unless its bytes match the
+ * checksums. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 enum { PAGE = 4096 };
 /* A piece is so large at least: each is a walk over the record. */
 #define PIECE_LEAST (UINT64_C(4) << 20)
-/* Seconds that the walks of one rank may take beside what they do, and how many there are if one takes as long. */
+/* Seconds that the layout walks of one rank may add to its work, and the number of chunks if a walk takes as long. */
 #define WALKS 1.0
 enum { PIECES_LEAST = 2 };
 
@@ -28,13 +28,13 @@ enum { PIECES_LEAST = 2 };
 typedef struct head {
     char magic[16];
     uint64_t version, total, sum, identity, piece, count;
-    uint32_t crc, reserved; /* of what stands before */
+    uint32_t crc, reserved; /* checksum of the members above */
 } head;
 static const char magic[16] = "librecordresume";
 
 typedef struct page {
     uint32_t crc, adler;  /* of the piece */
-    uint32_t losses, own; /* bytes of what was lost, and the sum of this page, with 0 here */
+    uint32_t losses, own; /* bytes of the losses, and the checksum of this page, computed with 0 here */
     uint64_t number;
     char lost[PAGE - 24];
 } page;

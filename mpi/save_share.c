@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A save of what the ranks have together: as a save of the whole that all have, whose tensors are fetched from who has
- * them. */
+ * Saves a distributed record: like a save of the whole record by all ranks, where each tensor is fetched from the rank
+ * that has it. */
 #include "mpi/mpi_private.h"
 
 rec_status rec_mpi_save_share(MPI_Comm comm, rec_recorder *recorder, const rec_record *record,

@@ -22,7 +22,7 @@ typedef struct lr_mpi_saving {
     lr_mpi_files files;
     char letters[16];  /**< in their names */
     bool alone;        /**< rank 0 writes all of it */
-    bool filled;       /**< rank 0: the others were told */
+    bool filled;       /**< rank 0 has sent the list of files */
     rec_status status; /**< what all know of */
     double layout, write, commit;
     lr_mpi_resume resume; /**< of one that can be resumed */
@@ -59,7 +59,7 @@ rec_status lr_mpi_saving_rest(lr_mpi_saving *s, const rec_output *output);
 
 /** All ranks: opens the temporary files, writes this rank's window and closes them. @param told on rank 0. */
 rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told);
-/** All ranks: what was written is read back, and compared with what is made once more. */
+/** All ranks: reads the written files back and compares them with a second walk of the record. */
 rec_status lr_mpi_saving_compare(lr_mpi_saving *s);
 
 /* alone.c */

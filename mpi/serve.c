@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes of tensors from the ranks that have them. A rank that needs some asks and, until it has them, answers what it
- * is asked itself; so does one that waits for the others (lr_mpi_group). So none needs a thread or MPI's own progress,
- * and nothing has to be where MPI can reach it by itself: tensors may lie in a mapped file or be made when they are
- * asked for.
- *
- * That ends because whoever asks goes on as soon as it is answered, and because a rank that asks for nothing any more
- * answers until all are where it is: every step that may ask ends in an agreement of the group, on every rank. */
+ * Exchanges tensor bytes between ranks. A rank that waits for bytes, or for the other ranks (lr_mpi_group), answers
+ * requests meanwhile. This needs no thread and no progress by MPI itself, and tensors can lie in a mapped file or be
+ * produced on demand. It terminates: a rank continues when it has its answer, and a rank without requests answers
+ * until all ranks have reached the agreement that ends each step. */
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -22,7 +19,7 @@ typedef struct question {
     uint64_t index, offset, size;
 } question;
 
-/* An answer is one of these, or its first 8 bytes and what was asked for. */
+/* An answer is one of these, or its first 8 bytes followed by the data. */
 typedef struct answer {
     int32_t status, reserved;
     char why[HEAD - 8];
@@ -47,7 +44,7 @@ static void fail(lr_mpi_server *s, rec_status status, const char *words)
     }
 }
 
-/* What a tensor that this rank is asked for is called. */
+/* Returns the path of a tensor of this rank. */
 static const char *path_of(const lr_mpi_server *s, uint64_t index)
 {
     const lr_mpi_union *u = s->u;
@@ -119,7 +116,7 @@ static const uint8_t *ask(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint
     const question q = {.index = held->index, .offset = offset, .size = size};
     MPI_Request asked, answered;
     answer a;
-    (void)serve(s); /* who has much to do without others answers all the same */
+    (void)serve(s); /* A rank that computes for long answers requests too. */
     if (held->rank == s->rank) {
         return read_own(s, &q, s->got) == REC_OK ? s->got : NULL;
     }

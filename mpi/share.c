@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Each rank's share of a record that all have loaded: what the program says is placed, checked to be the same on all,
- * read by who has it, and of what is small and everyone's read by one and sent to the others. */
+ * Each rank's share of a record that all ranks have loaded. The program's placement is checked to be the same on all
+ * ranks. Owners read their large tensors; one rank reads each small replicated tensor and sends it to the others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static rec_status no_memory(sharing *s)
     return fail(s, REC_E_MEMORY, "the share of a record", "out of memory");
 }
 
-/* Something that all ranks do by themselves came to this. */
+/* All ranks agree on the outcome of a local step. */
 static rec_status agree(const sharing *s, rec_status status)
 {
     return rec_mpi_agree(s->comm, status, *s->why ? s->why : NULL);
@@ -165,7 +165,7 @@ static uint64_t sum_of(const sharing *s, uint64_t index)
     return sum;
 }
 
-/* Whether all ranks have the same tensors and place them alike; one that does not is told by its first tensor. All
+/* Checks that all ranks have the same tensors and place them alike. A mismatch is reported with its first tensor. All
  * ranks. */
 static rec_status compare(sharing *s)
 {
@@ -273,7 +273,7 @@ static rec_status take(sharing *s, const placed *p)
 
 /* ----------------------------------------------------------------------------------------------------- sending -- */
 
-/* The tensors from `first` on that are sent together. @return behind the last. */
+/* Selects the tensors from `first` on that are sent together. @return the index after the last. */
 static uint64_t batch_of(const sharing *s, uint64_t first, uint64_t *size)
 {
     uint64_t i = first;
@@ -288,7 +288,7 @@ static uint64_t batch_of(const sharing *s, uint64_t first, uint64_t *size)
     return i;
 }
 
-/* One rank reads it and all have it. A failure is told when all is done: nobody waits for it. All ranks. */
+/* One rank reads the tensors and broadcasts them. A failure is reported at the end: no rank waits for it. All ranks. */
 static rec_status send(sharing *s, uint64_t first, uint64_t end, uint64_t size, int reader, uint8_t *bytes)
 {
     rec_status status = REC_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the ranks' records are together: each tells the others its values and what it has of its tensors, one after the
- * other, and every rank adds that up in the same way. What does not go together is told by the rank that came later. */
+ * Unites the records of all ranks. Each rank broadcasts its values and its parts of tensors in turn, and every rank
+ * unites them in the same way. The later rank reports a contradiction. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void fail_memory(uniting *g)
     fail(g, REC_E_MEMORY, "what the ranks have together", "out of memory");
 }
 
-/* What the table says of a tensor, held against what it is. */
+/* Checks that a row of the table matches the tensor. */
 static bool fits(uniting *g, const char *path, const rec_tensor *tensor, const rec_mpi_slice *slice)
 {
     const uint64_t *shape = rec_tensor_shape(tensor);
@@ -202,7 +202,7 @@ static void tell_value(uniting *g, const char *key, const rec_value *value)
     free(t.at);
 }
 
-/* A letter in front of it. */
+/* Returns the path with a letter before it. */
 static char *key_of(char letter, const char *path)
 {
     size_t size = strlen(path) + 2;
@@ -213,7 +213,7 @@ static char *key_of(char letter, const char *path)
     return key;
 }
 
-/* What is not here, as the table has it. */
+/* Broadcasts the rows of the table for tensors that this rank lacks. */
 static void tell_slices(uniting *g, const rec_record *record)
 {
     for (uint64_t i = 0; i < rec_mpi_slices_count(g->slices) && g->status == REC_OK; i++) {
@@ -238,7 +238,7 @@ static void tell_slices(uniting *g, const rec_record *record)
 
 static void tell_record(uniting *g, const rec_record *record)
 {
-    /* Copies do not say who read them; what was built has no form, layout or version. */
+    /* A copy has no recorder; a record built in memory has no layout and no version. */
     const rec_origin *origin = rec_record_origin(record);
     preface p = {.built = !*origin->recorder && !origin->layout &&
                           rec_value_form(rec_root(record)) == REC_FORM_UNKNOWN && !rec_metadata(record, "version")};
@@ -278,7 +278,7 @@ static void tell_record(uniting *g, const rec_record *record)
 
 /* ---------------------------------------------------------------------------------------------------- added up -- */
 
-/* What does not go together: rank `guilty` tells it, as every rank knows. */
+/* Records a contradiction: `guilty` reports it, and every rank knows its number. */
 static void contradict(uniting *g, int guilty, const lr_mpi_leaf *leaf, const char *here, const char *there)
 {
     char words[LR_MPI_MESSAGE];
@@ -369,7 +369,7 @@ static void range_words(char *words, size_t room, const lr_mpi_leaf *leaf, uint3
                    dimension, lr_mpi_shape(shape, sizeof shape, leaf->shape, leaf->rank));
 }
 
-/* What a rank has of a tensor, beside what others have. */
+/* Adds a rank's part of a tensor. */
 static void hold(uniting *g, lr_mpi_leaf *leaf, const head *h, int rank)
 {
     lr_mpi_union *u = g->u;
@@ -392,7 +392,7 @@ static void hold(uniting *g, lr_mpi_leaf *leaf, const head *h, int rank)
         at++;
     }
     if (others && at < leaf->held_count && leaf->held[at].offset == h->offset && leaf->held[at].length == h->length) {
-        /* The same once more: who is asked for less so far is asked for it. */
+        /* A replicated part: the rank with the smaller load sends it. */
         if (u->load[rank] + bytes < u->load[leaf->held[at].rank]) {
             u->load[leaf->held[at].rank] -= bytes;
             u->load[rank] += bytes;
@@ -435,7 +435,7 @@ static void hold(uniting *g, lr_mpi_leaf *leaf, const head *h, int rank)
     u->load[rank] += bytes;
 }
 
-/* A tensor beside what is known of it. */
+/* Adds a tensor, or compares it with the known parts. */
 static void unite_tensor(uniting *g, lr_mpi_leaf *leaf, const head *h, const char *id, const char *name, int rank)
 {
     char here[LR_MPI_WORDS], there[LR_MPI_WORDS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The record that the ranks have together, on every rank: a copy of its own or, of records that were built, one of what
- * all told; the tensors of either are fetched when their bytes are asked for. */
+ * The united record, on every rank: a copy of the rank's own record, or one made from the broadcast values if the
+ * records were built in memory. Tensor data are fetched on demand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static bool is_below(const char *above, const char *path)
     return strncmp(path, above, length) == 0 && path[length] && (length == 1 || path[length] == '.');
 }
 
-/* What is below a path, which stands together in the order of paths. @return how many, from `*first` on. */
+/* Finds the paths below a path in the sorted list. @return their number, from `*first` on. */
 static uint64_t below(lr_mpi_leaf *const *sorted, uint64_t count, const char *path, uint64_t *first)
 {
     uint64_t from = 0, to = count, end;

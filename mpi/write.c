@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The bytes of a save by ranks: what of the record lies in this rank's window is written to its place in the files, or
- * compared with what is there. */
+ * Writes this rank's window of a save into the files, or compares it with their bytes. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -24,7 +24,7 @@ enum { OPEN_MOST = 64 };
 
 typedef enum seen_kind {
     SEEN_FILE,
-    SEEN_MISSING, /* there is none */
+    SEEN_MISSING, /* no such file */
     SEEN_ITSELF   /* each looks at it by itself */
 } seen_kind;
 
@@ -49,13 +49,13 @@ struct lr_seen {
     lr_arena text;                /* paths and bytes */
     seen_file **files;            /* each stays where it is */
     uint64_t count, room, noted;  /* bytes of all */
-    atomic_uint_fast64_t next;    /* the one that will be asked for, as it seems */
-    pthread_mutex_t lock;         /* of all but what a file is */
+    atomic_uint_fast64_t next;    /* index of the file that is probably next */
+    pthread_mutex_t lock;         /* protects all members except files' contents */
     seen_source *open[OPEN_MOST];
     uint64_t clock;
 };
 
-/* What was shown to a context. */
+/* Notes given to a context. */
 typedef struct shown {
     lr_attached attached; /* the first member */
     lr_parallel parallel; /* the context's */
@@ -71,7 +71,7 @@ struct seen {
     seen_file *noted; /* the same while it is written down, else NULL */
     bool map;         /* it may be mapped */
     int fd;           /* -1: it is not open */
-    uint32_t busy;    /* who reads it */
+    uint32_t busy;    /* active readers */
     uint64_t used;    /* when it was last */
 };
 
@@ -161,8 +161,7 @@ static bool add_range(lr_seen *table, seen_file *file, uint64_t at, const void *
     return true;
 }
 
-/* The one that was looked at last: it may have been there twice. Most are asked for in the order in which they stand.
- */
+/* Searches from the last hit: a file may be listed twice, and files are usually opened in the listed order. */
 static seen_file *find_file(lr_seen *table, const char *path)
 {
     uint64_t next = atomic_load_explicit(&table->next, memory_order_relaxed);
@@ -413,7 +412,7 @@ static void seen_release(rec_source *source)
 
 static const lr_source_ops seen_ops = {
     .stored = true,
-    .lasting = true, /* what is read later is the same, or it is refused */
+    .lasting = true, /* a later read returns the same bytes or fails */
     .size = seen_size,
     .view = seen_view,
     .map_late = seen_map_late,
@@ -435,7 +434,7 @@ static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const se
     return REC_OK;
 }
 
-/* Looks at it for others. What is no regular file that has bytes is left to each. */
+/* Notes a file. Anything other than a regular, non-empty file is left to each process. */
 static int32_t look(const lr_parallel *parallel, rec_job *job, rec_source *source, bool map, bool *missing,
                     bool *done_here)
 {
@@ -563,7 +562,7 @@ int32_t lr_seen_end(rec_job *job, lr_seen *table, void **data, uint64_t *size)
     return REC_OK;
 }
 
-/* What is left to be read of such bytes. */
+/* The bytes that are left to parse. */
 typedef struct left {
     const uint8_t *at;
     uint64_t size;

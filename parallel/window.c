@@ -81,7 +81,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     }
     if (lr_job_failed(job)) {
         if (target) {
-            (void)lr_sink_commit(target); /* of a job that has failed: it is told so */
+            (void)lr_sink_commit(target); /* discards it: the job has failed */
         }
         job->file = NULL;
         lr_release(job->allocator, name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A window: a sink that is given a whole file and hands on the bytes of one range of it alone. What lies outside is
- * counted, and not read or made where that can be helped: several processes that do the same save write one file
- * together, each its range. Files beside it are part of the same range of bytes: each begins where the one before it
- * ends, and the first is the last of them. */
+ * A sink that receives a whole save and passes one range of its bytes on. Bytes outside the range are counted, and
+ * skipped without being read or produced where possible. Several processes that make the same save write their ranges
+ * into one file. Companion files belong to the same range of bytes: they stand one after the other, and the main file
+ * is last. */
 #include <string.h>
 
 #include "parallel/parallel.h"
@@ -13,9 +13,9 @@ enum { DROPPED = 256 << 10 };
 /* What those of one save share. */
 typedef struct shared {
     rec_job *job;
-    rec_sink *target; /* NULL: nothing is wanted */
+    rec_sink *target; /* NULL: only the counts */
     lr_window *window;
-    uint64_t sum, run; /* of what was written; bytes of blobs since */
+    uint64_t sum, run; /* of the bytes written; bytes of blobs since then */
     uint8_t *drop;
     struct part *now;  /* the file that is being written */
     uint64_t ended;    /* bytes of those before */
@@ -27,7 +27,7 @@ struct part {
     rec_sink *sink;
     shared *all;
     uint64_t base; /* bytes of the files before, once it is written to */
-    bool first;    /* the file that is saved: those beside it are its parts */
+    bool first;    /* the main file; its companion files are the others */
     shared own;    /* of the first */
 };
 
@@ -59,7 +59,7 @@ static void end_run(shared *all)
     }
 }
 
-/* What of `size` bytes, which come now, is in the window. @param before (out) bytes in front of it. */
+/* Returns how many of the next `size` bytes lie in the window. @param before (out) bytes before the window. */
 static uint64_t inside(const part *self, uint64_t size, uint64_t *before)
 {
     uint64_t from = self->all->window->from, to = self->all->window->to, at = self->base + rec_sink_tell(self->sink);
@@ -182,7 +182,7 @@ static int32_t window_letters(rec_sink *sink, const char *index, const char *ste
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
-/* What is beside it was entered when it was made. */
+/* Companion files were entered when they were made. */
 static int32_t enter_first(part *self)
 {
     return enter(self, rec_sink_name(self->sink), false);
@@ -267,7 +267,7 @@ static bool window_patches(const rec_sink *sink)
     return !all->target || rec_sink_can_patch(all->target);
 }
 
-/* Of a file that nothing was written to nobody knows where it will be: the first, behind all others. */
+/* The main file has no offset before its first byte: all companion files come first. */
 static bool window_wants(const rec_sink *sink, uint64_t size)
 {
     const part *self = part_of(sink);
@@ -302,7 +302,7 @@ static void window_release(rec_sink *sink)
     part *self = part_of(sink);
     const lr_allocator *allocator = lr_sink_job(sink)->allocator;
     if (self->own.target) {
-        (void)lr_sink_commit(self->own.target); /* of a job that has failed: it is told so */
+        (void)lr_sink_commit(self->own.target); /* discards it: the job has failed */
     }
     lr_release(allocator, self->own.drop);
     lr_release(allocator, self->own.stem);
@@ -329,7 +329,7 @@ rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_wi
     part *self = part_new(job, lr_own_name(name), NULL);
     if (!self) {
         if (target) {
-            (void)lr_sink_commit(target); /* of a job that has failed: it is told so */
+            (void)lr_sink_commit(target); /* discards it: the job has failed */
         }
         return NULL;
     }

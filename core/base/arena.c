@@ -6,14 +6,14 @@
 
 struct lr_chunk {
     struct lr_chunk *next;
-    uint64_t size : 63; /* as the budget has it */
+    uint64_t size : 63; /* as charged to the budget */
     uint64_t paged : 1; /* an lr_pages follows, which it is */
 };
 
 /* From MUCH bytes on, an arena goes on in chunks of huge pages: first touching what is small pages costs most then. */
 enum { FIRST_CHUNK = 1024, LARGEST_CHUNK = 256 * 1024, MUCH = 4 << 20, PAGED_CHUNK = 2 << 20, PAGED_FROM = 1 << 20 };
 
-/* What headers take, so that the memory behind them stays aligned to 16. */
+/* Size of the chunk headers, rounded so that the memory after them stays aligned to 16. */
 #define CHUNK_HEADER ((sizeof(struct lr_chunk) + 15) & ~(size_t)15)
 #define PAGED_HEADER (CHUNK_HEADER + ((sizeof(lr_pages) + 15) & ~(size_t)15))
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The ground: memory with budgets, text that people type, errors and reports, and the job: one operation of the API.
- * It opens no file, and knows no format, no record and no configuration: what a context is made of, others fill in.
- * Memory is its allocator's and belongs to who asked for it; an arena's goes with the arena. A job is its caller's, on
- * the stack: it owns its error and its report until lr_job_end gives both to the calling thread. A context is the
- * application's and outlives what was opened in it. */
+ * The base of core: memory with budgets, text input, errors and reports, and the job, which is one operation of the
+ * API. It opens no files and knows no formats, records or configuration; other rooms fill the members of the context.
+ * Memory from an allocator belongs to the caller; memory of an arena is freed with the arena. A job lives on the
+ * caller's stack and owns its error and report until lr_job_end passes both to the calling thread. A context belongs
+ * to the application and outlives all objects opened in it. */
 #ifndef LR_BASE_H
 #define LR_BASE_H
 
@@ -47,10 +47,9 @@ static inline bool lr_add(uint64_t a, uint64_t b, uint64_t *sum)
     return !__builtin_add_overflow(a, b, sum);
 }
 
-/** Makes an array large enough for `need` elements of `each` bytes: at least twice as large as it is, and no smaller
- *  than 4 elements and 64 bytes. What it holds stays. @param array the address of its pointer, which may be NULL while
- *  there is no room. @return false: out of memory, or no memory could hold it; the array and its room are as they were.
- */
+/** Grows an array to at least `need` elements of `each` bytes: at least to twice its size, to 4 elements and to 64
+ * bytes. Its contents stay. @param array address of its pointer, which may be NULL while `room` is 0. @return false:
+ * out of memory, or the size overflows; the array and its room are unchanged. */
 bool lr_grow(const lr_allocator *allocator, void *array, uint64_t need, uint64_t *room, size_t each);
 /** What such an array is to grow to. @return its bytes, UINT64_MAX if they cannot be counted. */
 uint64_t lr_grow_size(uint64_t need, uint64_t *room, size_t each);
@@ -85,7 +84,7 @@ bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, 
 /** Takes back the last allocations, from `memory` on, if nothing else was allocated after them: `end` is where the last
  *  of them ended. Does nothing otherwise. */
 void lr_arena_rewind(lr_arena *arena, void *memory, const void *end);
-/** Gives back what is left of the chunk in use, where it is pages: for what is filled and stays. */
+/** Releases the unused rest of the current chunk if it consists of pages: for an arena that will not grow. */
 void lr_arena_trim(lr_arena *arena);
 char *lr_arena_text(lr_arena *arena, const char *text, uint64_t length); /**< NUL-terminated copy */
 
@@ -117,7 +116,7 @@ lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size,
                          const char *name);
 /** To be called before the map goes. NULL is ignored. */
 void lr_watch_end(lr_watch *watch);
-/** @return whether the process asked for rec_guard_maps(). */
+/** @return whether the process has called rec_guard_maps(). */
 bool lr_watch_guards(void);
 /** @return whether it was cut. NULL: no. */
 bool lr_watch_cut(const lr_watch *watch);
@@ -127,12 +126,12 @@ void lr_watch_lend(lr_watch *watch);
 void lr_watch_mark(lr_watch *watch);
 /** @return how many were cut so far. */
 uint32_t lr_watch_cuts(void);
-/** Fails if it was cut, before the job began or after. NULL: no. @param sizes_too the size of the file is looked at,
- * which tells of what no reader met. @return the job's status. */
+/** Fails if the mapped file was truncated. @param watch may be NULL. @param sizes_too also compares the size of the
+ * file, which shows a truncation that no read has met. @return the job's status. */
 int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too);
-/** Fails if a map of the job's context was cut since the job began: at the end of what read, before anything comes of
- * it. What the job has failed with before may be of zeros that stand where bytes were, and is replaced. @return the
- * job's status. */
+/** Fails if a mapped file of the job's context was truncated since the job began: called after the last read, before
+ * the result is used. It replaces an earlier failure of the job, which may come from zeros in place of the lost bytes.
+ * @return the job's status. */
 int32_t lr_watch_judge(rec_job *job, bool sizes_too);
 /** Fails if any map of the process was cut and somebody met that. */
 int32_t lr_watch_any(rec_job *job);
@@ -159,7 +158,8 @@ typedef struct lr_suggestion {
 void lr_suggestion_begin(lr_suggestion *near, const char *asked);
 void lr_suggestion_try(lr_suggestion *near, const char *candidate);
 
-/** A hash for tables of what files hold, by a key of the process: nobody can choose keys that meet. */
+/** A hash for tables of keys from files. The key is drawn per process, so that a file cannot be made with colliding
+ * keys. */
 uint64_t lr_key_hash(const void *data, size_t size);
 /** The same by a key of the caller's: SipHash-1-3. */
 uint64_t lr_key_hash_with(const uint64_t secret[2], const void *data, size_t size);
@@ -173,8 +173,8 @@ size_t lr_utf8_valid(const char *text, size_t length);
 bool lr_bool_read(const char *text, bool *value);
 /** Reads a whole decimal number with or without a sign. @return whether it is one. */
 bool lr_int_read(const char *text, int64_t *value);
-/** Reads a number as people write it: 0.25, .5, 1e-5, -3. It becomes the nearest double, whatever the locale.
- *  @return false if the text is none, or is beyond all doubles. */
+/** Parses a decimal number: 0.25, .5, 1e-5, -3. Rounds to the nearest double in any locale. @return false: not a
+ * number, or out of the range of double. */
 bool lr_number_read(const char *text, size_t length, double *value);
 /** A number as `%.*g`, or `%.*e`, has it, with a point in every language. @return text. */
 const char *lr_number_put(char *text, size_t room, char form, int digits, double number);
@@ -200,7 +200,7 @@ const char *lr_excerpt_text(lr_excerpt *brief, const char *text);
 
 typedef struct lr_config lr_config;
 
-/** The published form of an error. Fixed in size, so that running out of memory can be told too. */
+/** The public form of an error. Its size is fixed, so that it can report out of memory. */
 typedef struct lr_error {
     rec_status status;
     uint32_t line;
@@ -224,8 +224,8 @@ typedef struct lr_attached {
 
 /** What recorders, records and plans of one context share, in all threads. core/config/context.c makes it. */
 struct rec_context {
-    atomic_uint_fast64_t held; /**< by how many it is held beside its owner: config.h, lr_context_retain */
-    atomic_bool given_up;      /**< its owner has freed it: nobody is told anything any more */
+    atomic_uint_fast64_t held; /**< references besides the owner's: config.h, lr_context_retain */
+    atomic_bool given_up;      /**< its owner has freed it: callbacks are no longer called */
     lr_allocator allocator;
     rec_limits limits;
     uint32_t threads;
@@ -242,7 +242,7 @@ struct rec_context {
                                                      is opened */
     _Atomic(lr_attached *) attached;            /**< the last one first */
     _Atomic(struct lr_parallel *) parallel;     /**< core/io/io.h: of files that another process read; NULL: none */
-    pthread_mutex_t lock;                       /**< of what is attached, and of typed tensor access */
+    pthread_mutex_t lock;                       /**< protects attachments and typed tensor access */
 };
 
 /** @return whether it has callbacks that may be called. NULL: no. */
@@ -262,7 +262,7 @@ typedef struct lr_type_ref {
     /** Lays it out for the job's Burn version. NULL: there is no type. The result NULL: the job has failed. */
     const rec_layout *(*layout)(rec_job *job, const struct lr_type_ref *type);
     const void *what;       /**< for `layout`: a C type, an expression, a text; borrowed */
-    const rec_types *types; /**< the definitions for what is known by name; NULL: none */
+    const rec_types *types; /**< type definitions by name; may be NULL */
     const char *name;       /**< of a type by name: that, without path and arguments; borrowed; or NULL */
 } lr_type_ref;
 
@@ -272,7 +272,7 @@ typedef struct lr_walk lr_walk; /* burn/visit/walk_private.h: what is saved */
 typedef struct lr_job_burn {
     int32_t minor;           /**< load: by the metadata so far; save: what is written */
     rec_precision precision; /**< the same for the precision that V1 tensors are stored at */
-    bool known;              /**< both were said, or chosen */
+    bool known;              /**< the version and layout are known */
     bool told;               /**< load: the metadata say which minor version wrote the file */
     int32_t forced;          /**< load: taken for that version whatever they say; 0: not */
 } lr_job_burn;
@@ -296,8 +296,8 @@ struct rec_job {
     const char *operation;         /**< "load", "save"…; static */
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
-    const lr_option_set *options;  /**< of that plugin, as they were set; core/registry/option.c */
-    int32_t adapter;    /**< REC_ADAPTER_… of the file, by its plugin or as its reader said; of what is saved */
+    const lr_option_set *options;  /**< options of that plugin; core/registry/option.c */
+    int32_t adapter;    /**< REC_ADAPTER_… of the file, from its plugin or reader; for a save, of the output */
     bool adapting;      /**< the reader may still say so */
     bool skip;          /**< of a load: tensors are to have no data */
     bool missed;        /**< of such a load: bytes that belong to no tensor were passed over and are gone… */
@@ -313,7 +313,7 @@ struct rec_job {
     rec_source *stepped;          /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
     bool converting;              /**< of a save: what is streamed are numbers in memory that only change their type */
     void (*at_end)(rec_job *job); /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
-    void *kept;                   /**< core/io/source_siblings.c: the files that were opened beside it */
+    void *kept;                   /**< core/io/source_siblings.c: the companion files that were opened */
 
     /* What it may take, and what it gave. */
     lr_budget budget;
@@ -321,11 +321,11 @@ struct rec_job {
     uint64_t buried;       /**< of those: what lr_job_bury() keeps */
     struct rec_sink *made; /**< core/io/sink.c: the newest sink that a plugin made and has not closed */
     uint64_t input;        /**< size of the (inflated) input seen so far */
-    uint64_t beside;       /**< size of the files beside it */
+    uint64_t beside;       /**< total size of the companion files */
 
     /* The type, if the caller gave one, and the version of Burn whose layout counts. */
     lr_type_ref type;           /**< of a typed load or save */
-    struct lr_layouts *layouts; /**< burn.h: what was made of it, NULL until it is asked for */
+    struct lr_layouts *layouts; /**< burn.h: computed on first use, NULL until then */
     lr_job_burn burn;
 
     /* How far it is, and where. */
@@ -347,7 +347,7 @@ struct rec_job {
 #define LR_LIMITS_LEAST (offsetof(rec_limits, elements) + sizeof(((rec_limits *)0)->elements))
 enum { LR_STRUCT_MOST = 4096 };
 
-/** Begins an operation. `context` NULL: it makes one (config.h has lr_job_open for those who may be told none). */
+/** Begins an operation. A NULL `context` makes a new one (lr_job_open in config.h is for calls without a context). */
 void lr_job_begin(rec_job *job, rec_context *context, const char *operation, const char *file);
 /** Begins an operation over that failed or did not do: no error, no report. */
 void lr_job_again(rec_job *job);
@@ -357,7 +357,7 @@ void lr_job_locate(rec_job *job, int32_t status, const char *file, uint32_t line
 int32_t lr_job_errno(rec_job *job, int error);
 /** Takes back what there is to do about the failure: another hint follows. */
 void lr_job_clear_hint(rec_job *job);
-/** Takes the failure back, and nothing else: it became something that the caller is told in another way. */
+/** Clears the failure and keeps everything else: the caller reports it in another way. */
 void lr_job_forgive(rec_job *job);
 /** Drops an operation: nothing is published. */
 void lr_job_drop(rec_job *job);
@@ -375,7 +375,7 @@ static inline bool lr_job_typed(const rec_job *job)
 }
 /** The input is at least this large: the budget follows. */
 void lr_job_input(rec_job *job, uint64_t size);
-/** The same for a file beside it, whose size is added. */
+/** The same for a companion file, whose size is added. */
 void lr_job_sibling(rec_job *job, uint64_t size);
 
 /* ------------------------------------------------------------------------------------------ calls into plugins -- */
@@ -390,12 +390,12 @@ enum {
     LR_CALL_PROGRAM = 6 /**< no plugin's: a function of the application's, which may begin operations of its own */
 };
 
-/** A call into a plugin, on the stack of who calls. */
+/** A call into a plugin, on the caller's stack. */
 typedef struct lr_call {
     struct lr_call *outer; /**< that which this one was made in, or NULL */
-    rec_job *job;          /**< NULL where there is none */
+    rec_job *job;          /**< may be NULL */
     int32_t kind;          /**< LR_CALL_… */
-    void *self;            /**< what the plugin was told to call back with, or NULL */
+    void *self;            /**< the handle that the plugin passes to callbacks, or NULL */
     uint64_t handed;       /**< core/io/lent.c: counts of sources that it was given */
 } lr_call;
 
@@ -414,8 +414,8 @@ void lr_breach_null(rec_job *job, const char *function, const char *argument);
 #define LR_LACKS(job, argument) (!(argument) && (lr_breach_null((job), __func__, #argument), true))
 /** The same for a struct whose size cannot be. @return whether it can. */
 bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least);
-/** The memory of what a plugin closed stays with the job, so that it can be told if it goes on with it; of many such
- *  things the later ones are freed. */
+/** Keeps the memory of a handle that a plugin has closed, so that later use can be reported. Of many such handles the
+ * later ones are freed. */
 void lr_job_bury(rec_job *job, void *memory);
 /** @return what a function gives that broke off because of such a thing. */
 int32_t lr_breach_status(const rec_job *job);
@@ -426,14 +426,14 @@ bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_
 bool lr_job_grow_counted(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);
 bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);
 
-/** Failures of core, beside rec_fail and rec_fail_found. All return the status. */
+/** Failures of core, in addition to rec_fail and rec_fail_found. All return the status. */
 int32_t lr_fail_memory(rec_job *job, uint64_t size); /**< the allocator gave nothing */
 /** REC_E_LIMIT: too much for such an input */
 int32_t lr_fail_budget(rec_job *job);
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
-/** Whose failure it is, if nobody has said so yet: the file's of that name instead of the job's. */
+/** Attributes the failure to this file instead of the job's, unless a file is set. */
 void lr_fail_file(rec_job *job, const char *name);
 int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t line, const char *format, ...)
     REC_PRINTF(5, 6);
@@ -457,8 +457,8 @@ const char *lr_place_text(char *place, size_t room, const char *path);
 
 /** An error of a function that needs no job, published at once. @return status. */
 rec_status lr_publish(rec_status status, const char *format, ...) REC_PRINTF(2, 3);
-/** What every public function does about a NULL that it needs something in place of: the thread's last error stays if
- *  there is one (what should have made the object failed, and says why); else it is REC_E_ARGUMENT. */
+/** Handles a NULL argument of a public function. An error that is already set is kept, since the failed constructor set
+ * it; otherwise the error is REC_E_ARGUMENT and names the argument. */
 void lr_null(const char *function, const char *argument);
 #define LR_NULL_OF(function, argument) (!(argument) && (lr_null((function), #argument), true))
 #define LR_NULL(argument) LR_NULL_OF(__func__, argument)

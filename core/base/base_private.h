@@ -5,7 +5,7 @@
 
 #include "core/base/base.h"
 
-/** Of malloc's memory: it outlives the job and its context. NULL: there is none, and the notes are only counted. */
+/** From malloc: it outlives the job and its context. NULL: out of memory, and notes are only counted. */
 lr_report *lr_report_new(void);
 void lr_report_free(void *report);
 /** Copies the note, if there is room for it. */
@@ -30,7 +30,7 @@ typedef struct lr_piece {
 /** Makes sure that there is room for one more. @return false: out of memory. */
 bool lr_pieces_reserve(lr_pieces *pieces, const lr_allocator *allocator);
 void lr_pieces_add(lr_pieces *pieces, void *memory, uint64_t size);
-/** NULL: it is none of them. */
+/** NULL: not found. */
 lr_piece *lr_pieces_find(const lr_pieces *pieces, const void *memory);
 void lr_pieces_remove(lr_pieces *pieces, lr_piece *piece);
 /** Frees them all. */
@@ -47,7 +47,7 @@ void lr_error_copy_file(char *target, const char *file);
 void lr_error_print(char *target, size_t room, const char *format, va_list args) REC_PRINTF(3, 0);
 /** The same for a text that is there. */
 void lr_error_clean(char *text);
-/** Makes it the calling thread's last error, or if there is none, its success. */
+/** Publishes it as the calling thread's last error; without a failure clears the last error. */
 void lr_error_publish(lr_error *error);
 
 #endif

@@ -198,7 +198,7 @@ const char *lr_errno_words(int error, char *text, size_t room)
 {
     const char *words = NULL;
 #ifndef __GLIBC__
-    words = strerror_r(error, text, room) == 0 ? text : NULL; /* POSIX's, as musl has it */
+    words = strerror_r(error, text, room) == 0 ? text : NULL; /* POSIX's version, which musl has */
 #elif __GLIBC_PREREQ(2, 32)
     words = strerrordesc_np(error);
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Hashes for tables of what files hold: SipHash-1-3 of Aumasson and Bernstein under a key that is drawn once a process,
- * so that nobody can make a file whose keys meet in one slot. They are no sums: another process has others. */
+ * Hashes for tables of keys from files: SipHash-1-3 (Aumasson and Bernstein). The key is drawn once per process, so
+ * that a file cannot be made with colliding keys. The hashes are no checksums: they differ between processes. */
 #include "core/base/base.h"
 
 #include <pthread.h>

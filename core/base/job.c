@@ -253,7 +253,7 @@ bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least
     return true;
 }
 
-/* What a plugin says that it fails with. @return whether that is told already. */
+/* Checks the status that a plugin returned. @return whether the fault is already reported. */
 static bool fails_wrongly(rec_job *job, int32_t status, const char *format)
 {
     if (!job || !format) {
@@ -417,7 +417,7 @@ int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
     return arena->refused ? lr_fail_budget(job) : lr_fail_memory(job, size);
 }
 
-/* What was needed for so many elements. */
+/* Bytes needed for so many elements. */
 static uint64_t needed(uint64_t need, size_t each)
 {
     uint64_t size;
@@ -647,7 +647,7 @@ int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total)
         return job->error.status;
     }
     if (total == job->progress.total && done < job->progress.done) {
-        /* What was inflated is now being read: nobody's bar goes back for that. */
+        /* Reading the inflated data begins: the progress does not go back. */
         progress.done = done = job->progress.done;
     }
     job->progress.done = done;

@@ -77,7 +77,7 @@ static bool grow_mapped(lr_pages *pages, uint64_t size)
     if (pages->mapped) {
         data = mremap(pages->data, (size_t)pages->size, (size_t)rounded, MREMAP_MAYMOVE);
     }
-    if (data == MAP_FAILED) { /* there is none yet, or it cannot be moved */
+    if (data == MAP_FAILED) { /* none yet, or mremap failed */
         data = map_fresh(rounded);
         if (data == MAP_FAILED) {
             return false;

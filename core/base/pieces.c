@@ -57,7 +57,7 @@ lr_piece *lr_pieces_find(const lr_pieces *pieces, const void *memory)
     return NULL;
 }
 
-/* Those behind it move up, as far as they may: a look-up ends at the first gap. */
+/* Moves the following entries up where possible: a lookup ends at the first gap. */
 void lr_pieces_remove(lr_pieces *pieces, lr_piece *piece)
 {
     uint64_t mask = pieces->room - 1, gap = (uint64_t)(piece - pieces->slots), at = gap;

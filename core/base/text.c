@@ -163,8 +163,8 @@ bool lr_int_read(const char *text, int64_t *value)
     return *text && !*end && errno == 0 && text[0] != ' ';
 }
 
-/* strtod() follows the locale in the decimal point alone, so it gets digits and an exponent without one. Which double
- * is nearest is decided by 767 digits at most, and by whether any digit behind them is not 0. */
+/* The decimal point of strtod() depends on the locale, so it gets digits and an exponent without a point. 767 digits,
+ * and whether any later digit is not 0, decide the nearest double. */
 bool lr_number_read(const char *text, size_t length, double *value)
 {
     enum { DIGITS_MOST = 800, EXPONENT_ROOM = 32 };

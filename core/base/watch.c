@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Maps of files are watched. Who reads where a mapped file was cut meanwhile is sent SIGBUS, which ends the process
- * unless it asked for rec_guard_maps(): then zeros take the place of what is gone, the map counts as cut, and what used
- * it fails.
- *
- * The handler runs on whichever thread met the gap, in the middle of anything. It takes no lock and asks for no memory:
- * it looks through slots that are never freed. The slot that it looks for stays as it is, as the thread that reads a
- * map keeps its source; others may change under its eyes, which their number tells. Everything else about slots is
- * under a lock. */
+ * Watches mapped files. Reading past the end of a truncated mapped file raises SIGBUS, which kills the process. After
+ * rec_guard_maps() the handler maps zeros there instead, marks the map as truncated, and operations that use it fail.
+ * The handler may run on any thread at any time. It takes no lock and allocates nothing: it searches slots that are
+ * never freed. The slot that it needs cannot change, since the reading thread holds the source; other slots may change
+ * meanwhile, which their sequence number shows. All other access to slots is locked. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -57,7 +54,7 @@ static void mark(lr_watch *watch)
     atomic_store(&watch->cut, atomic_fetch_add(&cuts, 1) + 1);
 }
 
-/* Puts zeros in the place of a page and all behind it: a file that ends before it has nothing there either. */
+/* Maps zeros from this page to the end of the map. */
 static bool mend(lr_watch *watch, uintptr_t at)
 {
     unsigned turn = atomic_load(&watch->turn);
@@ -87,7 +84,7 @@ static bool mend_any(uintptr_t at)
     return false;
 }
 
-/* What would have been done without us. */
+/* Calls the handler that was installed before. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     if (earlier.sa_flags & SA_SIGINFO) {
@@ -210,8 +207,8 @@ lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size,
     return watch;
 }
 
-/* A file that was cut within a page sends no signal: the rest of that page is zeros. Who asked for the guard has the
- * sizes looked at. The lock is held. */
+/* Truncation within the last page raises no signal: the rest of that page reads as zeros. With the guard on, the sizes
+ * are compared. The lock is held. */
 static void look(lr_watch *watch)
 {
     struct stat info;
@@ -229,11 +226,11 @@ void lr_watch_end(lr_watch *watch)
     }
     (void)pthread_mutex_lock(&lock);
     if (atomic_load(&watch->lent)) {
-        look(watch); /* of what was saved, that was seen to before it got its name */
+        look(watch); /* a file that this save replaced was checked before the rename */
     }
     show(watch, 0, 0);
     if (lr_watch_cut(watch)) {
-        watch->name = strdup(watch->name); /* it stays, for whoever asks what was cut */
+        watch->name = strdup(watch->name); /* kept for later error messages */
     } else {
         free_slot(watch);
     }

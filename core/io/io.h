@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes in and out: sources, which are read, and sinks, which are written as a whole or not at all; several files of
- * one model. plugin.h has what plugins see of them. It never looks at what the bytes mean, and follows no name out of
- * the folder of the file that was asked for. A source is counted: who keeps it gives its count back. A sink is its
- * maker's until lr_sink_commit(); the files beside either are given back with it, or with the job. */
+ * Input and output of bytes: sources are read, sinks are written completely or not at all; models of several files.
+ * The plugin interface to both is in plugin.h. This room does not interpret bytes, and follows no name out of the
+ * directory of the opened file. Sources are reference-counted. A sink belongs to its maker until lr_sink_commit();
+ * companion files are released with the file, or with the job. */
 #ifndef LR_IO_H
 #define LR_IO_H
 
@@ -13,9 +13,9 @@ bool lr_lock_init(pthread_mutex_t *lock);
 
 /* Sources. Each is born with one count. NULL: the job has failed. */
 
-/** A regular file whose bytes are read when somebody asks for them: as a whole for the view, which is mapped (`map`) or
- *  in page memory, read by several threads if it is large; in pieces by rec_source_read. A folder has no bytes and the
- *  names of its files (rec_source_names). Anything else (FIFO, device) is read to its end now. */
+/** A regular file, read on demand: for the view it is mapped (`map`), or read into page memory, by several threads if
+ * large; rec_source_read reads chunks. A directory has no bytes, but the names of its files (rec_source_names).
+ * Anything else (FIFO, device) is read to its end at once. */
 rec_source *lr_source_open(rec_job *job, const char *path, bool map);
 /** The name to show for a path, rec_display_name(), to be released. NULL: the job has failed. */
 char *lr_display_name(rec_job *job, const char *path);
@@ -27,14 +27,14 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
 /** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL:
  * not. */
 int32_t lr_source_check_whole(rec_job *job, const rec_source *source, bool sizes_too);
-/** Its bytes are needed as they lie: maps one that was left unmapped until then (parallel/seen.c). Others stay as they
- * are. */
+/** Maps a source that was left unmapped (parallel/seen.c), since its bytes are needed in place. Others are unchanged.
+ */
 int32_t lr_source_map_late(rec_job *job, rec_source *source);
 /** The program is given bytes of it: lr_watch_lend(). NULL is ignored. */
 void lr_source_lend(const rec_source *source);
 /** @return whether it was, as far as somebody met that. */
 bool lr_source_is_cut(const rec_source *source);
-/** At the end of a load: if a record keeps the source, later nothing may depend on what becomes of the file. */
+/** At the end of a load: makes a source that a record keeps independent of later changes to the file. */
 int32_t lr_source_settle(rec_job *job, rec_source *source);
 /** The same with the view at once. */
 rec_source *lr_source_file(rec_job *job, const char *path, bool map);
@@ -43,7 +43,7 @@ rec_source *lr_source_file(rec_job *job, const char *path, bool map);
 rec_source *lr_source_lent(rec_job *job, const void *data, uint64_t size, const char *name,
                            void (*release)(void *user, const void *data), void *user);
 rec_source *lr_source_input(rec_job *job, const rec_input *input, void *user);
-/** Gives back what no source and no sink came of. */
+/** Releases inputs and outputs that were not used. */
 void lr_input_give_back(const rec_input *input, void *user);
 void lr_output_give_back(const rec_output *output, void *user);
 /** A tensor's bytes that the program makes (REC_PRODUCE). @param spec of which it is; not given back if it fails. */
@@ -60,14 +60,15 @@ rec_source *lr_source_owned(const lr_allocator *allocator, const void *data, uin
 bool lr_source_ended(const rec_source *source);
 /** Whether any of its bytes can be read, now and again. */
 bool lr_source_is_readable(const rec_source *source);
-/** What stands for the data of a load that skips them, whose bytes nobody gets; the job's. NULL: the job has failed. */
+/** Placeholder for the data of a load that skips data; belongs to the job. NULL: the job has failed. */
 rec_source *lr_source_absent(rec_job *job);
 /** The job's count of it is given back. */
 void lr_source_absent_end(rec_job *job);
 /** Whether so many bytes that were made are to be in a temporary file, as the context says. */
 bool lr_spill_wanted(const rec_job *job, uint64_t size);
-/** Pages that were filled as a source: a temporary file with their bytes, if that is wanted, so that they can be filled
- * again; else themselves, and they are empty then. NULL: the job has failed, and they are as they were. */
+/** Turns filled pages into a source. If requested, their bytes move to a temporary file and the pages can be filled
+ * again; otherwise the source takes the pages, and they are empty. NULL: the job has failed, and the pages are
+ * unchanged. */
 rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size);
 rec_source *lr_source_retain(rec_source *source);
 /** Gives one count back; NULL is ignored. Plugins have rec_source_release(), which gives back what they were handed. */
@@ -82,20 +83,19 @@ uint64_t lr_sources_left(const lr_call *call);
 int32_t lr_source_head(rec_job *job, rec_source *source, rec_head *head);
 /** The last bytes, at most 64 KiB, for a head that was filled: where they can be had without reading all of it. */
 int32_t lr_source_tail(rec_job *job, rec_source *source, rec_head *head);
-/** What was looked at so far will hardly be again: the pages of a mapped file need not stay. NULL is ignored. */
+/** Hints that the pages read so far are no longer needed. `source` may be NULL. */
 void lr_source_forget(const rec_source *source);
-/** The bytes of a place were read, and will hardly be again for now: where they lie in the map of a file, the caller's
- * or a temporary one, their pages need not stay. Who looks at them again gets them again, so it may be done at any time
- * by any thread. @param source NULL is ignored. @param data NULL: they were made, perhaps of such a map. */
+/** Hints that a range was read and is not needed soon, so that the pages of a mapped, caller's or temporary file can be
+ * dropped (compare madvise). Later reads fetch them again: callable at any time from any thread. @param source may be
+ * NULL. @param data NULL: they were produced, perhaps from such a map. */
 void lr_source_behind(const rec_source *source, const void *data, uint64_t size);
 /** A reader of headers stepped over these bytes, if it is a temporary file that it reads: the pages around need not
  * stay. */
 void lr_source_stepped_over(const rec_source *source, const void *data, uint64_t size);
-/** What is only handed on by the job (a conversion) was: the pages of a mapped file that lie in it need not stay. Who
- * looks at them again gets them again. @param source,data as above. */
+/** The same for a range that a conversion has copied to the output. @param source,data as above. */
 void lr_source_pass(const rec_job *job, const rec_source *source, const void *data, uint64_t size);
-/** A plugin begins to read it: of a file that is mapped meanwhile a page at a time is read from the disk, as who steps
- * over tensors needs no more. */
+/** A plugin begins to read headers: pages of a mapped file are then read from disk one at a time, since the reader
+ * steps over tensors. */
 void lr_source_step_begin(rec_job *job, rec_source *source);
 /** That ends, or the reader turned out to take all that it passes. */
 void lr_source_step_end(rec_job *job);
@@ -103,17 +103,16 @@ void lr_source_step_end(rec_job *job);
 bool lr_source_mapped(const rec_source *source);
 /** Bytes of a place if they are in memory already. NULL: they are not, or the source ends before. */
 const uint8_t *lr_source_in_memory(const rec_source *source, uint64_t offset, uint64_t size);
-/** Whether its bytes are made or fetched each time somebody asks: better once than twice. NULL: no. */
+/** Whether each read produces or fetches the bytes again, so that callers should read once. NULL: no. */
 bool lr_source_is_far(const rec_source *source);
 /** Whether its bytes lie somewhere, so that their offsets say something; false of computed ones. NULL: yes. */
 bool lr_source_is_stored(const rec_source *source);
 
-/** A kind of source: what is asked of it as long as its bytes are not in memory in one piece. Who has the view needs
- * none of this any more. */
+/** A kind of source: its functions serve requests until the view exists. */
 typedef struct lr_source_ops {
-    bool stored;  /**< its bytes lie somewhere: they need not be kept to be had again, and their offsets may be told */
+    bool stored;  /**< the bytes are stored somewhere: callers need no copy, and offsets can be reported */
     bool lasting; /**< who gives them promised that they stay: a record that keeps it may read them later */
-    /** Its size; REC_UNKNOWN if only who reads it knows. */
+    /** Its size; REC_UNKNOWN if it shows only at the end. */
     uint64_t (*size)(const rec_source *source);
     /** Makes the view, by lr_source_ready(). The source is locked. NULL: `read_at` does, into page memory. */
     int32_t (*view)(rec_job *job, rec_source *source);
@@ -128,10 +127,10 @@ typedef struct lr_source_ops {
     int32_t (*rewind)(rec_job *job, rec_source *source);
     /** The first bytes, at most `most`, without moving the position. NULL: `read_at` gives them, or the view. */
     int32_t (*head)(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size);
-    /** Of a folder, which has no bytes: the names of its files. NULL: it is none. */
+    /** Of a directory, which has no bytes: the names of its files. NULL: not a directory. */
     const char *const *(*names)(const rec_source *source, uint64_t *count);
-    /** What is beside it; of one whose path was opened, core's functions know that. `optional`: that it is not there is
-     *  NULL without a failure. NULL: nothing is beside it. */
+    /** Opens a companion file; for a source opened by its path core does so itself. `optional`: a missing file is NULL
+     * and no failure. NULL: no companion files. */
     int32_t (*beside)(rec_job *job, rec_source *source, const char *name, bool optional, rec_source **out);
     /** Whether it was read to its end. NULL: its size is known. */
     bool (*ended)(const rec_source *source);
@@ -144,8 +143,8 @@ typedef struct lr_source_ops {
 /** A source of a kind of its own. @param self what its functions find by lr_source_self(); taken unless it fails. */
 rec_source *lr_source_of(rec_job *job, const char *name, const lr_source_ops *ops, void *self);
 void *lr_source_self(const rec_source *source);
-/** A new source, which has its path as name, becomes one of such a kind: its bytes are fetched when they are asked for,
- * and other files can be opened beside it. */
+/** Makes a new source, named after its path, a source of this kind: reads fetch bytes on demand, and companion files
+ * can be opened. */
 void lr_source_become(rec_source *source, const lr_source_ops *ops, void *self);
 
 /* What kinds of sources are made of. */
@@ -176,7 +175,8 @@ int32_t lr_blob_lent(rec_job *job, uint64_t at, const rec_blob *blob, rec_blob *
 
 /** lr_source_settle() for all of them; those that nobody else keeps are released. */
 int32_t lr_siblings_settle(rec_job *job);
-/** Whether all that somebody keeps are mapped files, once they were settled. @param any (out) whether any is kept. */
+/** Whether all sources that are kept are mapped files, after they were settled. @param any (out) whether any is kept.
+ */
 bool lr_siblings_mapped(const rec_job *job, bool *any);
 /** At the end of a load, or before its second pass: gives the job's counts back. */
 void lr_siblings_drop(rec_job *job);
@@ -194,30 +194,30 @@ bool lr_sink_is_made(const rec_job *job, const rec_sink *sink);
 void lr_sink_lend(rec_sink *sink, bool lent);
 /** A descriptor, straight. */
 rec_sink *lr_sink_fd(rec_job *job, int fd);
-/** The program's own functions. They are told of the end and given back once, also if that fails. */
+/** The program's own functions. They are called for the end, and then released, exactly once, also after a failure. */
 rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user);
 /** Memory that grows. */
 rec_sink *lr_sink_memory(rec_job *job);
-/** One that counts what is written as rec_sink_layout(), for a first walk over what `sink` will get: it has its name,
- *  and files beside it if that can have them. To be closed with rec_sink_close() before `sink`. */
+/** Makes a sink that only counts, like rec_sink_layout(), for a first walk over the bytes of `sink`: it has the same
+ * name, and companion files if `sink` can have them. Close it with rec_sink_close() before `sink`. */
 rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink);
-/** Bytes given to it and to those beside it. */
+/** Bytes written to it and its companion files. */
 uint64_t lr_sink_tell_all(const rec_sink *sink);
 /** Any sink for tests: `write` may fail. */
 typedef int32_t (*lr_sink_write_fn)(void *user, rec_job *job, const void *data, uint64_t size);
 rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user);
-/** Prepares for what a layout of the save came to. Of a single file the space is reserved: a full disk shows here. */
+/** Prepares for the sizes that the layout found. Reserves the space of a single file: a full disk is detected here. */
 int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout);
 /** Reserves space for the whole file. */
 int32_t lr_sink_reserve(rec_sink *sink, uint64_t size);
-/** Ends the writing: all of it and of those beside it is with the system, which may still be writing it to the disk,
- * and nothing has its name yet. */
+/** Ends the writing: the system has all bytes of the files, though not necessarily on disk, and no file has its final
+ * name yet. */
 int32_t lr_sink_end(rec_sink *sink);
-/** What was written, to be read back after lr_sink_end(): it has its name to be already, and those beside it theirs.
- * The sink must outlive it. NULL: what was written can only be read by somebody else, or the job has failed. */
+/** Opens the written bytes after lr_sink_end(), under the final names, companion files included. The sink must outlive
+ * it. NULL: this process cannot read them, or the job has failed. */
 rec_source *lr_sink_reopen(rec_sink *sink);
-/** Flushes, syncs, renames, with those beside it; frees the sink. After a failed job: removes what is temporary and
- *  leaves the targets. */
+/** Flushes, syncs and renames the file and its companion files, and frees the sink. After a failed job: removes the
+ * temporary files and leaves the targets unchanged. */
 int32_t lr_sink_commit(rec_sink *sink);
 /** Takes the bytes of a memory sink before lr_sink_commit: from malloc, at least one byte. */
 int32_t lr_sink_take(rec_sink *sink, void **data, uint64_t *size);
@@ -229,8 +229,8 @@ typedef struct lr_sink_ops {
     /** The same for bytes that stay as long as `source` lives; the sink may keep them until it is committed, and the
      *  source with them. NULL: `write` does. */
     int32_t (*view)(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source);
-    /** A checked blob as it is, where it is better not taken apart into the three above and below; what it does is
-     * counted by who calls it. NULL: it is. */
+    /** Writes a checked blob in one call, where that is better than the functions above and below; the caller counts
+     * its bytes. NULL: not available. */
     int32_t (*put)(rec_sink *sink, const rec_blob *blob);
     /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
     int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
@@ -241,35 +241,34 @@ typedef struct lr_sink_ops {
     /** Brings everything out. Called once, and only for a job that has not failed; nothing is written after it. NULL:
      *  nothing to do. */
     int32_t (*finish)(rec_sink *sink);
-    /** Makes what was finished outlast a crash of the system, as far as that is asked for; and tells of what failed on
-     * the way there. Called once after it. NULL: nothing to do. */
+    /** Makes a finished file durable, as requested, and reports earlier failures. Called once after it. NULL: nothing
+     * to do. */
     int32_t (*secure)(rec_sink *sink);
     /** Gives a finished file its name, and makes that last: what fails then is REC_E_SYNC. Both or neither are NULL. */
     int32_t (*place)(rec_sink *sink);
     int32_t (*settle)(rec_sink *sink);
-    /** What was written, once it is finished. NULL, or returns NULL: nobody can read it, or the job has failed. */
+    /** Opens the finished file for reading. NULL, or returns NULL: not readable, or the job has failed. */
     rec_source *(*reopen)(rec_sink *sink);
-    /** Frees all but the struct itself; undoes what was not committed. NULL: nothing to do. */
+    /** Frees everything except the struct; removes uncommitted files. NULL: nothing to do. */
     void (*release)(rec_sink *sink);
     /** Another sink of its kind, whose `first` it is, and another name before the first byte. Names are plain ones that
      *  nobody else has; a `fresh` one is that of no file that is there. Both or neither are NULL. */
     rec_sink *(*beside)(rec_sink *sink, const char *name, bool fresh);
     int32_t (*rename)(rec_sink *sink, const char *name);
-    /** What is put into the names of a set's files, STEM-LETTERS-TAIL; "": nothing. The answer is as long each time.
-     * NULL if `beside` is. @param index the name that the sink has or will have. @param writes they are to be written
-     * now. */
+    /** The letters in the file names of a set, STEM-LETTERS-TAIL; "": none. Each call returns the same length. NULL if
+     * `beside` is. @param index the name of the sink, now or later. @param writes they will be written next. */
     int32_t (*letters)(rec_sink *sink, const char *index, const char *stem, const char *tail, bool writes,
                        const char **letters);
     /** Writes over bytes that were given to it already. NULL: it cannot. */
     int32_t (*patch)(rec_sink *sink, uint64_t offset, const uint8_t *data, uint64_t size);
-    /** Whether anything becomes of the next bytes. NULL: yes. */
+    /** Whether the next bytes are used at all. NULL: yes. */
     bool (*wants)(const rec_sink *sink, uint64_t size);
     /** Whether it can after all. NULL: if there is `patch`. */
     bool (*patches)(const rec_sink *sink);
 } lr_sink_ops;
 
-/** A sink of a kind of its own. @param name its file's own name; "": it is no file, and can have none beside it. @param
- * self what its functions find by lr_sink_self(); taken unless it fails. */
+/** Makes a sink of a custom kind. @param name file name; "": no file, without companion files. @param self for its
+ * functions, by lr_sink_self(); taken except on failure. */
 rec_sink *lr_sink_of(rec_job *job, const char *name, const lr_sink_ops *ops, void *self);
 void *lr_sink_self(const rec_sink *sink);
 rec_job *lr_sink_job(const rec_sink *sink);
@@ -278,16 +277,16 @@ void lr_sink_hush(rec_sink *sink);
 
 /* A file whose bytes others write. */
 
-/** Of the path, as which its temporary files are known, the file `name` beside it. @param name that of the path, or
- * another. */
+/** A sink for the file `name` in the directory of `path`; its temporary files are those of `path`. @param name that of
+ * the path, or another. */
 rec_sink *lr_sink_file_as(rec_job *job, const char *path, const char *name, bool sync);
 /** Whether it is a FIFO or a device, which has no temporary file. */
 bool lr_sink_is_straight(const rec_sink *file);
 /** The path of its temporary file, to be released. NULL: the job has failed. */
 char *lr_sink_temporary(const rec_sink *file);
-/** What is in the names of its parts (rec_sink_part()); "": nothing. */
+/** The letters in the names of its parts (rec_sink_part()); "": none. */
 const char *lr_sink_letters(const rec_sink *file);
-/** Gives the descriptor of a file beside another back, and memory… */
+/** Closes the descriptor of a companion file and frees its memory… */
 void lr_sink_leave(rec_sink *file);
 /** …and opens it again. Of any file: fails unless it has so many bytes. */
 int32_t lr_sink_resume(rec_sink *file, uint64_t size);
@@ -327,9 +326,9 @@ typedef struct lr_stepping {
     void *user;
     int32_t (*over)(void *user, uint64_t size);
 } lr_stepping;
-/** What is different where several processes work on one model: all that core knows of parallel/, which fills it in. A
- * job has one during a function of that room, and a context has one once it was given what another process read.
- * Functions may be NULL. */
+/** Hooks for several processes that work on one model: the only connection of core to parallel/, which fills them in. A
+ * job has them during a function of that room; a context has them after it received another process's notes. Functions
+ * may be NULL. */
 typedef struct lr_parallel {
     void *user;
     /** Makes a source, which has its path as name, that of a file that is noted or was read by another process. @param
@@ -342,7 +341,7 @@ typedef struct lr_parallel {
     /** Takes what a tensor lost, instead of the report. */
     void (*lost)(const struct lr_parallel *self, rec_job *job, const lr_loss *loss);
     bool headers;     /**< of a load: tensors are to have no data */
-    bool window;      /**< of a save: only a part of the file is wanted */
+    bool window;      /**< of a save: writes only a range of the file */
     bool resumes;     /**< of a save: its temporary file may be what an earlier save left, and may stay if this fails */
     lr_stepping step; /**< of a save: the stream that can be passed over, if there is one */
 } lr_parallel;

@@ -32,7 +32,7 @@ char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *n
 
 /* ----------------------------------------------------------------------------------------------------- sources -- */
 
-/** A source: bytes in one piece, or what becomes that when somebody asks for the view. */
+/** A source: contiguous bytes, or the means to make them for the view. */
 struct rec_source {
     const lr_source_ops *ops;      /**< how it gets its bytes until it is ready */
     void *self;                    /**< what those functions work on */
@@ -40,22 +40,22 @@ struct rec_source {
     atomic_uint_fast64_t count;
     atomic_bool ready;   /**< `data` and `size` are final */
     bool mapped;         /**< the caller's own file is mapped */
-    bool located;        /**< `name` is a path that was opened: others can be opened beside it… */
+    bool located;        /**< `name` is the path that was opened: companion files can be opened… */
     bool stepped;        /**< its map is read a page at a time */
     bool programs;       /**< the application gives the bytes, not a plugin */
-    bool far;            /**< its bytes are fetched when they are asked for */
+    bool far;            /**< each read fetches the bytes */
     bool may_map;        /**< …and these, as the file itself, are to be mapped: their views cost nothing */
-    bool may_map_late;   /**< the same, but not before somebody needs it as it lies (parallel/seen.c) */
+    bool may_map_late;   /**< the same, but only when the bytes are needed in place (parallel/seen.c) */
     const uint8_t *data; /**< never NULL when ready */
     uint64_t size;
     rec_source *handed_next;  /**< lent.c: of the same chain… */
     uint64_t handed;          /**< …how many counts plugins have of it… */
     const lr_call *handed_in; /**< …and the call of `load` that gave them, or NULL */
-    rec_sink *written;        /**< what it is read back from: the files beside it are those beside that; else NULL */
-    uint64_t file;            /**< number of the source whose bytes it is made of: its own, if of none… */
-    bool derived;             /**< …else it is a part of that, or what that is decoded to… */
-    uint64_t file_size;       /**< …and this is its size */
-    uint64_t position;        /**< of rec_source_read */
+    rec_sink *written;    /**< the sink that is read back, whose companion files are also this source's; else NULL */
+    uint64_t file;        /**< number of the source whose bytes it is made of: its own, if of none… */
+    bool derived;         /**< …else it is a part of that, or what that is decoded to… */
+    uint64_t file_size;   /**< …and this is its size */
+    uint64_t position;    /**< of rec_source_read */
     pthread_mutex_t lock; /**< of making the view: deferred tensors of one record may ask for it from several threads */
     uint8_t *head, *tail; /**< the first and the last bytes, once somebody looked at them and the view was not there */
     void *map;            /**< what to unmap, or NULL */
@@ -75,16 +75,16 @@ struct rec_source {
 /** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported.
  */
 rec_source *lr_source_new(rec_job *job, const char *name);
-/** Bytes of its were asked for: if it lies in a map and a source of a plugin's is being read, that is fed by it. */
+/** Its bytes were requested: if they lie in a map, a plugin's source that is being read takes its bytes from there. */
 void lr_source_feeds(const rec_source *source);
 /** A page that is missing brings as many more as the disk's read-ahead has, MiB of them, and a reader of headers steps
  * over all of that to the next one. Smaller files are read by the first. */
 #define LR_STEP_FROM (UINT64_C(8) << 20)
-/** Its view was asked for: see lr_source_step_begin(). */
+/** Its view was requested: see lr_source_step_begin(). */
 void lr_source_step(const rec_job *job, rec_source *source);
 /** Says that it is made of another one's bytes. */
 void lr_source_derive(rec_source *source, const rec_source *from);
-/** The size of what it is made of in the end, REC_UNKNOWN if nobody knows it. */
+/** The size of the underlying file, REC_UNKNOWN if unknown. */
 uint64_t lr_source_file_size(const rec_source *source);
 
 /** What the filters of a job may give together. Counted: filters outlive their job. */
@@ -111,18 +111,18 @@ int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t o
 /** The next bytes of a stream. @param got (out) 0 at the end only. */
 typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target,
                                 uint64_t room, uint64_t *got);
-/** Reads a stream to its end and makes the source ready: into memory, or a temporary file if it is long. @param total
- * what it is said to have: the first byte beyond it is a failure. REC_UNKNOWN: nobody said. */
+/** Reads a stream to its end and makes the source ready: in memory, or in a temporary file if it is long. @param total
+ * announced size: a byte beyond it is a failure. REC_UNKNOWN: not announced. */
 int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total);
 
 /** A temporary file that has no name. @return its descriptor, -1: the job has failed. */
 int lr_spill_open(rec_job *job);
 int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size);
-/** The source becomes what was written to it, a map. The descriptor is taken. @param status of what was done before. */
+/** Maps the bytes written to a temporary file as the source. Takes the descriptor. @param status of the writes. */
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status);
 
-/** Makes it a stream that is read as far as it is asked for. @param own the descriptor is the source's from then on,
- * unless it fails. */
+/** Makes it a stream that is read as far as requested. @param own the source takes the descriptor, except on failure.
+ */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
 
 /** Whether a file system is a server's, by the number that statfs() gives as its type. */
@@ -149,7 +149,7 @@ int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data);
 
 /* ------------------------------------------------------------------------------------------------------- sinks -- */
 
-/** Those beside a sink. */
+/** Companion sinks. */
 typedef struct lr_sinks {
     rec_sink **sinks;
     uint64_t count, room;
@@ -164,16 +164,16 @@ struct rec_sink {
     uint64_t written; /**< bytes given to it */
     uint64_t total;   /**< bytes that will be, REC_UNKNOWN if nobody said so */
     char *own_name;   /**< of a file: its name without the path; else NULL */
-    rec_sink *first;  /**< of a file beside another: that one */
-    lr_sinks *beside; /**< of a first one: those beside it; NULL for none */
+    rec_sink *first;  /**< of a companion file: the main file */
+    lr_sinks *beside; /**< of a main file: its companion files; may be NULL */
     rec_sink *like;   /**< of one that only counts: for which it does; NULL for none */
-    uint64_t all;     /**< of a first one: `written` with those beside it… */
+    uint64_t all;     /**< of a main file: `written` plus that of its companion files… */
     uint64_t whole;   /**< …and what that will be, or REC_UNKNOWN */
     uint64_t told;    /**< `all` at the last progress report */
     bool fresh;       /**< of a part of a set: it takes the place of no file */
     bool finished;    /**< nothing more may be written */
     bool secured;     /**< and it is where it has to be */
-    bool quiet;       /**< another sink in front of it reports the progress */
+    bool quiet;       /**< the sink before it reports the progress */
     bool closable;    /**< a plugin made it and closes it */
     bool closed;      /**< which it has done: nothing of it is left but this */
     bool lent;        /**< a plugin saves to it */
@@ -183,27 +183,28 @@ struct rec_sink {
 
 /** Room in a tile of the sink's own, made when it is first needed. */
 int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size);
-/** Allocates a sink's struct of `size` bytes, zeroed but for the beginning. NULL: the failure is reported. */
+/** Allocates a sink's struct of `size` bytes and zeroes it except for the common members. NULL: the failure is
+ * reported. */
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);
 /** A sink that a plugin makes, by its public function. @return whether it may. */
 bool lr_sink_may_make(rec_job *job, const char *function);
 /** The plugin has to close it. */
 void lr_sink_remember(rec_sink *sink);
 
-/** Frees it and those beside it; undoes what was not committed. */
+/** Frees it and its companion files; removes uncommitted files. */
 void lr_sink_free(rec_sink *sink);
 int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_sibling_count(const rec_sink *sink);
 const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index);
-/** Of a sink that is read back: the file of that name beside it, or itself. NULL: the job has failed, or (`optional`)
- *  there is none. */
+/** Of a sink that is read back: its companion file of that name, or itself. NULL: the job has failed, or (`optional`)
+ * the file is missing. */
 rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optional);
 
 /** A piece that is made in the buffer fits behind some small ones. */
 enum { LR_FD_PARTS = 128, LR_FD_PIECE = 1 << 20, LR_FD_BUFFER = LR_FD_PIECE + (16 << 10) };
 
-/** What is written together: parts in the order of the file, some of them copied to or made in the buffer. */
+/** A batch of parts in file order; some are copied to, or produced in, the buffer. */
 typedef struct lr_fd_batch {
     uint64_t used;   /**< bytes in the buffer; each is in some part */
     uint64_t queued; /**< bytes in all parts */
@@ -226,7 +227,7 @@ typedef struct lr_fd_sink {
     bool early;           /**< the file is to be synced: the disk is to begin while it is written */
     uint64_t made;        /**< bytes that went through the buffer */
     uint64_t flushed;     /**< bytes that the system has taken */
-    uint64_t out;         /**< bytes that the disk was told to write */
+    uint64_t out;         /**< bytes whose writing to disk has been started */
     lr_fd_batch *batch;   /**< the one that is being filled */
     lr_fd_behind *behind; /**< NULL until it pays */
 } lr_fd_sink;

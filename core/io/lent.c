@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What plugins hold of sources: each count that they were given is in a table, so that one that is given back too often
- * is refused without a look at memory that may be gone, and one that is not given back at all is found when the call
- * ends. And the blobs that they lend out of them. */
+ * Sources and blobs on loan to plugins. A table has each reference given to a plugin: a reference released twice is
+ * rejected without access to freed memory, and one that is not released is found when the call ends. */
 #include <inttypes.h>
 #include <string.h>
 

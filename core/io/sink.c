@@ -34,7 +34,7 @@ static void free_beside(rec_sink *sink)
     }
 }
 
-/* It is none of those any more that are to be closed. */
+/* Removes it from the list of sinks to close. */
 static void forget(const rec_sink *sink)
 {
     rec_sink **link = &sink->job->made;
@@ -394,8 +394,8 @@ int32_t lr_sink_finish(rec_sink *sink)
     return sink->job->error.status;
 }
 
-/* All files are written before the first gets its name, and the one that is saved gets its own last, so that whoever
- * finds an index finds what it speaks of. */
+/* All files are written before the first rename, and the main file is renamed last: an index that exists names complete
+ * files. */
 static void place_all(rec_sink *sink)
 {
     uint64_t count = lr_sink_sibling_count(sink), placed = 0;
@@ -461,7 +461,7 @@ int32_t lr_sink_commit(rec_sink *sink)
     for (uint64_t i = 0; i < lr_sink_sibling_count(sink); i++) {
         (void)lr_sink_finish(sink->beside->sinks[i]);
     }
-    /* What was written may be zeros that stand where a file was cut. */
+    /* If a mapped input was truncated, zeros may have been written. */
     if (lr_sink_finish(sink) == REC_OK && lr_watch_judge(job, true) == REC_OK) {
         place_all(sink);
     }

@@ -94,7 +94,7 @@ static int read_value(const attributed *file, const char *name, uint8_t **value,
         (void)lr_fail_memory(file->job, (uint64_t)length);
         return ENOMEM;
     }
-    if (length > 0) { /* no room would only ask for the size; ERANGE: somebody has made it longer meanwhile */
+    if (length > 0) { /* with length 0 the call would return the size; ERANGE: the attribute has grown meanwhile */
         length = read_into(file, name, *value, (size_t)length);
     }
     if (length < 0) {

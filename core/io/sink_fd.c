@@ -224,7 +224,8 @@ static void *write_behind(void *user)
     return NULL;
 }
 
-/* Signals stay the application's, but for SIGXFSZ, which the system sends to the thread that wrote too much. */
+/* Blocks all signals in the thread, so that the application's threads get them. SIGXFSZ stays: the system sends it to
+ * the thread that writes. */
 static bool start_thread(lr_fd_behind *behind)
 {
     sigset_t all, before;
@@ -416,8 +417,8 @@ static void add_part(lr_fd_batch *batch, const uint8_t *data, uint64_t size, rec
     batch->queued += size;
 }
 
-/* What is converted is made faster than it can be written, and is still in this processor's cache: a second thread
- * would have to fetch it from there. */
+/* Converted bytes are still in this processor's cache and are produced faster than they are written: a second thread
+ * would have to fetch them. */
 static int32_t flush_made(lr_fd_sink *self)
 {
     return self->sink.job->converting ? lr_fd_flush(self) : flush_behind(self);
@@ -487,7 +488,7 @@ static void skip_to_alignment(lr_fd_batch *batch)
     batch->used += gap < BUFFER - batch->used ? gap : 0;
 }
 
-/* Pieces of some size, so that whoever makes the bytes does not do so in small ones. */
+/* Returns buffers of a minimum size, so that producers do not work in small steps. */
 int32_t lr_fd_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
 {
     lr_fd_sink *self = (lr_fd_sink *)sink;

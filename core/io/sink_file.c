@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The atomic file sink: a temporary file beside the target is written, synced and renamed, so that whatever happens on
- * the way the old file stays whole. Several of them that belong together are renamed when all are written. */
+ * The atomic file sink: writes, syncs and renames a temporary file next to the target, so that the old file stays
+ * intact on any failure. Files that belong together are renamed when all are written. */
 #include "core/io/sink_file_private.h"
 
 #include <errno.h>
@@ -37,8 +37,8 @@ static int32_t file_reserve(rec_sink *sink, uint64_t size)
 
 /* ------------------------------------------------------------------------------------------ finishing, placing -- */
 
-/* Some file systems tell of a failed write when the file is closed. The file itself must stay open, as closing it
- * gives up the lock; a copy of the descriptor does as well. */
+/* Some file systems report a failed write on close. Closing the file itself would release the lock, so a duplicate of
+ * the descriptor is closed. */
 static int close_copy(int fd)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -88,7 +88,7 @@ static int32_t file_secure(rec_sink *sink)
         return lr_fd_errno(&self->out, REC_UNKNOWN, errno, self->sync ? "sync the file" : "write");
     }
     if (self->lead) {
-        (void)close(fd); /* there may be a thousand; what it could tell has been told */
+        (void)close(fd); /* There may be a thousand; errors were reported before. */
         self->out.fd = -1;
     }
     return REC_OK;
@@ -270,7 +270,7 @@ void lr_sink_keep(rec_sink *file, bool keep)
     ((lr_file_sink *)file)->keeps = keep;
 }
 
-/* The lock of what is no part is in its descriptor. */
+/* The lock of a main file is in its descriptor. */
 void lr_sink_leave(rec_sink *file)
 {
     lr_file_sink *self = (lr_file_sink *)file;
@@ -381,7 +381,7 @@ static int32_t open_atomic(lr_file_sink *self, int *fd)
     }
     if (status == REC_OK) {
         if (!self->lead) {
-            lr_temporary_sweep(self); /* first, so that the space of what is stale can be used */
+            lr_temporary_sweep(self); /* first, to free the space of stale files */
         }
         status = lr_temporary_create(self, fd);
         self->out.temporary = true;
@@ -432,8 +432,8 @@ static const char *mark_of(const lr_file_sink *self)
     return self->mark ? self->mark : self->base;
 }
 
-/* @param name taken; NULL: the job has failed. @param first the file that it is saved beside, or NULL. @param fresh its
- * name is its own. @param mark what temporary files of it are known by, NULL: its own name. */
+/* @param name taken; NULL: the job has failed. @param first the main file, or NULL. @param fresh the name is new.
+ * @param mark prefix of its temporary files, NULL: its name. */
 static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh, const char *mark, bool sync)
 {
     lr_file_sink *self = name ? lr_sink_new(job, &file_ops, sizeof *self) : NULL;

@@ -27,15 +27,15 @@ struct lr_file_sink {
     bool straight; /**< a FIFO or a device: neither temporary file nor rename */
     bool replaces; /**< there is an old file, and `old` says what it is */
     bool linked;   /**< the temporary file is there and has to go… */
-    bool keeps;    /**< …but for what is kept for a later save */
+    bool keeps;    /**< …except the file kept for a resumed save */
     bool placed;   /**< it has its name; of a part of a set: and loses it again if the index does not get there */
-    bool mixed;    /**< of a first one: files beside it took the place of older ones */
+    bool mixed;    /**< of a main file: companion files have replaced older ones */
     bool listed;   /**< the temporary file has the old one's access control list */
     struct stat old;
     lr_access access;   /**< of the old file; without its list */
     int folder;         /**< everything is done relative to it: it may be renamed meanwhile */
     struct stat where;  /**< of that folder */
-    char *name;         /**< as the caller wrote it, or that with a name beside it */
+    char *name;         /**< from the caller, or next to the caller's file */
     char *path;         /**< the target behind all links */
     const char *base;   /**< its last part */
     char *mark;         /**< of a renamed one: the first `base`, which its temporary files are known by; else NULL */
@@ -87,7 +87,7 @@ int lr_rename_new(int folder, const char *from, const char *to);
 /** The names in an open folder, whose offset is not moved, until `on` says false. @return false: it cannot be listed.
  */
 bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void *user);
-/** Removes temporary files that who wrote them left behind. */
+/** Removes temporary files that dead writers left. */
 void lr_temporary_sweep(lr_file_sink *self);
 /** Makes `temporary` in the folder. */
 int32_t lr_temporary_create(lr_file_sink *self, int *fd);
@@ -114,7 +114,7 @@ const char *lr_set_own_letters(const lr_file_sink *first);
 const struct stat *lr_set_like(const lr_file_sink *first);
 /** What the access control lists of all old files allow; valid where lr_set_like() is. */
 const lr_access *lr_set_access(const lr_file_sink *first);
-/** Gives a part its name, which nobody may have… */
+/** Gives a part its final name, which must be free… */
 int32_t lr_set_place_part(lr_file_sink *part);
 /** …and takes it away again unless the index is in place. */
 void lr_set_take_back(lr_file_sink *part);

@@ -4,7 +4,7 @@
 
 #include "core/io/io_private.h"
 
-/* Where bytes are made for a sink that has no memory of its own to make them in. */
+/* Buffer size for sinks without a buffer. */
 #define TILE (UINT64_C(1) << 20)
 
 /* Both hand each piece on at once; `tile` is for bytes that are made in place. */
@@ -39,7 +39,7 @@ static int32_t passing_filled(rec_sink *sink, uint64_t size)
     return sink->ops->write(sink, ((struct passing_sink *)sink)->tile, size);
 }
 
-/* A filter that writes to itself would do so for ever. */
+/* A filter must not write to itself: endless recursion. */
 static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 {
     struct passing_sink *self = (struct passing_sink *)sink;
@@ -126,7 +126,7 @@ rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *op
     filter->target = target;
     lr_sink_remember(&filter->sink);
     filter->sink.name = target->name;
-    /* Progress is told of what comes in: what goes out may be little and late. */
+    /* Progress counts the input: output may be small and late. */
     filter->sink.quiet = filter->target_was_quiet = target->quiet;
     target->quiet = true;
     return &filter->sink;

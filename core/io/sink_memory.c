@@ -7,12 +7,12 @@
 
 #include "core/io/io_private.h"
 
-/* Memory of this size is asked for in huge pages. */
+/* From this size on memory uses huge pages. */
 #define HUGE_FROM (UINT64_C(8) << 20)
 
 struct memory_sink {
     rec_sink sink;
-    uint8_t *data; /* from malloc: who takes it knows no allocator */
+    uint8_t *data; /* from malloc: the receiver frees it with rec_free */
     uint64_t used, room;
 };
 

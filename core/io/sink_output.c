@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sinks that are the program's own functions. They are told of the end once, good or bad, and given back after that. */
+ * Sinks that call the program's own functions. The end is reported exactly once, and then they are released. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -51,7 +51,7 @@ static int32_t output_filled(rec_sink *sink, uint64_t size)
     return output_write(sink, ((struct output_sink *)sink)->tile, size);
 }
 
-/* It failed: nothing is to come of what was written, if anything was. */
+/* The save failed: the program discards the output. */
 static void give_up(const rec_output *out, void *user)
 {
     lr_call call;
@@ -75,7 +75,7 @@ static int32_t output_secure(rec_sink *sink)
         lr_call_begin(&call, sink->job, LR_CALL_PROGRAM, NULL);
         error = self->out.finish(self->user, 1);
         lr_call_end(&call);
-        self->out.finish = NULL; /* it was told */
+        self->out.finish = NULL; /* reported */
     }
     return lr_io_program(sink->job, sink->name, REC_UNKNOWN, error, "finish", false);
 }
@@ -83,7 +83,7 @@ static int32_t output_secure(rec_sink *sink)
 static void output_release(rec_sink *sink)
 {
     struct output_sink *self = (struct output_sink *)sink;
-    give_up(&self->out, self->user); /* what was told of the end is not told again */
+    give_up(&self->out, self->user); /* not reported twice */
     lr_release(sink->job->allocator, self->tile);
     lr_release(sink->job->allocator, (void *)(uintptr_t)self->out.name);
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sets: models in several files that an index names, saved over older ones as a whole.
- *
- * Where nothing of a set is there the files have the names that they are asked to have, STEM-TAIL. Else they are called
- * STEM-LETTERS-TAIL with the letters of the temporary file of the index, so that old and new lie side by side until the
- * index, the one name that counts, is exchanged for the old index. What that named is removed then.
- *
- * The temporary file of such an index ends in `.librecord-set` and stays locked until the end. What a killed save
- * leaves is known by it. Killed before the exchange, it left files with its letters, which the index that counts does
- * not name; killed after it, the temporary file is the old index, and what it names may go. So the next save, with the
- * lock in its hands and only then with a look at the index, removes what has those letters or is named there, and what
- * the index that counts does not name. What an index names is found in its text: who writes sets promises that it is
- * there. */
+ * Sets: models of several files with an index, which replace older sets atomically. Without an older set the files get
+ * the requested names, STEM-TAIL. Otherwise they are called STEM-LETTERS-TAIL, with the letters of the index's
+ * temporary file, so that old and new files coexist until the new index is exchanged with the old one. The files of
+ * the old index are removed afterwards. The temporary file of such an index ends in `.librecord-set` and stays locked
+ * until the end. It identifies the files that a killed save left. If the save was killed before the exchange, these
+ * have its letters and the valid index does not name them; if after it, the temporary file is the old index and names
+ * them. So the next save, after it has the lock and has read the index, removes files that have those letters or are
+ * named there, unless the valid index names them. An index names its files as plain text: writers of sets guarantee
+ * this. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +23,7 @@ enum { INDEX_MOST = 256 << 20 };
 struct lr_set {
     char *stem, *tail;
     char *folder;     /* in which they are */
-    bool own;         /* its files have letters of their own */
+    bool own;         /* its files have letters in their names */
     bool begun;       /* what was left behind is swept */
     bool has_like;    /* there are files of an older set, and… */
     struct stat like; /* …whose they are, and what all of them allow */
@@ -54,7 +51,7 @@ typedef struct set_files {
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
 
-/* @return the length of what begins as `-TAIL` does but for its digits, 0 if it does not. */
+/* @return the length of the prefix that matches `-TAIL` up to its digits, 0 if none does. */
 static size_t match_tail(const lr_set *set, const char *text, size_t left)
 {
     size_t length = strlen(set->tail) + 1;
@@ -69,7 +66,7 @@ static size_t match_tail(const lr_set *set, const char *text, size_t left)
     return length;
 }
 
-/* What comes behind the stem. @param letters (out) NULL if it has none. @return its length, or 0. */
+/* Parses the part after the stem. @param letters (out) NULL if it has none. @return its length, or 0. */
 static size_t match(const lr_set *set, const char *text, size_t left, const char **letters)
 {
     size_t length = left > LR_LETTERS + 1 && text[0] == '-' && lr_are_letters(text + 1)
@@ -126,9 +123,9 @@ static bool list_name(void *user, const char *name)
     return !all->full;
 }
 
-/* Those in the folder that the caller wrote, whatever the links lead to: an index names what lies beside its name. A
- * folder that may not be listed has none. To be closed, also after a failure. @return false: out of memory, which is
- * not reported. */
+/* Opens the directory that the caller named, without following links of the file: an index names files next to its own
+ * name. An unreadable directory is empty. The caller closes it, also after a failure. @return false: out of memory, not
+ * reported. */
 static bool list_files(const lr_file_sink *first, set_files *all)
 {
     *all = (set_files){.job = first->out.sink.job, .set = first->set, .folder = -1};
@@ -144,7 +141,7 @@ static bool list_files(const lr_file_sink *first, set_files *all)
 
 /* ----------------------------------------------------------------------------------------- what an index names -- */
 
-/* What may not stand beside a name without being a part of it. */
+/* Characters that continue a name. */
 static bool is_inner(char c)
 {
     unsigned char byte = (unsigned char)c;
@@ -184,8 +181,7 @@ static void mark_named(set_files *all, const char *text, size_t size, bool curre
 
 typedef enum looked { LOOKED_NOT, LOOKED_NOTHING, LOOKED } looked;
 
-/* Reads an index. It is no one's to be told of if that fails. @return LOOKED: to be freed; LOOKED_NOTHING: there is
- * none. */
+/* Reads an index; failures are not reported. @return LOOKED: the caller frees it; LOOKED_NOTHING: no such file. */
 static looked read_index(const lr_file_sink *first, const char *name, char **text, size_t *size)
 {
     const lr_allocator *allocator = first->out.sink.job->allocator;
@@ -339,8 +335,8 @@ static int32_t begin(lr_file_sink *first)
 
 /* ---------------------------------------------------------------------------------------------------- deciding -- */
 
-/* Whether nothing of such a set is there, and nobody makes one. A save makes its temporary file before it looks, so of
- * two at once one sees the other. */
+/* Whether no such set exists and no save makes one. A save makes its temporary file first, so of two concurrent saves
+ * one sees the other. */
 static int32_t decide(lr_file_sink *first, const char *index)
 {
     rec_job *job = first->out.sink.job;
@@ -540,8 +536,8 @@ void lr_set_remove_old(lr_file_sink *first)
 
 /* --------------------------------------------------------------------------------------- files that keep names -- */
 
-/* An index that is empty, which nobody takes for one: who is killed while some of its files are new and some are old
- * leaves what does not load. Where that cannot be done it is as good as before. */
+/* Replaces the index by an empty one, which no reader accepts: a save killed between the renames must leave no mixture
+ * that loads. If this fails nothing is lost. */
 void lr_set_park(lr_file_sink *first)
 {
     int fd;

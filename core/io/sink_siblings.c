@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Models in several files, saved: sinks beside a sink, and which names they may have. */
+ * Saves models of several files: companion sinks and the names that they may have. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 /* More files are hardly meant; each name is compared with all others. */
 enum { BESIDE_MOST = 10000 };
 
-/* What counts can have others beside it if that which it counts for can. */
+/* A counting sink can have companion files if its target can. */
 static bool can_have_others(const rec_sink *sink)
 {
     if (!sink->ops) {

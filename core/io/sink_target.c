@@ -43,7 +43,7 @@ static char *link_target(rec_job *job, const char *path, const char *link, size_
     return target;
 }
 
-/* Finds the file behind the path, which need not exist: a link to nothing is where it is to be made. */
+/* Resolves the path to a file, which may not exist yet: a dangling link names the file to create. */
 static int32_t follow(lr_file_sink *self)
 {
     rec_job *job = self->out.sink.job;
@@ -146,9 +146,9 @@ int32_t lr_target_open(lr_file_sink *self)
     return status;
 }
 
-/* The old file's owner and mode. Who may not give files away keeps the file; its group must then not get rights that
- * were the old group's. The bits that let a file run with its owner's rights vouch for the old bytes: the system clears
- * them too when a file is written. */
+/* Keeps owner and mode of the old file. Without permission to change the owner, the caller becomes the owner, and the
+ * group must not gain rights of the old group. Set-ID bits vouch for the old bytes and are cleared, as the system
+ * clears them on writes. */
 int32_t lr_target_keep_attributes(lr_file_sink *self)
 {
     mode_t mode = self->old.st_mode & 01777;

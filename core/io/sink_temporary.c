@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Temporary files of saves: their names, their locks, and those that a killed process left behind.
- *
- * A temporary file is locked for as long as it is written. A save that finds another one of the same target tries its
- * lock: it can be had if whoever wrote it was killed, and then the file is removed. The parts of a model in several
- * files have no lock of their own, or each of them would need a descriptor up to the end: they are named after the
- * temporary file of the save's own target, which is made before them and gets its name after them, and count as left
- * behind when that is gone or its lock can be had. */
+ * Temporary files of saves: names, locks, and removal after a killed process. A temporary file is locked while it is
+ * written. A save that finds another one of the same target tries its lock; if that succeeds the writer is dead, and
+ * the file is removed. Parts of a model have no lock, which would need a descriptor each until the end: their names
+ * contain the name of the main temporary file, which is made before them and renamed after them. They are stale when
+ * that file is missing or not locked. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +18,9 @@
 
 enum { NAMES_TRIED = 100, RANDOM = LR_LETTERS, PART_DIGITS = 5 };
 
-/* As long as one another. What is left of a set's is more than a file: who saves a set again looks what it was. */
+/* Both have the same length. A stale set needs more than removal: the next save reads it first. */
 static const char suffix[] = ".librecord-tmp", suffix_of_sets[] = ".librecord-set";
-/* Of what is to be gone on with: `.NAME.librecord-resume`. There is one for a target. */
+/* Of a save that can be resumed: `.NAME.librecord-resume`, one per target. */
 static const char suffix_of_kept[] = ".librecord-resume";
 
 /* A file that is renamed by its plugin keeps to the name that the caller will use again. */
@@ -57,16 +55,16 @@ static size_t name_kept(const char *base)
     return length;
 }
 
-/* What others put beside a temporary file, under its name, a dash and more: an MPI its lock files, which stay when it
+/* Files that others add to a temporary file, with its name, a dash and more: lock files of an MPI, which remain when it
  * is killed. */
 static bool is_beside(const char *behind)
 {
     return *behind == '-';
 }
 
-/* @return the length of what is in front of the suffix or of the part's number, 0 if it is no temporary file of `base`.
- * @param part (out) whether it is a part's. @param set (out) whether it is a set's. @param beside (out) whether it lies
- * beside one. */
+/* @return the length before the suffix or the part's number, 0 if it is no temporary file of `base`. @param part (out)
+ * whether it belongs to a part. @param set (out) whether it belongs to a set. @param beside (out) whether another
+ * program added it. */
 static size_t stem_length(const char *name, const char *base, bool *part, bool *set, bool *beside)
 {
     size_t kept = name_kept(base), stem = kept + 2 + RANDOM;
@@ -142,8 +140,8 @@ static bool is_same(int folder, const char *name, const struct stat *info)
            there.st_ino == info->st_ino;
 }
 
-/* Locks a temporary file that nobody is writing. With the lock held the name cannot come to mean another file: its
- * writer, who alone may rename it, is gone. @return a descriptor; -1 with ENOENT: it is not there, else: leave it. */
+/* Locks a temporary file without a writer. While the lock is held the name stays with the file: only the writer renames
+ * it, and it is gone. @return a descriptor; -1 with ENOENT: missing; otherwise: skip it. */
 static int lock_stale(int folder, const char *name)
 {
     enum { MODE = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
@@ -164,7 +162,7 @@ static int lock_stale(int folder, const char *name)
     return -1;
 }
 
-/* Removes a file if nobody writes the one whose lock counts. @param depends it is of no use without that. */
+/* Removes a file unless the locked one has a writer. @param depends it is useless without that one. */
 static void sweep_if_stale(int folder, const char *name, const char *locked, bool depends)
 {
     int fd = lock_stale(folder, locked);
@@ -229,7 +227,7 @@ static bool resumes(const lr_file_sink *self)
     return parallel && parallel->resumes;
 }
 
-/* What cannot be swept stays for the next save: that is no reason to fail this one. */
+/* Files that cannot be removed stay for the next save: no failure. */
 void lr_temporary_sweep(lr_file_sink *self)
 {
     char kept[NAME_MAX + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources: counted, named bytes. What every kind of them does, those of memory, and blobs that lie in them. */
+ * Sources: reference-counted, named bytes. Functions for all kinds, memory sources, and blobs in sources. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -269,7 +269,7 @@ static int32_t make_view(rec_job *job, rec_source *source)
     return status;
 }
 
-/* Bytes that somebody looks at, of a source that is not read for that: they are kept as long as it is. */
+/* Reads bytes for inspection from a source that is not read otherwise; they live as long as the source. */
 static int32_t look_at(rec_job *job, rec_source *source, uint64_t at, uint64_t size, uint8_t **kept)
 {
     uint8_t *bytes;
@@ -354,7 +354,7 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
     return status;
 }
 
-/* Maps what may be mapped: what cannot be after all stays as it is. */
+/* Maps the file where possible; otherwise the source is unchanged. */
 static int32_t map_it(rec_job *job, rec_source *source, int32_t (*map)(rec_job *job, rec_source *source))
 {
     int32_t status = lr_source_enter(job, source, &source->lock);
@@ -482,7 +482,7 @@ int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t o
     return REC_OK;
 }
 
-/* The bytes of a place in the view, which is made if there is none yet. */
+/* Returns a range of the view, and makes the view first. */
 static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const uint8_t **at)
 {
     const void *data;
@@ -497,8 +497,7 @@ static int32_t view_at(rec_job *job, rec_source *source, uint64_t offset, uint64
     return status;
 }
 
-/* Who would have all of a large file at hand has a window of its own: where little memory is to be used, that is
- * better. */
+/* For a large file a window is better than the whole view where memory is limited. */
 static bool wants_no_map(const rec_job *job, const rec_source *source, uint64_t size)
 {
     return job->context->spill && size >= job->context->spill && size == source->ops->size(source);
@@ -541,7 +540,7 @@ int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, vo
     if (LR_LACKS(job, job) || LR_LACKS(job, source) || (size && LR_LACKS(job, target))) {
         return lr_breach_status(job);
     }
-    /* What is between headers of a mapped file is not to be touched: they are read. */
+    /* Between headers of a mapped file no page is touched: headers are read. */
     if (is_deferred(source) || (job->stepped == source && source->mapped && source->ops->read_at)) {
         uint64_t whole = source->ops->size(source);
         status = whole == REC_UNKNOWN ? REC_OK : lr_source_check_place(job, source, offset, size, whole);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What lies behind a reader: pages of a file's map that were read are given back, so that a file that is larger than
- * memory passes through little of it. */
+ * Drops pages of a map after they were read, so that a file larger than memory needs little memory. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -19,7 +18,7 @@ void lr_source_feeds(const rec_source *source)
         if (!made || none) {
             continue;
         }
-        /* Counted before it is seen: who reads it may hold nothing else of it. */
+        /* Retained before it is published: the reader may hold no other reference. */
         (void)atomic_fetch_add_explicit(&source->lies_in->count, 1, memory_order_relaxed);
         if (!atomic_compare_exchange_strong(&made->fed_by, &none, source->lies_in)) {
             (void)atomic_fetch_sub_explicit(&source->lies_in->count, 1,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files that are read when somebody asks for their bytes: piece by piece by who wants them once (decompression), or
- * mapped or copied as a whole for the view. */
+ * Files read on demand: in chunks for sequential readers (decompression), or mapped or copied whole for the view. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 
 typedef struct deferred {
     int fd;      /* -1 once the view is there, and no reader of headers looks at what is between */
-    bool random; /* the system was told not to read ahead */
+    bool random; /* read-ahead is off */
     uint64_t size;
 } deferred;
 
@@ -26,7 +25,7 @@ static void file_done(deferred *file)
     file->fd = -1;
 }
 
-/* The same, but headers may still be read beside the map. */
+/* The same, but headers may still be read from the file. */
 static void file_mapped(const rec_job *job, const rec_source *source, deferred *file)
 {
     if (job->stepped != source || !source->mapped) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources made from others (decompression): read piece by piece, or spooled into page memory when somebody wants the
- * whole. Both keep to the limit on what an input may inflate to. */
+ * Sources made from others (decompression): read in chunks, or spooled into page memory for the view. Both obey the
+ * limit on inflated bytes. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -67,7 +67,7 @@ static uint64_t input_size(const rec_source *source)
     return source->ops == &filter_ops ? ((const struct filter *)source->self)->input : 0;
 }
 
-/* A filter that reads itself would do so for ever. */
+/* A filter must not read from itself: endless recursion. */
 static int32_t call_begin(rec_job *job, struct filter *filter, lr_call *call)
 {
     if (filter->busy) {
@@ -92,8 +92,8 @@ static uint64_t allowed_to(const struct filter *filter)
     return lr_add(again, lr_inflation_left(filter->inflation), &allowed) ? allowed : UINT64_MAX;
 }
 
-/* The next bytes of the filter itself. One byte beyond the limit is asked for, so that a bomb shows as soon as there is
- * more than the limit and what ends exactly there is fine. */
+/* Reads the next bytes of the filter. It requests one byte beyond the limit: a bomb is detected at once, and data that
+ * end exactly at the limit pass. */
 static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
     struct filter *filter = source->self;
@@ -189,7 +189,7 @@ static int32_t filter_rewind(rec_job *job, rec_source *source)
     return status;
 }
 
-/* Looks at the beginning. Somebody who has read further than that has the whole spooled instead. */
+/* Returns the first bytes. If more were already read, the whole is spooled instead. */
 static int32_t filter_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
 {
     struct filter *filter = source->self;
@@ -226,7 +226,7 @@ static uint64_t first_reservation(const struct filter *filter, uint64_t hint)
     if (lr_mul(filter->input, HINT_BELIEVED, &believed) && hint > believed + SPOOL_FIRST) {
         hint = believed + SPOOL_FIRST;
     }
-    /* One byte more than what is expected: the end shows when there is room and nothing comes. */
+    /* One byte more than expected: the end is detected when nothing comes. */
     believed = filter->counted + lr_inflation_left(filter->inflation);
     return (hint < believed ? hint : believed) + 1;
 }

@@ -61,7 +61,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What everyone is told who wants its bytes. */
+/* Rejects a read of the bytes of a directory. */
 static int32_t folder_view(rec_job *job, rec_source *source)
 {
     return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Give the name of a file.",

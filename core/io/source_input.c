@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources that the program gives: memory with a way to give it back, functions for what is neither file nor memory, and
- * tensors that are made when somebody asks for them. What it lent is given back once, whatever happens. */
+ * Sources that the program provides: memory with a release function, read functions, and tensors produced on demand.
+ * They are released exactly once. */
 #include <string.h>
 
 #include "core/io/io_private.h"
 
-/* What gives the bytes. */
+/* The program's functions. */
 struct program {
     int32_t (*read_at)(void *user, uint64_t offset, void *target, uint64_t size);
     int32_t (*read)(void *user, void *target, uint64_t room, uint64_t *got);
@@ -149,7 +149,7 @@ static int32_t check_total(rec_job *job, const rec_source *source, uint64_t tota
                             lr_group_digits(source->size, was, sizeof was));
 }
 
-/* To its end; nobody is asked again. */
+/* Reads to the end; the functions are not called again. */
 static int32_t read_all(rec_job *job, rec_source *source)
 {
     struct program *p = source->self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources that a plugin or the application gives the bytes of: read at any place, when they are asked for, where they
- * can be; else to their end at once. Whatever their functions do, they are called in order and given back once. */
+ * Sources whose bytes a plugin or the application provides: read at any offset on demand where possible, otherwise to
+ * their end at once. Their functions are called in order and released exactly once. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -143,7 +143,7 @@ static int32_t next(rec_job *job, const rec_source *source, void *user, uint64_t
     return status;
 }
 
-/* What is there already must be as long as was said. */
+/* The bytes at hand must have the announced size. */
 static int32_t check_total(rec_job *job, const rec_source *source, uint64_t total)
 {
     char said[32], was[32];

@@ -39,7 +39,7 @@ bool lr_source_remote(uint32_t file_system)
     return false;
 }
 
-/* Whoever holds a mapped file of a server is killed by SIGBUS when the server goes away: those are copied. */
+/* Files of a network file system are copied: when the server goes away a mapped file raises SIGBUS. */
 static bool is_local(int fd)
 {
     struct statfs info;
@@ -60,7 +60,7 @@ bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
     }
     source->watch = lr_watch_begin(source->allocator, map, end - from, fd, end, source->name);
     if (!source->watch && lr_watch_guards()) {
-        (void)munmap(map, (size_t)(end - from)); /* nobody would guard it: it is copied */
+        (void)munmap(map, (size_t)(end - from)); /* without a guard: it is copied */
         return false;
     }
     source->map = map;
@@ -85,7 +85,7 @@ struct copy {
     uint64_t begin; /* of the file */
     uint8_t *target;
     uint64_t size;
-    atomic_uint_fast64_t next; /* the first byte that nobody has taken on */
+    atomic_uint_fast64_t next; /* the next byte to assign to a thread */
     atomic_uint_fast64_t done;
     atomic_bool stop;
     atomic_int failed; /* the first failure: an errno, ENDED for a file that ended early, 0 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Parts of sources as sources: a window, which has no bytes of its own where those of the whole are at hand. */
+ * Ranges of sources as sources: without a copy where the bytes of the whole are in memory. */
 #include "core/io/io_private.h"
 
 struct part {

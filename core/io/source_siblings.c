@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Models in several files: those beside the one that is loaded. A job keeps count of them, since at its end what a
- * record keeps of them must not depend on the files. */
+ * Loads models of several files: the companion files of the main file. A job keeps a list of them: when it ends, a
+ * record must not depend on the files. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "core/io/io_private.h"
 #include "core/base/base.h"
 
-/* Files beside that may wait with a descriptor each before their views are made; other threads want some too. */
+/* Companion files that wait with an open descriptor for their views; other threads need descriptors too. */
 enum { WAITING_MOST = 64 };
 
 /* What the job keeps. */
@@ -120,7 +120,7 @@ static bool is_missing(int error, bool *missing)
     return false;
 }
 
-/* What the path leads to: a file by its name alone could be one that never ends, or that nobody writes to. */
+/* Checks the type of the file at the path: a FIFO or a device could block or never end. */
 static int32_t check_regular(rec_job *job, const char *path, int fd, bool *missing)
 {
     struct stat info;
@@ -159,7 +159,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
         return NULL;
     }
     status = lr_parallel_open(job, beside, source->may_map || source->may_map_late, optional ? &missing : NULL, &seen);
-    /* Before it is opened: that of a FIFO may take for ever. */
+    /* Checked before it is opened: opening a FIFO could block. */
     if (status == REC_OK && !seen) {
         status = check_regular(job, path, -1, optional ? &missing : NULL);
     }

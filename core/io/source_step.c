@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Stepping through a mapped file: what the system is told of a reader of headers. */
+ * Access hints for readers that step through the headers of a mapped file. */
 #include <sys/mman.h>
 
 #include "core/io/io_private.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Pipes of which the beginning may be all that is wanted: read as far as somebody asks. The first bytes are kept, so
- * that who has read no further can begin again; who wants the whole gets it as of any pipe. */
+ * Pipes that are read as far as requested. The first bytes are kept, so that a reader that has read no further can
+ * start again; the view reads to the end. */
 #include <string.h>
 #include <unistd.h>
 

@@ -95,8 +95,8 @@ bool lr_spill_wanted(const rec_job *job, uint64_t size)
     return job->context->spill && size >= SPILL_LEAST && size >= job->context->spill;
 }
 
-/* The pages stay, for who fills them next. What becomes of the numbers is worked out in place, so that they can be
- * written to, and what is written is in the file. */
+/* The pages stay for the next caller. Numbers are converted in place: the pages are writable, and the file has the
+ * original bytes. */
 static rec_source *spilled(rec_job *job, const lr_pages *pages, uint64_t size)
 {
     rec_source *source = lr_source_new(job, "memory");
@@ -149,14 +149,14 @@ rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size)
 
 /* ----------------------------------------------------------------------------------------------------- streams -- */
 
-/* What is read to its end, and the size it is said to have, or REC_UNKNOWN. */
+/* A stream, and its announced size or REC_UNKNOWN. */
 struct stream {
     lr_stream_fn read;
     void *user;
     uint64_t total;
 };
 
-/* The next bytes. One more than there may be is asked for, so that what never ends is found out at once. */
+/* Reads the next bytes, and one more than allowed, so that an endless stream is detected at once. */
 static int32_t more(rec_job *job, const rec_source *source, const struct stream *stream, uint64_t at, void *target,
                     uint64_t room, uint64_t *got)
 {

@@ -9,19 +9,19 @@
 
 /* ---------------------------------------------------------------------------------------------------- contexts -- */
 
-/** Who keeps a context beyond one operation holds it; what is attached to it does not. @return `context`. */
+/** Retains a context for longer than one operation; attachments do not. @return `context`. */
 rec_context *lr_context_retain(rec_context *context);
 /** Gives that up; the last one frees it. */
 void lr_context_release(rec_context *context);
 
-/** What was attached to be released by that function. NULL: nothing yet. */
+/** Returns the attachment with that release function; NULL: none yet. */
 lr_attached *lr_context_attached(rec_context *context, void (*release)(lr_attached *what));
 /** Leaves something with the context, which releases what was attached to it when it goes, the last first.
  *  @return `what`; or, if another thread attached one of its kind meanwhile, that one, and `what` is released. */
 lr_attached *lr_context_attach(rec_context *context, lr_attached *what);
 
-/** Begins an operation of a public function that may be told no context. `context` NULL: the default one, made on first
- *  use; if it cannot be made (out of memory, a broken configuration), the job has failed already and has none. */
+/** Begins an operation of a public function with an optional context. NULL means the default context, made on first
+ * use; if that fails (out of memory, an invalid configuration file), the job has failed and has no context. */
 void lr_job_open(rec_job *job, rec_context *context, const char *operation, const char *file);
 
 /* ------------------------------------------------------------------------------------------- the configuration -- */
@@ -60,11 +60,10 @@ lr_config *lr_config_new(const lr_allocator *allocator);
 void lr_config_free(lr_config *config);
 /** Reads a file into an empty configuration; on failure the configuration stays empty. */
 int32_t lr_config_read(rec_job *job, lr_config *config, const char *path);
-/** Finds the file to read by LIBRECORD_CONFIG, then $XDG_CONFIG_HOME/librecord/librecord.ini (~/.config), then the
- *  system's (SYSCONFDIR/librecord/librecord.ini).
- *  @param path (out) to be freed with lr_release, NULL if there is none. An unset or unsafe environment (setuid) is
- *  skipped; a file named by LIBRECORD_CONFIG that does not exist is a failure, and so is one that lr_config_judge()
- *  rejects. */
+/** Finds the configuration file: LIBRECORD_CONFIG, then $XDG_CONFIG_HOME/librecord/librecord.ini (~/.config), then the
+ * system's (SYSCONFDIR/librecord/librecord.ini). @param path (out) freed with lr_release; NULL: no file. An unset or
+ * unsafe environment (setuid) is skipped. A missing file named by LIBRECORD_CONFIG is a failure, and so is one that
+ * lr_config_judge() rejects. */
 int32_t lr_config_find(rec_job *job, char **path);
 /** Judges a file that the environment leads to. If this process has the rights of another user than the one who
  *  started it (sudo, doas, pkexec, set-user-ID), fails unless root and its own user alone can change the file. */
@@ -164,7 +163,7 @@ typedef struct lr_word {
 
 /** @param where LR_FOR_…, LR_IN_…. NULL: no such word may stand there. */
 const lr_word *lr_word_find(const char *name, uint32_t where);
-/** "rename"; "" if there is none. */
+/** "rename"; "" for no word. */
 const char *lr_word_name(int32_t which);
 /** Tries all words that may stand there. */
 void lr_words_suggest(lr_suggestion *near, uint32_t where);
@@ -175,13 +174,12 @@ const char *lr_words_list(char *text, size_t room, uint32_t where);
 
 enum { LR_TEXT_FILE_MOST = 16 << 20 };
 
-/** Reads a file that people write, of at most LR_TEXT_FILE_MOST bytes.
- *  @param wanted "a configuration file", for messages. @return its text with a NUL
- * behind it, of the job's allocator. NULL: the job has failed. */
+/** Reads a text file of at most LR_TEXT_FILE_MOST bytes. @param wanted "a configuration file", for messages. @return
+ * its text with a terminating NUL, from the job's allocator. NULL: the job has failed. */
 char *lr_text_file(rec_job *job, const char *path, const char *wanted, size_t *length);
 
-/** What a file is told to. Texts are trimmed, valid UTF-8, and live during the call only. What returns a status other
- *  than REC_OK has said why on the job, and ends the reading. */
+/** Receives the contents of an INI file. Texts are trimmed, valid UTF-8, and live during the call only. A function that
+ * returns a status other than REC_OK has reported the failure on the job, and parsing stops. */
 typedef struct lr_ini_reader {
     /** `[kind name]`: what stands between the brackets. */
     int32_t (*section)(void *user, const char *text, uint32_t line);

@@ -61,7 +61,7 @@ typedef struct lr_config_parser {
 /** Makes it empty. What it had is not freed. */
 void lr_config_reset(lr_config *config, const lr_allocator *allocator);
 
-/* value.c. A value that is none is reported with its line. */
+/* value.c. An invalid value is reported with its line. */
 
 /** NULL: the job has failed. */
 char *lr_config_copy(lr_config_parser *p, const char *text);

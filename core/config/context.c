@@ -250,7 +250,7 @@ rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits
         return lr_publish(REC_E_ARGUMENT, "rec_context_set_limits: depth must be from 8 to %d, not %u", DEPTH_MOST,
                           (unsigned)limits->depth);
     }
-    /* What the caller's header does not have stays as it is. */
+    /* Members that the caller's header lacks keep their values. */
     memcpy(&context->limits, limits, limits->size < sizeof *limits ? limits->size : sizeof *limits);
     context->limits.size = sizeof context->limits;
     lr_publish_ok();

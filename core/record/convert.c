@@ -174,7 +174,8 @@ static inline uint32_t f64_to_f32(uint64_t bits)
     return bits_of((float)double_of(bits));
 }
 
-/** To an f32 whose last bit is set if anything was cut off, so that rounding it further rounds once. */
+/** Converts to f32, rounded to odd (the last bit is set if the result is inexact), so that a second rounding is exact.
+ */
 static inline uint32_t f64_to_f32_odd(uint64_t bits)
 {
     uint32_t nearest = f64_to_f32(bits);
@@ -186,8 +187,7 @@ static inline uint32_t f64_to_f32_odd(uint64_t bits)
     return (nearest - (got > wanted)) | 1u;
 }
 
-/** The same for what goes on to f16, which needs no more than 24 digits of it: smaller than f32's normal numbers is 0.
- */
+/** The same before a conversion to f16, which needs at most 24 bits: subnormal numbers of f32 become 0. */
 static inline uint32_t f64_to_f32_cut(uint64_t bits)
 {
     return f64_to_f32((bits | ((bits & F64_CUT) + F64_CUT)) & ~(uint64_t)F64_CUT);

@@ -86,8 +86,8 @@ static uint64_t count_over64(const uint8_t *from, uint64_t limit)
     return vaddvq_u64(sum);
 }
 
-/** Makes a kernel of `step`, which converts STEP elements and @return how many of them overflowed. Stores go through
- *  the caches: what is said to go past them here is a hint. */
+/** Makes a kernel from `step`, which converts STEP elements and @return the number of overflows. Stores go through the
+ * caches: the streaming flag is a hint. */
 #define BULK(name, step, from_size, to_size)                                                                  \
     static uint64_t name(const uint8_t *from, uint8_t *to, uint64_t count, bool stream, uint64_t *overflowed) \
     {                                                                                                         \
@@ -200,8 +200,8 @@ INLINE uint64_t f32_f64_step(const uint8_t *from, uint8_t *to)
 }
 BULK(f32_f64, f32_f64_step, 4, 8)
 
-/** 4 f64 as f32, rounded to odd: rounding them further rounds once. What is too large becomes the largest number, which
- *  an f16 has no room for either. */
+/** Converts 4 f64 to f32, rounded to odd, so that a second rounding is exact. Larger numbers become the largest f32,
+ * which f16 cannot hold either. */
 INLINE float32x4_t f64_f32_odd_4(const uint8_t *from)
 {
     float64x2_t a = vreinterpretq_f64_u64(get64(from)), b = vreinterpretq_f64_u64(get64(from + 16));

@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void fetch_ahead(const uint8_t *fro
                 fetch_ahead(from + i * (from_size), from_size);                                                      \
                 sum += step(from + i * (from_size), to + i * (to_size), true);                                       \
             }                                                                                                        \
-            _mm_sfence(); /* streamed bytes must not be seen later than what is stored after the return */           \
+            _mm_sfence(); /* streaming stores become visible before stores after the return */                       \
         } else {                                                                                                     \
             for (; count - i >= STEP; i += STEP) {                                                                   \
                 fetch_ahead(from + i * (from_size), from_size);                                                      \

@@ -4,7 +4,7 @@
 
 #include "core/record/record.h"
 
-/** By number. Bits are 0 where an element has no size of its own. */
+/** By number. `bits` is 0 for types without a fixed element size. */
 static const struct {
     char name[8];
     uint32_t bits;

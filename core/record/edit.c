@@ -180,7 +180,7 @@ static bool make_level(edit *e, rec_value *value, const char *part, uint64_t len
     return true;
 }
 
-/* The value at `path`, with its levels. NULL: the job has failed. What was there is forgotten by the caller. */
+/* Makes a value at `path`, with its parent levels, and drops the old one. NULL: the job has failed. */
 static rec_value *make_place(edit *e, const char *path)
 {
     rec_value *value = &e->record->root;

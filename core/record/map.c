@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Maps: entries in their order in one array, with a hash index once there are many.
- *
- * What is removed leaves a hole, so that n removals take the time of n. Holes are closed when they are half of a map,
- * or when somebody wants to read the array; that happens in a second array, for pointers that were handed out hold
- * until the map is edited again, and reading is not editing. Several threads may read at once: whoever meets holes
- * takes the lock. */
+ * Maps: one array of entries in insertion order, with a hash index if there are many. Removal leaves a hole, so that n
+ * removals take O(n). Holes are closed when they are half of a map, or before the array is read. Closing uses a second
+ * array, since pointers given out stay valid until the next edit, and reading is not an edit. Several threads may read
+ * at once: a reader that finds holes takes the lock. */
 #include "core/record/record.h"
 
 #include <pthread.h>
@@ -127,8 +125,8 @@ uint64_t lr_map_count(const lr_map *map)
 
 /* -------------------------------------------------------------------------------------------------- the index -- */
 
-/* Enters what is in the array anew; what is there twice is entered once. @param twice (out, may be NULL) the first
- * such. */
+/* Rebuilds the index from the array; of duplicates the first is entered. @param twice (out, may be NULL) the first
+ * duplicate. */
 static void fill_index(lr_map *map, lr_entry **twice)
 {
     lr_index *index = map->index;
@@ -196,7 +194,7 @@ bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice)
     return true;
 }
 
-/* Takes an entry out of the index. Those behind it move up, as if it had never been there. */
+/* Removes an entry from the index. The following entries move up, as if it had never been there. */
 static void leave_index(lr_map *map, const lr_entry *entry)
 {
     lr_index *index = map->index;
@@ -220,7 +218,7 @@ static void leave_index(lr_map *map, const lr_entry *entry)
 
 /* ------------------------------------------------------------------------------------------------------- holes -- */
 
-/* What is left, without its holes, to where it is to be, which may be where it begins. */
+/* Copies the entries without holes to `target`, which may be the same array. */
 static void close_to(lr_map *map, lr_entry *target)
 {
     lr_index *index = map->index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The metadata of a record: texts, and values of any kind, which are texts to whoever asks for texts. */
+ * The metadata of a record: texts and other values. Readers of texts get other values as text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,7 @@
 
 /* ---------------------------------------------------------------------------------------- values as their text -- */
 
-/* The text of a value that is none. What was given to a caller stays as long as the record, whatever becomes of the
- * entry. */
+/* The text form of another value. It lives as long as the record, also after the entry has changed. */
 struct lr_metadata_text {
     lr_metadata_text *next;
     char text[];
@@ -26,7 +25,7 @@ void lr_metadata_free_texts(rec_record *record)
     lr_release(allocator, record->text_of);
 }
 
-/* Under the record's lock: keeps an entry's text, if there is none yet. `text` is taken, also on failure. */
+/* Stores an entry's text under the record's lock, unless it has one. Takes `text`, also on failure. */
 static const char *keep_text(rec_record *record, uint64_t index, lr_metadata_text *text)
 {
     const lr_allocator *allocator = &record->context->allocator;
@@ -349,7 +348,7 @@ rec_status rec_metadata_set_as(rec_record *record, const char *key, const char *
                                          word.kind == REC_KIND_STRING ? word.v.text : "map");
 }
 
-/* Whether a tensor is in it: metadata are told before any. */
+/* Whether it contains a tensor: metadata come before all tensors. */
 static bool has_tensor(const rec_value *value)
 {
     uint64_t count = value->kind == REC_KIND_NUMBERS ? 0 : rec_value_count(value);

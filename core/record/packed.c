@@ -35,7 +35,7 @@ static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t count, uint32_t
         room *= 2;
     }
     room = expected * width > room ? expected * width : room; /* pages that are moved are touched again */
-    /* What is taken of the budget is what is used, not what is reserved: pages not touched cost nothing. */
+    /* The budget counts used memory, not reserved memory: untouched pages cost nothing. */
     if (!lr_pages_grow(&runner->pages, room)) {
         return lr_fail_memory(job, room);
     }
@@ -55,7 +55,7 @@ static int32_t take(rec_job *job, lr_runner *runner, uint64_t count, uint32_t wi
     return reserve(job, runner, count, width);
 }
 
-/* The narrowest integer type that holds a range; NONE if there is none. */
+/* The narrowest integer type that holds a range; NONE if no type does. */
 static rec_dtype narrowest(int64_t minimum, uint64_t maximum)
 {
     if (minimum >= 0) {
@@ -169,7 +169,7 @@ static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uin
         if (target == REC_DTYPE_NONE) {
             target = needed_exactly(runner, minimum, maximum);
             if (target != REC_DTYPE_NONE && rec_dtype_bits(target) < rec_dtype_bits(runner->dtype)) {
-                target = REC_DTYPE_I64; /* never narrower than what is there */
+                target = REC_DTYPE_I64; /* never narrower than now */
             }
         }
         if (target == REC_DTYPE_NONE) {

@@ -15,7 +15,7 @@ static size_t put(char *path, size_t room, size_t used, char c)
     return used + 1;
 }
 
-/* Whether a name stands in a path as it is. */
+/* Whether a name needs no escapes in a path. */
 static bool is_plain(const char *name, uint64_t length)
 {
     bool plain = true;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The record in memory: its tree, its paths, its tensors and their element types; editing and binding are public.
- * It never knows how a file is laid out, nor which version of Burn wrote it: it stores what it is told of that.
- *
- * Ownership, one rule: a record owns its whole tree. Structure (names, shapes, scalars) is in the record's arena and
- * dies with it; bytes are lent by counted sources, so that a copied tensor shares them and either record may go first.
- * Values are 16 bytes, stored in place in the arrays of their list or map: editing a container moves them. */
+ * The record in memory: tree, paths, tensors and element types; the editing and binding functions are public. This
+ * room knows no file layouts and no versions of Burn, and only stores them. Ownership: a record owns its whole tree.
+ * Structure (names, shapes, scalars) is in the record's arena and is freed with it. Bytes belong to reference-counted
+ * sources, so that copied tensors share them and either record may be freed first. Values have 16 bytes and are stored
+ * in the array of their list or map: editing a container moves them. */
 #ifndef LR_RECORD_H
 #define LR_RECORD_H
 
@@ -20,8 +19,8 @@ typedef struct lr_list {
     struct rec_value *items;
 } lr_list;
 
-/** What is in `entries` may have holes from lr_map_remove() until lr_map_settle(), or lr_record_settle() for all maps
- * of a record: nobody reads the array of a map that somebody may have edited before that. */
+/** `entries` may have holes between lr_map_remove() and lr_map_settle(), or lr_record_settle() for all maps of a
+ * record: settle a map that may have been edited before reading its array. */
 typedef struct lr_map {
     uint64_t count, room;
     struct lr_entry *entries;
@@ -114,8 +113,8 @@ struct rec_tensor {
     uint64_t count;
     _Atomic(lr_view *) views;
     const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
-    struct rec_tensor *numbers;   /**< the logical tensor that a scheme makes of it on demand, of the same
-                                     id; NULL: its elements are numbers, or nobody can make them that */
+    struct rec_tensor *numbers;   /**< the decoded tensor of a scheme, computed on demand, with the same id; NULL: plain
+                                     numbers, or no scheme decodes it */
     const lr_scheme *scheme;      /**< what claimed it, or NULL */
     uint8_t rank;
     uint8_t packed; /**< element type of the bytes: `stored`, or a narrower integer type that holds all values (V1) */
@@ -141,8 +140,8 @@ struct rec_record {
     lr_arena flat_arena; /**< of the keys and entries of a flat map that was read: no longer needed once it is a tree */
     rec_value root;
     lr_map metadata;         /**< keys are strings */
-    lr_metadata_text *texts; /**< of metadata that are none, as far as somebody asked (metadata.c) */
-    const char **text_of;    /**< by entry, NULL: not asked for */
+    lr_metadata_text *texts; /**< text forms of other values that were requested (metadata.c) */
+    const char **text_of;    /**< by entry, NULL: not requested */
     uint64_t text_room;      /**< entries of text_of */
     lr_data *held;           /**< all data that holds a source */
     rec_origin origin;
@@ -181,7 +180,7 @@ bool lr_scalar_equal(const rec_value *key, const rec_scalar *scalar);
 lr_list *lr_list_new(lr_arena *arena, uint64_t room);
 rec_value *lr_list_append(lr_arena *arena, lr_list *list); /**< a nil to be filled in */
 lr_map *lr_map_new(lr_arena *arena, uint64_t room);
-/** @return the entry of a key, NULL if there is none. */
+/** @return the entry of a key, or NULL. */
 lr_entry *lr_map_find(const lr_map *map, const rec_scalar *key);
 lr_entry *lr_map_find_text(const lr_map *map, const char *text, uint64_t length);
 /** Appends without looking for the key; the index follows. */
@@ -201,7 +200,7 @@ void lr_record_settle(const rec_record *record);
 /** Fails if a mapped file that its bytes lie in was cut. @param sizes_too as in lr_watch_check(). */
 int32_t lr_record_check_whole(rec_job *job, const rec_record *record, bool sizes_too);
 
-/** JSON on its way into a buffer. What does not fit is counted and left out; there is room for a NUL. */
+/** Writes JSON into a buffer. Text that does not fit is counted and dropped; there is room for a NUL. */
 typedef struct lr_json_line {
     char *text;
     uint64_t room, used;
@@ -295,15 +294,15 @@ const char *lr_path_last(const char *path, uint64_t length);
 /** Writes a path as all are written: backslashes that stand for themselves are escaped. @param target room for twice
  *  `length`. @return its length. */
 uint64_t lr_path_plain(const char *path, uint64_t length, char *target);
-/** Unescapes a name, or a path as it is where nothing is escaped. @param name room for `length`; may be `part`.
- *  @return its length. */
+/** Unescapes a name; a path without escapes is copied unchanged. @param name has room for `length` bytes; may be
+ * `part`. @return its length. */
 uint64_t lr_path_name(const char *part, uint64_t length, char *name);
-/** The child of a value by one unescaped path part, NULL if there is none. */
+/** Returns the child of a value by one unescaped path part, or NULL. */
 rec_value *lr_child(const rec_value *value, const char *part, uint64_t length);
 /** Splits the first part off a path: unescapes it into `part` (room >= strlen(path) + 1). @return the rest, NULL if
  *  that was the last part. */
 const char *lr_path_split(const char *path, char *part, uint64_t *length);
-/** The value at a path. NULL if there is none. */
+/** Returns the value at a path, or NULL. */
 rec_value *lr_at(const rec_record *record, const char *path);
 /** @return true if `text` is a list index in its plain decimal form. */
 bool lr_path_index(const char *text, uint64_t length, uint64_t *index);
@@ -385,7 +384,7 @@ int lr_convert(rec_dtype from, const void *from_data, rec_dtype to, void *to_dat
  *  none); kind REC_KIND_NIL for types whose elements have no size. */
 rec_scalar lr_element(rec_dtype dtype, const void *data);
 
-/** The limits of an integer type, for messages. @return false if it is none. */
+/** The limits of an integer type, for messages. @return false for other types. */
 bool lr_int_limits(rec_dtype dtype, int64_t *minimum, uint64_t *maximum);
 
 float lr_f16_to_f32(uint16_t half);

@@ -239,7 +239,7 @@ static rec_dtype storage(rec_dtype dtype)
     return dtype == REC_DTYPE_FLEX32 ? REC_DTYPE_F32 : dtype;
 }
 
-/* Whether the bytes are what is wanted as they are. */
+/* Whether the stored bytes already have the requested type. */
 static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
 {
     return host_is_little() && storage(tensor->packed) == storage(dtype) && storage(tensor->dtype) == storage(dtype) &&
@@ -247,7 +247,7 @@ static bool packed_as(const rec_tensor *tensor, rec_dtype dtype)
 }
 
 enum { STEP = 4096 };           /* elements converted at a time where two steps are needed */
-enum { FAR_STEP = 256 * 1024 }; /* elements that are asked for at a time where asking costs something */
+enum { FAR_STEP = 256 * 1024 }; /* elements per request for sources with a cost per request */
 
 /* -------------------------------------------------------------------------------------------------- by threads -- */
 
@@ -260,7 +260,7 @@ struct shares {
     const uint8_t *from;
     uint8_t *to;
     uint64_t count, piece;
-    atomic_uint_fast64_t next; /* the first element that nobody has taken on */
+    atomic_uint_fast64_t next; /* the next element to assign to a thread */
     atomic_uint_fast64_t overflowed;
 };
 
@@ -282,7 +282,7 @@ static void *convert_shares(void *user)
 /* How many threads are to convert so many elements. */
 static uint32_t sharers(const rec_job *job, rec_dtype from, rec_dtype to, uint64_t count)
 {
-    uint64_t bytes = count * (rec_dtype_bits(from) + rec_dtype_bits(to)) / 16; /* half of what is moved */
+    uint64_t bytes = count * (rec_dtype_bits(from) + rec_dtype_bits(to)) / 16; /* half of the bytes read and written */
     uint64_t most = bytes / SHARE_FROM < SHARES_MOST ? bytes / SHARE_FROM : SHARES_MOST;
     if (!lr_dtype_is_float(from) || !lr_dtype_is_float(to) || most < 2) {
         return 1;

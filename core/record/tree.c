@@ -57,7 +57,7 @@ lr_data *lr_data_lent(rec_record *record, rec_source *source, const void *bytes,
 const uint8_t *lr_data_at_hand(const lr_data *data)
 {
     if (lr_source_is_cut(data->source)) {
-        return NULL; /* who reads it from there is told */
+        return NULL; /* the reader reports it */
     }
     return data->data || !data->source ? data->data : lr_source_in_memory(data->source, data->offset, data->size);
 }

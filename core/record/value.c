@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Values as they are read: what kind they are, and what they hold. */
+ * Read access to values: kinds and contents. */
 #include <inttypes.h>
 
 #include "core/io/io.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Types of metadata, as words: what a format without such types is given beside the values, and what makes of these
- * values the same again. A type is a word, "u32", "[u8]", "str"; or a map of the children that need one, where `""` is
- * what a list is of. A float that JSON lacks has its bits after the word: "f32:7fc00000". */
+ * Types of metadata in text form: stored next to the values in formats without such types, and used to restore them. A
+ * type is a word, "u32", "[u8]", "str"; or a map of the children that need one, where `""` is the type of list
+ * elements. A float that JSON cannot express has its bits after the word: "f32:7fc00000". */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static rec_value element(const rec_value *list, uint64_t index)
     return value;
 }
 
-/* What a list is of, as far as it is known: a run of floats or bools has their width, and texts are texts. */
+/* Returns the element type of a list: the common width of floats or bools, or text. */
 static uint16_t of_list(const rec_value *list)
 {
     uint64_t texts = 0;
@@ -429,7 +429,7 @@ static void put_element(uint8_t *to, rec_dtype dtype, const rec_value *value)
     }
 }
 
-/* The type of element `index` in a map of types, NULL: it has none of its own. */
+/* Returns the type of element `index` in a map of types; may be NULL. */
 static const rec_value *type_at(const rec_value *types, uint64_t index)
 {
     char name[24];

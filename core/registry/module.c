@@ -26,7 +26,7 @@ static const char symbol_name[] = "librecord_plugins";
 /** A file that is open. */
 typedef struct module {
     struct module *next;
-    struct stat state; /**< as it was when it was opened */
+    struct stat state; /**< at the time it was opened */
     const rec_plugin *const *plugins;
 } module;
 

@@ -26,7 +26,7 @@ typedef struct lr_seen {
     ino_t inode;
 } lr_seen;
 
-/** Where files are told. */
+/** Receives the files found. */
 typedef struct lr_opener {
     lr_listed_fn file;
     void *user;
@@ -43,8 +43,8 @@ int32_t lr_list_folder(rec_job *job, lr_opener *opener, const char *folder, bool
 
 /** @return whether it is for want of memory: no refusal that may last. */
 bool lr_reason_is_memory(const char *reason);
-/** Opens a plugin's file, or finds that this process has done so. @param state as it is now. @return what it exports,
- *  which stays for good; NULL with the reason. */
+/** Opens a plugin's file, once per process. @param state its current state. @return its exports, which stay valid until
+ * the process ends; NULL with the reason. */
 const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason);
 /** One plugin that is linked in. @return other than REC_OK: the job has failed. */
 typedef int32_t (*lr_builtin_fn)(void *user, rec_job *job, const rec_plugin *const *plugins);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Options of plugins: whether a value is one, and what a plugin is told when it asks. */
+ * Options of plugins: validates values and looks them up for the plugin. */
 #include "core/registry/registry.h"
 
 #include <inttypes.h>

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The registry: which plugins a context has, which were refused and why, and which one is meant.
- *
- * Folders are listed at the first look-up, into a table; their files are opened when something is asked that only they
- * can answer. Adding a folder or turning the switch puts the table aside, and the next look-up makes another one. Old
- * tables live as long as the context, so that plugins and their descriptions stay valid for who holds them. */
+ * The registry: the plugins of a context, the rejected ones with reasons, and lookup. The first lookup lists the
+ * directories into a table; a file is opened when a question needs it. Adding a directory or changing the switch
+ * retires the table, and the next lookup makes a new one. Retired tables live as long as the context, so that plugins
+ * and their descriptions stay valid. */
 #include "core/registry/table_private.h"
 
 #include <stdio.h>
@@ -41,7 +40,7 @@ static void release(lr_attached *what)
     lr_release(allocator, registry);
 }
 
-/* Who holds it may take it again: a look-up is made of others. */
+/* Recursive: lookups are nested. */
 static void lock_init(pthread_mutex_t *lock)
 {
     pthread_mutexattr_t attributes;
@@ -51,7 +50,7 @@ static void lock_init(pthread_mutex_t *lock)
     (void)pthread_mutexattr_destroy(&attributes);
 }
 
-/* The context's registry, made when it is first asked for. NULL: the job has failed. */
+/* Returns the context's registry, made on first use. NULL: the job has failed. */
 lr_registry *lr_registry_of(rec_job *job)
 {
     rec_context *context = job->context;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Opening what a path says: a file, or with a scheme in front of it (https://host/name) what the plugin of that scheme
- * reaches. */
+ * Opens a path: a file, or with a scheme (https://host/name) an input of that scheme's plugin. */
 #include "core/registry/registry.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A format in a codec, put together as a plugin: to whoever loads or saves with it it is one like any other.
- *
- * Its options are the codec's and the format's. Where both have one of a name, the name means the format's, and the
- * codec's is called by the codec's name in front of it, "zstd-level". */
+ * A format combined with a codec, as a plugin like any other. It has the options of both. If both have an option of
+ * one name, the name means the format's, and the codec's is prefixed with the codec's name, "zstd-level". */
 #include "core/registry/stack_private.h"
 
 #include <ctype.h>
@@ -14,7 +12,7 @@
 /** One that was put together. */
 typedef struct stack {
     lr_plugin plugin;   /* the first member: a job's plugin leads here */
-    rec_plugin inner;   /* the codec as this stack has it: its own names of options, their defaults by the presets */
+    rec_plugin inner;   /* the codec with the names and defaults that options have in this stack */
     const char **names; /* what each of them is called in the stack */
     uint64_t count;
 } stack;
@@ -240,7 +238,7 @@ static bool apply_preset(maker *m, const char *preset)
                   m->codec->name);
 }
 
-/* The codec as it is called: its own names with this stack's defaults. */
+/* Makes the codec's description with this stack's option names and defaults. */
 static void make_inner(maker *m)
 {
     const rec_option **options = take(m, m->inner_count + 1, sizeof *options);
@@ -283,7 +281,7 @@ static void make_extensions(maker *m)
 static bool make(maker *m, const lr_plugin *named)
 {
     rec_plugin *d = &m->s->plugin.d;
-    *d = *m->format; /* all that is not said here is as the format has it */
+    *d = *m->format; /* everything else is the format's */
     d->kind = REC_PLUGIN_STACK;
     d->format = m->format->name;
     d->codec = m->codec->name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Formats in codecs: how a pair becomes a plugin, and how the bytes behind a codec are had. */
+ * Formats in codecs: combines a pair into a plugin, and decodes the bytes. */
 #ifndef LR_REGISTRY_STACK_PRIVATE_H
 #define LR_REGISTRY_STACK_PRIVATE_H
 
@@ -12,7 +12,7 @@
 const lr_plugin *lr_stack_make(rec_job *job, lr_arena *arena, const lr_plugin *named, const lr_plugin *format,
                                const lr_plugin *codec, char *reason);
 
-/** One that somebody asked for by such a name, or by a file; kept by the registry. */
+/** A pair that was requested by name or by file; belongs to the registry. */
 typedef struct lr_pair {
     struct lr_pair *next;
     lr_arena arena;

@@ -137,7 +137,7 @@ const char *rec_sibling_setting(rec_job *job, const rec_siblings *siblings, cons
 
 /* -------------------------------------------------------------------------------------------- taking a claim -- */
 
-/* What is wrong with a claim, or NULL. */
+/* Returns the fault of a claim, or NULL. */
 static const char *fault_of(const finder *f, const rec_plugin *plugin, const rec_logical *l)
 {
     if (l->part_count > REC_PARTS_MOST || l->rank > REC_LOGICAL_RANK_MOST) {
@@ -158,7 +158,7 @@ static const char *fault_of(const finder *f, const rec_plugin *plugin, const rec
                : NULL;
 }
 
-/* The tensor that a part is of. NULL: the part is none of those that were found. */
+/* Returns the tensor that has a part, or NULL. */
 static rec_tensor *tensor_of(const finder *f, const rec_part *part)
 {
     for (uint32_t i = 0; i < f->siblings.found; i++) {
@@ -203,7 +203,7 @@ static const lr_scheme *keep_scheme(finder *f, const rec_logical *l)
     return f->label ? kept : NULL;
 }
 
-/* The logical tensor. Its bytes are not made before they are asked for; of a load without data there are none. */
+/* Makes the decoded tensor. Its bytes are computed on demand; a load without data has none. */
 static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_logical *l, rec_tensor *const *tensors)
 {
     rec_record *record = f->record;
@@ -336,7 +336,7 @@ static bool any_encoded(const rec_value *value)
     return false;
 }
 
-/* The path of a child behind that of its container. @return its length, 0: the job has failed. */
+/* Appends a child to the path of its container. @return its length, 0: the job has failed. */
 static size_t child_path(finder *f, const rec_value *value, uint64_t index, size_t used)
 {
     for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Schemes: asks the scheme plugins which tensors of a record belong together, and makes numbers of them, tile by tile.
- * It knows no scheme, and never reads a byte before somebody asks for numbers.
- * The record owns what a scheme says of its tensors; the sources of numbers hold the sources of the stored parts. */
+ * Schemes: asks the scheme plugins which tensors of a record belong together, and decodes them to numbers, tile by
+ * tile. This room knows no particular scheme, and reads no bytes before numbers are requested. The record owns the
+ * description of its encoded tensors; the sources of numbers hold the sources of the stored parts. */
 #ifndef LR_SCHEME_H
 #define LR_SCHEME_H
 
@@ -14,7 +14,7 @@ typedef struct lr_settings {
     void *user;
 } lr_settings;
 
-/** Asks the schemes about each tensor of a record, if any could be encoded. @param settings NULL: there are none. */
+/** Asks the schemes about each tensor of a record, if any could be encoded. @param settings may be NULL. */
 int32_t lr_schemes_find(rec_job *job, rec_record *record, const lr_settings *settings);
 
 /** Returns whether a record has tensors that a precision has to decode: encoded ones, or parts. */
@@ -24,7 +24,7 @@ bool lr_schemes_needed(const rec_record *record);
  * decoded, and where no scheme uses a scale. */
 int32_t lr_schemes_decode(rec_job *job, rec_record *record);
 
-/** The same for a look at a record: tensors that cannot be decoded stay as they are stored. */
+/** The same for inspection: tensors that cannot be decoded stay encoded. */
 int32_t lr_schemes_try(rec_job *job, rec_record *record);
 
 #endif

@@ -26,7 +26,7 @@ bool lr_schemes_needed(const rec_record *record)
     return needs(&record->root);
 }
 
-/** What is done to a record. */
+/** A record that is being settled. */
 typedef struct settling {
     rec_job *job;
     rec_record *record;
@@ -51,7 +51,7 @@ static int32_t fail_encoded(rec_job *job, const rec_tensor *tensor, const char *
     return job->error.status;
 }
 
-/* Whether a tensor is a number type of no kind, and no complex one: those are whole numbers of their own. */
+/* Whether its type is neither a number type nor complex: complex numbers have no scheme. */
 static bool is_encoded(const rec_tensor *tensor)
 {
     const char *name = rec_tensor_dtype_name(tensor);

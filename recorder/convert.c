@@ -44,7 +44,7 @@ static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, co
                                                                                                       : NULL;
 }
 
-/* What both can be said of. */
+/* Checks that both recorders can do it. */
 static bool can_convert(rec_job *job, const rec_recorder *from, const char *in, const rec_recorder *to, const char *out)
 {
     if (from->context != to->context) {

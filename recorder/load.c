@@ -4,7 +4,7 @@
 #include "core/config/config.h"
 #include "recorder/recorder.h"
 
-/* What becomes of a record that was read. Takes it. */
+/* Turns a record that was read into the result of the load. Takes it. */
 static rec_record *finish(rec_job *job, const rec_recorder *recorder, rec_record *raw, const char *name)
 {
     lr_plan_input input = lr_recorder_input(recorder, raw, name);

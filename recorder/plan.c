@@ -88,7 +88,7 @@ rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input
     }
     if (record) {
         lr_plan_input taken = lr_recorder_input(from, record, rec_source_name(source));
-        taken.path = NULL; /* it is no file: nothing is looked for beside it */
+        taken.path = NULL; /* not a file: no companion files */
         (void)lr_plan_add(&job, plan, &taken);
     }
     job.file = NULL;

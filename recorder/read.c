@@ -18,7 +18,7 @@ static bool is_sure(const lr_plugin *plugin, const rec_head *head)
     return plugin->codec || lr_registry_bid(&plugin->d, head) >= LR_SURE_BITS;
 }
 
-/* A folder that was not to be one, or that nobody knows. */
+/* Fails for a directory that is no model, or has no known format. */
 static void fail_folder(rec_job *job, const lr_plugin *asked)
 {
     char names[512];
@@ -37,7 +37,7 @@ static void fail_folder(rec_job *job, const lr_plugin *asked)
     }
 }
 
-/* What a file is that nobody knows. */
+/* Explains a file of unknown format. */
 static void hint_unknown(rec_job *job, const lr_recognised *found)
 {
     if (found->codec) {
@@ -127,7 +127,7 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
     const lr_plugin *other;
     const rec_head *head = &found.head;
     if (job->error.status != REC_E_FORMAT || strcmp(job->error.file, rec_source_name(source)) != 0) {
-        return; /* of a file beside it the beginning of this one says nothing */
+        return; /* a companion file: the beginning of the main file explains nothing */
     }
     /* Of its own, since this job has failed already. */
     lr_job_begin(&quiet, job->context, "recognise", NULL);
@@ -145,7 +145,7 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
             rec_fail_hint(job, "It was read as %s: the file is damaged, or its writer made a mistake.", other->d.name);
         }
     } else if (!job->error.hint[0] || (job->error.offset == 0 && (found.codec || lr_foreign_words(head)))) {
-        lr_job_clear_hint(job); /* "cut short" is no help where the first byte is another format's */
+        lr_job_clear_hint(job); /* the first byte is another format's: "truncated" would mislead */
         if (found.codec || lr_foreign_words(head)) {
             hint_unknown(job, &found);
         } else if (r->plugin && !lr_plugin_is_burns(r->plugin)) {
@@ -188,8 +188,8 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         if (record) {
             lr_states_mark(record);
         }
-        /* A foreign file has the type of what becomes of it; and of what flat names do not say (lists, options), the
-         * plan that follows knows most. */
+        /* The type describes the result of the plan, not the foreign file; and where flat names are ambiguous (lists,
+         * options), the plan decides. */
         if (record && lr_job_typed(job) && record->root.form != REC_FORM_PATHS && !record->states && !record->dotted) {
             const rec_layout *layout;
             job->burn.minor = rec_job_burn(job); /* where the file says nothing of it, the last that it can be */
@@ -260,7 +260,7 @@ static rec_record *build_complete(rec_job *job, const rec_recorder *r, rec_sourc
     return rec_source_rewind(job, source) == REC_OK ? build(job, r, job->plugin, source) : NULL;
 }
 
-/* What the record can tell of where it came from. */
+/* Stores where the record came from. */
 static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin *plugin, rec_source *source,
                            const char *path, rec_record *record)
 {
@@ -283,7 +283,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
     /* A folder has no bytes: those that were looked at are of files in it. */
     record->origin.inflated = (lr_source_is_folder(source) ? 0 : job->input) + job->beside;
     if (job->skip && r->map && *path && plugin->kind != REC_PLUGIN_STACK && !lr_source_is_far(source)) {
-        /* Nobody has asked for bytes: what would be mapped if somebody did. */
+        /* No bytes were requested: whether they would be mapped. */
         record->origin.mapped = beside || lr_source_is_folder(source) || job->input == stored;
     }
     if (job->skip && (job->partly || !lr_source_ended(source))) {
@@ -376,7 +376,7 @@ static void suggest_version(rec_job *job, const rec_recorder *r, rec_source *sou
     char words[128];
     if (!fit && job->error.status == REC_E_FORMAT && (job->error.truncated || job->error.hint[0])) {
         tell_place(job);
-        return; /* as it is in any version; or the reader knows better */
+        return; /* the same in all versions, or the reader decides */
     }
     version_words(fit, words, sizeof words);
     lr_job_clear_hint(job); /* "damaged" is the least likely */

@@ -166,7 +166,7 @@ static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_se
         const lr_setting *setting = &section->settings[i];
         const lr_location place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
         if (set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
-            /* What has a place of its own is about a line elsewhere: in a profile. */
+            /* The setting came from a profile: report its file and line. */
             lr_job_locate(job, REC_E_CONFIG, place.file, setting->line);
             return job->error.status;
         }

@@ -13,7 +13,7 @@ enum { LR_CHECK_AUTO = 0, LR_CHECK_NO = 1, LR_CHECK_YES = 2 };
 
 struct rec_recorder {
     rec_context *context;
-    atomic_uint_fast64_t held; /**< by how many plans beside its owner */
+    atomic_uint_fast64_t held; /**< plans that hold it, besides its owner */
     const lr_plugin *plugin;   /**< NULL: Auto */
     rec_precision precision;   /**< not DEFAULT */
     bool map, sync, clamp;
@@ -44,9 +44,9 @@ int32_t lr_recorder_check(rec_job *job, const rec_recorder *recorder, const rec_
 /** The name a path stands for. @param path_out to be released with lr_release. */
 int32_t lr_recorder_path(rec_job *job, const lr_plugin *plugin, const char *path, char **path_out);
 
-/* read.c: as the file has it, before load arguments act */
+/* read.c: the contents of the file, before load arguments apply */
 
-/** The plugin for a source that can load it. @param asked for; NULL: the one that recognises it. */
+/** The plugin that loads a source. @param asked requested plugin; NULL: the one that recognises the source. */
 const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_source *source, const char *path);
 rec_record *lr_load_file(rec_job *job, rec_recorder *recorder, const char *path);
 rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *path);
@@ -57,7 +57,7 @@ rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *sou
 typedef struct lr_model_settings lr_model_settings;
 /** @param model its file or directory, borrowed. NULL: the job has failed. */
 lr_model_settings *lr_settings_new(rec_job *job, rec_source *model);
-/** Returns a value as text by its path, "quantization_config.quant_method"; NULL: there is none, or no config.json. */
+/** Returns a value as text by its path, "quantization_config.quant_method"; NULL: no such value, or no config.json. */
 const char *lr_settings_find(void *settings, const char *path);
 void lr_settings_free(lr_model_settings *settings);
 
@@ -72,7 +72,7 @@ const rec_record *lr_decode_saved(rec_job *job, rec_precision precision, const r
 
 /* write.c */
 
-/** The plugin to save with. Auto goes by the extension of `path`, which is NULL where there is none. */
+/** The plugin for saving. Auto chooses by the extension of `path`, which may be NULL. */
 const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *recorder, const char *path);
 /** Writes the record to a sink that core made, and ends the sink whatever happens.
  *  @param sink NULL: the job has failed. @param data,size (out) of a sink in memory; else NULL. */
@@ -90,7 +90,7 @@ rec_record *lr_load_for(rec_job *job, rec_recorder *from, const char *in, const 
 
 /* plan.c */
 
-/** A record that was just loaded, as a source: the plan is to have it. @param path the name it was asked for by. */
+/** A record that was just loaded, as the input of a plan, which takes it. @param path from the caller. */
 lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path);
 /** Whether the recorder will write `out` in a format of Burn. */
 bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out);

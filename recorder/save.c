@@ -57,7 +57,7 @@ rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const r
     if (plugin) {
         (void)lr_save_sink(&job, recorder, plugin, record, sink, NULL, NULL);
     } else if (sink) {
-        (void)lr_sink_commit(sink); /* of a job that has failed: it is told so */
+        (void)lr_sink_commit(sink); /* discards it: the job has failed */
     }
     return lr_job_end(&job);
 }

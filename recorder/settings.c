@@ -48,7 +48,8 @@ static int32_t add(lr_model_settings *s, const char *value, size_t length)
     return REC_OK;
 }
 
-/* Appends a name to the path of the innermost container; one that is too long becomes "", which nobody asks for. */
+/* Appends a name to the path of the innermost container. If it is too long the path becomes "", which no lookup
+ * matches. */
 static void name(lr_model_settings *s, const char *text, size_t length)
 {
     size_t begin = s->depth ? s->levels[s->depth - 1].length : 0;
@@ -184,7 +185,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 
 /* ------------------------------------------------------------------------------------------------- the file -- */
 
-/* Reads it with librecord's own reader of JSON. What is no configuration says nothing of tensors. */
+/* Parses it with librecord's JSON reader. A file that is no configuration describes no tensors. */
 static void read_config(lr_model_settings *s)
 {
     static const rec_visitor visitor = {.size = sizeof visitor,

@@ -13,8 +13,8 @@
  */
 enum { STORE_SINCE = 19 };
 
-/* Tells a plugin that its file is for Burn's own store, unless it was told otherwise: its option `burn-store`, in front
- * of the others; to be released. NULL: there is nothing to tell, or the job has failed. */
+/* Sets the plugin's option `burn-store` before the others, unless it is set: the file is for Burn's own store. The
+ * caller releases the set. NULL: nothing to set, or the job has failed. */
 static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_plugin *plugin)
 {
     static const char name[] = "burn-store";
@@ -38,7 +38,7 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
     return set;
 }
 
-/* Only a part of the file is wanted. */
+/* Whether the save writes only a range of the file. */
 static bool is_window(const rec_job *job)
 {
     return job->parallel && job->parallel->window;
@@ -67,7 +67,7 @@ static void check_parts(rec_job *job, const rec_plugin *plugin)
     }
 }
 
-/* Somebody asked for a check that there cannot be. */
+/* Notes that a requested check is impossible. */
 static void note_unchecked(rec_job *job, const char *why)
 {
     lr_note(job, REC_NOTE_CHECK, 1, "", "not checked: %s", why);
@@ -105,7 +105,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
     }
 }
 
-/* Writes a record as it is. NULL: the job has failed, and the sink is only ended. */
+/* Writes a record unchanged. NULL: the job has failed, and the sink is only ended. */
 static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin, const rec_record *record,
                          rec_sink *sink, void **data, uint64_t *size)
 {
@@ -116,7 +116,7 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
     job->options = store ? store : r->options;
     job->type = r->type;
     job->passing = true;
-    job->budget.limit = UINT64_MAX; /* what is saved is already in memory; a writer needs little beside */
+    job->budget.limit = UINT64_MAX; /* the data are already in memory; a writer needs little more */
     job->progress.done = 0;
     job->progress.total = REC_UNKNOWN;
     if (record && lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
@@ -145,7 +145,7 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
         (void)lr_plugin_save(job, sink);
     }
     if (!lr_job_failed(job)) {
-        uint64_t written = lr_sink_tell_all(sink); /* what a filter in front of it was given may be more */
+        uint64_t written = lr_sink_tell_all(sink); /* may be less than the bytes that a filter received */
         if (expected != REC_UNKNOWN && expected != written) {
             (void)lr_breach(job, REC_UNKNOWN,
                             "wrote %" PRIu64 " bytes after %" PRIu64

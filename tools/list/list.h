@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record ls: the tensors and values of records, folded, sorted, as a tree or added up.
- * It changes nothing and reads no values but for --sha256.
- * What it gathers of a record borrows from it. */
+ * record ls: lists the tensors and values of records, folded, sorted, as a tree or as totals. It changes nothing and
+ * reads values only for --sha256. Its data borrow from the record. */
 #ifndef RECORD_LIST_H
 #define RECORD_LIST_H
 

@@ -29,7 +29,7 @@ typedef struct leaf {
 typedef struct listing {
     entry *tensors;
     const rec_tensor **handles; /* of each */
-    sum_bytes *sums;            /* of each; NULL: not asked for */
+    sum_bytes *sums;            /* of each; NULL: not requested */
     size_t tensor_count, tensor_room;
     leaf *values;
     size_t value_count, value_room;
@@ -39,13 +39,13 @@ typedef struct listing {
     uint64_t tensors_in_all, values_in_all; /* with those that patterns leave out; values without nils */
 } listing;
 
-/* Gathers what of a record is meant, in the order that is asked for. Errors are printed. */
+/* Gathers the selected entries of a record in the requested order. Errors are printed. */
 int tool_listing_make(session *s, const rec_record *record, key_patterns *keys, const manner *m, listing *l);
 void tool_listing_free(listing *l);
-/* Puts the lines of a folded listing into the order that is asked for. */
+/* Sorts the lines of a folded listing as requested. */
 void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, size_t count);
 
-/* A level of keys: what lies between dots, but for those that a backslash stands before. @return its length. */
+/* A level of a key: the text up to a dot without a backslash. @return its length. */
 size_t tool_level_length(const char *key);
 
 /* Bytes of a sum that people are shown: they tell those of one record apart. */

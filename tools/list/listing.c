@@ -167,7 +167,7 @@ static int compare_shapes(const entry *a, const entry *b)
     return 0;
 }
 
-/* What is put in order: a line, which stands for tensors. */
+/* A line to sort; it stands for several tensors. */
 typedef struct line {
     const entry *first;
     const char *key;

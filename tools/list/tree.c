@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors as a tree of the levels of their keys, and sums of what lies below a level. */
+ * Tensors as a tree by the levels of their keys, with totals for each level. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/list/list_private.h"
 
-/* What lies deeper is one level: keys are strangers'. */
+/* Deeper levels are joined: keys are untrusted. */
 enum { LEVELS_MOST = 64, INDENT = 2 };
 
 /* A line of the listing on its way through the levels. */
@@ -26,7 +26,7 @@ typedef struct tree {
     bool summed;
 } tree;
 
-/* What stands behind the name on this level: rows of one name that end there come first. */
+/* Whether the key ends at this level: such rows come first. */
 static bool ends(const row *r)
 {
     return !r->rest[r->part];
@@ -66,7 +66,7 @@ static size_t run_length(const row *rows, size_t count)
     return length;
 }
 
-/* Puts rows of one name beside each other, in the order of the first of them, or of the sum of their sizes. */
+/* Groups rows of one name, in the order of their first rows or by total size. */
 static void gather(const tree *t, row *rows, size_t count, size_t level)
 {
     size_t length;

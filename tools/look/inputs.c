@@ -17,7 +17,7 @@ static void add_file(input_files *in, char *path)
     in->files[in->count++] = path;
 }
 
-/* Whether an operand behind the first one is a file: then there is one of that name. */
+/* Whether an operand after the first is a file: a file of that name exists. */
 static bool is_file(const char *operand)
 {
     struct stat is;
@@ -71,8 +71,8 @@ char *tool_index_of_part(const char *path)
     return index;
 }
 
-/* Whether a file of a folder is a record and does not only look so from afar, as the config.json beside a model does:
- * of that the first byte is wrong already. */
+/* Whether a file of a directory really is a record. Others, such as the config.json of a model, differ in the first
+ * byte. */
 static bool is_record(session *s, const char *path)
 {
     const char *name = rec_recognise(s->context, path);
@@ -81,7 +81,8 @@ static bool is_record(session *s, const char *path)
     rec_record *record = NULL;
     bool is = name != NULL;
 
-    /* What is called a record and does not begin as one is damaged; but others call their files .json and .bin, too. */
+    /* A file with a record's extension and a wrong first byte is damaged, except for .json and .bin, which other
+     * programs use too. */
     if (p && p->can_load && !p->needs_type && !strstr(p->name, "Json")) {
         return true;
     }

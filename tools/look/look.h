@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is in a record: what it adds up to, slices of its tensors, which of its keys are meant; and which files are.
- * It opens no record; it reads those that others loaded, and prints nothing but errors.
- * What it tells borrows from the record. */
+ * Inspects records: totals, slices of tensors, selection of keys; and finds the input files. It opens no record,
+ * prints only errors, and its results borrow from the record. */
 #ifndef RECORD_LOOK_H
 #define RECORD_LOOK_H
 
@@ -15,7 +14,7 @@ typedef struct scheme_count {
     uint64_t tensors;
 } scheme_count;
 
-/* What is in a record, added up. */
+/* Totals of a record. */
 typedef struct summary {
     uint64_t tensors, elements, nbytes, values, nils, assumed;
     uint64_t ids, id_shortest, id_longest; /* tensors that have one, its characters */
@@ -32,7 +31,7 @@ void tool_summary_free(summary *s);
 bool tool_is_of_others(const rec_record *record);
 /* @return the version of Burn that wrote a record, borrowed; NULL if that is not known, or it was another program. */
 const char *tool_burn_version(const rec_record *record);
-/* @return the precision that the metadata speaks of: "half", "full", "double"; NULL if it is none of them. */
+/* @return the precision in the metadata: "half", "full", "double"; NULL for any other text. */
 const char *tool_precision_word(const rec_record *record);
 /* @return the element type in the metadata `float` or `int` without its Rust path: "f16"; NULL if it is not there. */
 const char *tool_element_word(const rec_record *record, const char *key);
@@ -53,7 +52,7 @@ typedef struct families {
  * back with tool_families_free(). */
 void tool_families_find(session *s, const rec_record *record, const char *path, families *f);
 void tool_families_free(families *f);
-/* Adds "Llama: --profile llama"; nothing if there are none. */
+/* Adds "Llama: --profile llama", or nothing for an empty list. */
 void tool_families_text(const families *f, text *t);
 void tool_json_families(json *j, const char *key, const families *f);
 
@@ -92,15 +91,15 @@ int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uin
 
 /* ------------------------------------------------------------------------------------------------------ inputs -- */
 
-/* Which keys are meant. A pattern is a key, or a glob over whole keys: * is any text, dots too, ? a character, # a
- * number, [a-z] one of these, {wq,wk} and {0-3,7} alternatives: so a line of a folded listing is one. What is below a
- * key that matches matches too. A pattern that begins with an exclamation mark leaves out what else would be meant. */
+/* The selected keys. A pattern is a key, or a glob over whole keys: * is any text including dots, ? a character, # a
+ * number, [a-z] a set, {wq,wk} and {0-3,7} alternatives, so that a line of a folded listing is a pattern. A pattern
+ * that matches a key selects everything below it. An exclamation mark before a pattern excludes its keys. */
 typedef struct key_patterns key_patterns;
 /* @param given borrowed. @return NULL with the error printed. */
 key_patterns *tool_patterns_make(const char *const *given, size_t count);
-/* @param p NULL: all are meant. */
+/* @param p NULL: selects all keys. */
 bool tool_patterns_match(key_patterns *p, const char *key);
-/* @return the first pattern that no key matched, NULL if there is none. */
+/* @return the first pattern without a match, or NULL. */
 const char *tool_patterns_idle(const key_patterns *p);
 void tool_patterns_free(key_patterns *p);
 
@@ -108,14 +107,14 @@ void tool_patterns_free(key_patterns *p);
 typedef struct input_files {
     char **files;
     size_t count, room;
-    bool several;       /* each is to be told by its name: there are several, or there was a folder */
-    size_t passed_over; /* files of folders that look like records from afar, and are none */
+    bool several;       /* print the name of each: there are several, or there was a directory */
+    size_t passed_over; /* files of directories with a record's extension that are no records */
     key_patterns *keys; /* NULL: all */
 } input_files;
-/* The first operand is a file, each further one if there is one of that name (or it is "-", or an address), else a
- * pattern. Of a folder that is no model itself all records are meant, and those below it, in the order of their names.
- * @param keys whether there may be patterns: else all operands are files.
- * @param in (out) to be given back with tool_inputs_free(), in either case. Errors are printed. */
+/* The first operand is a file; a further one is a file if one of that name exists, or if it is "-" or an address, and
+ * otherwise a pattern. A directory that is no model stands for all records in it and below it, sorted by name. @param
+ * keys false: all operands are files. @param in (out) freed with tool_inputs_free(), also after a failure. Errors are
+ * printed. */
 int tool_inputs_find(session *s, const char *const *operands, size_t count, bool keys, input_files *in);
 /* Adds the records of a folder and those below it in the order of their names. What begins with a dot, links to
  * folders, parts of a model that has an index and what is no record are passed over. Errors are printed. */
@@ -126,10 +125,10 @@ int tool_inputs_check(const input_files *in);
  * end. */
 bool tool_inputs_same(const session *s, const input_files *in);
 void tool_inputs_free(input_files *in);
-/* What stands in an array of answers for a file that gave none: its name and the library's last error. */
+/* Stands in a JSON array for a file that failed: its name and the library's last error. */
 void tool_json_failed(json *j, const char *path);
-/* @return the index that NAME-00001-of-00005.EXT is a part of, NAME.EXT.index.json beside it
- * (with six letters between, NAME-abcdef-00001-…, too), to be freed; NULL: it is none. */
+/* @return the index NAME.EXT.index.json of the part NAME-00001-of-00005.EXT (also with six letters,
+ * NAME-abcdef-00001-…); the caller frees it. NULL: not a part. */
 char *tool_index_of_part(const char *path);
 
 #endif

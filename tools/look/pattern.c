@@ -18,7 +18,7 @@ struct key_patterns {
     bool includes; /* some do */
 };
 
-/* @return the brace that closes the one at `open`, NULL if there is none. */
+/* @return the brace that closes the one at `open`, or NULL. */
 static const char *closing(const char *open)
 {
     size_t level = 0;
@@ -63,7 +63,7 @@ static void add_numbers(text *regex, uint64_t first, uint64_t last)
     tool_text_put(regex, ")");
 }
 
-/* Adds `0-3` between braces. @return its length, 0 if it is none. */
+/* Adds `0-3` between braces. @return its length, 0 for other text. */
 static size_t add_range(text *regex, const char *at)
 {
     size_t digits = strspn(at, "0123456789"), more = at[digits] == '-' ? strspn(at + digits + 1, "0123456789") : 0;

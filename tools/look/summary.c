@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a record adds up to, and what its metadata say of who wrote it. */
+ * Totals of a record, and its writer according to the metadata. */
 #include <string.h>
 
 #include "tools/look/look.h"

@@ -31,7 +31,7 @@ static void on_note(void *user, const rec_note *note)
     }
 }
 
-/* Standard input cannot be opened by its name: it is loaded as it is, and the plan gets the record. */
+/* Standard input has no name to open: it is loaded unchanged, and the plan gets the record. */
 static int add_stream(session *s, planned *p, size_t index, rec_recorder *arguments)
 {
     rec_recorder *raw = p->stream ? NULL : tool_session_raw(s, index);
@@ -166,7 +166,7 @@ static const char *problem_word(int32_t kind)
     return kind >= REC_PROBLEM_COLLISION && kind <= REC_PROBLEM_ASSUMED ? names[kind] : "other";
 }
 
-/* Prints them with a word before each line. */
+/* Prints the problems, each with a prefix. */
 static void print_problems(const planned *p, bool fatal, uint64_t most, FILE *out)
 {
     bool error = out == stderr;

@@ -18,18 +18,18 @@ typedef struct planned {
     rec_record *record; /* what it makes; NULL if it has fatal problems */
     notes notes, debug; /* of making it; `debug` are the REC_NOTE_KEY */
 } planned;
-/* Makes the plan that the options ask for, and the record if it can. @param p zeroed but for `stream`. @param to NULL:
- * for a record in memory. To be given back with tool_plan_free(), in either case.
- * @return EXIT_OK, or EXIT_ERROR with the error printed. */
+/* Makes the plan from the options, and the record if possible. @param p zeroed except for `stream`. @param to NULL: for
+ * a record in memory. Freed with tool_plan_free(), also after a failure. @return EXIT_OK, or EXIT_ERROR with the error
+ * printed. */
 int tool_plan_make(session *s, const char *const *inputs, size_t count, const rec_recorder *to, planned *p);
 void tool_plan_free(planned *p);
-/* Lists fatal problems on standard error; nothing if there are none. */
+/* Prints fatal problems on standard error, if there are any. */
 void tool_plan_refuse(const planned *p);
 enum { TOOL_PROBLEMS_SHOWN = 20, TOOL_PROBLEM_NOTES_SHOWN = 5 };
 /* Prints the problems of one sort, folded. @param most lines; what is beyond is only counted. UINT64_MAX: all of them,
  * not folded. @param lead what each begins with. @param last what the line begins with that counts the rest. */
 void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char *lead, const char *last, FILE *out);
-/* Tells what was noted and the first problems that are none, on standard error; nothing if --quiet. */
+/* Prints notes and the first non-fatal problems on standard error, unless --quiet. */
 void tool_plan_notes(const session *s, const planned *p);
 /* Tells what of the base an input replaced and what was kept, in two lines that begin with `indent`; nothing without
  * one. */

@@ -46,7 +46,7 @@ static void print_hint(const char *hint, FILE *out)
     tool_text_free(&said);
 }
 
-/* Problems that are told in one line. */
+/* Problems that share one line. */
 typedef struct told {
     const rec_plan_problem *problem; /* the first of them */
     char *form;                      /* what follows the key, and what to do, without numbers of layers */

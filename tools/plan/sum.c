@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a plan does, in a few lines: tensors by what becomes of them, operations by their reasons, the base's by
- * their names. */
+ * Summary of a plan: tensors by action, operations by reason, the base's tensors by name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +189,7 @@ void tool_plan_operations(const planned *p, text *t)
     }
 }
 
-/* The names of what became of the base's tensors in one way. */
+/* Prints the names of the base's tensors with one action. */
 static void print_base_names(const planned *p, const char *word, int32_t action, const char *indent, FILE *out)
 {
     enum { WIDTH = 100, LEFT = 30 };

@@ -147,7 +147,7 @@ static bool same_shape(const rec_plan_line *line)
             memcmp(line->shape_before, line->shape_after, line->rank_before * sizeof *line->shape_before) == 0);
 }
 
-/* "f32 [512, 1000]"; for what is new, only what is not as before. */
+/* "f32 [512, 1000]"; for the new form, only the parts that changed. */
 static char *form_words(const rec_plan_line *line, bool after)
 {
     rec_dtype dtype = after ? line->dtype_after : line->dtype_before;
@@ -200,7 +200,7 @@ static char *why_words(const rec_plan_line *line, bool folded)
     return t.at;
 }
 
-/* A value that goes along as it is: there are many in a record of Burn, and nothing is to be seen. */
+/* Whether a value is copied unchanged: records of Burn have many, and they are left out. */
 static bool goes_along(const rec_plan_line *line)
 {
     return line->action == REC_PLAN_MAPPED && line->dtype_before == REC_DTYPE_NONE &&
@@ -288,7 +288,7 @@ static void put_cell(const char *cell, const char *before, bool *any)
     }
 }
 
-/* Two lines for each row, for a terminal that is too narrow for the table: keys cut short would tell nothing. */
+/* Prints two lines for each row, for narrow terminals: truncated keys would be useless. */
 static void print_narrow(const table *t)
 {
     const char *cell = t->cells.at, *row_of[COLUMNS];

@@ -100,7 +100,7 @@ int tool_saved_status(int status)
 
 int tool_fail_library(void)
 {
-    /* Whoever cancelled it knows: the signal that asked for it ends the command. */
+    /* Cancelled by a signal: it ends the command, and no message is needed. */
     if (rec_error_status() != REC_E_CANCELLED && !tool_progress_unread()) {
         const char *message = rec_error_message();
         size_t first = strcspn(message, "\n");

@@ -9,7 +9,7 @@
 
 /* ----------------------------------------------------------------------------------------------- equal but for -- */
 
-/* Equal but for list indices. */
+/* Compares keys except for list indices. */
 static uint64_t hash_pattern(uint64_t hash, const part *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -35,8 +35,9 @@ static bool same_pattern(const part *a, size_t count_a, const part *b, size_t co
 
 /* --------------------------------------------------------------------------------------------- repeated layers -- */
 
-/* @param groups (out) one group for each set of entries of one dtype and shape that are equal but for list indices.
- * @param of (out) the group of each entry. @param room all parts, in the order of the groups. @return their number. */
+/* @param groups (out) one group for each set of entries with one dtype and shape whose keys differ in list indices
+ * alone. @param of (out) the group of each entry. @param room all parts, in the order of the groups. @return their
+ * number. */
 static size_t group_layers(const entry *entries, size_t count, uint64_t seed, group *groups, size_t *of, part *room)
 {
     index_table t = tool_fold_table(count);

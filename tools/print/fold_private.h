@@ -47,7 +47,7 @@ uint64_t tool_fold_hash(uint64_t hash, const void *bytes, size_t length);
 size_t tool_fold_count_parts(const char *path);
 void tool_fold_split(const char *path, part *parts);
 bool tool_fold_is_index(const part *p);
-/* What stands between two keys. */
+/* Whether it is the separator of two keys. */
 bool tool_fold_is_between(const part *p);
 bool tool_fold_same_text(const part *a, const part *b);
 /* Element type and shape. */
@@ -58,7 +58,7 @@ bool tool_fold_same_form(const entry *a, const entry *b);
  * must live as long as the groups. */
 void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept,
                         uint64_t seed);
-/* @return what a listing of that width leaves for keys beside its other columns: ×N, DTYPE, SHAPE, PARAMETERS. */
+/* @return the width that a listing leaves for keys next to its other columns: ×N, DTYPE, SHAPE, PARAMETERS. */
 size_t tool_fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width);
 
 #endif

@@ -15,7 +15,7 @@ static size_t other_level(const group *g, const place *p)
     return p->other < g->count ? g->count - 1 - p->other : SIZE_MAX;
 }
 
-/* Equal but for the names there. */
+/* Compares keys except for the names there. */
 static uint64_t hash_siblings(uint64_t hash, const group *g, const place *p)
 {
     size_t other = other_level(g, p);
@@ -213,7 +213,7 @@ static void fold_at(group *groups, size_t made, place p, size_t width, words *ke
     make_braces(groups, made, &p, width, kept);
 }
 
-/* What has another name in each key, the last names first. */
+/* Folds groups that differ in one name, the last level first. */
 static void fold_pairs(group *groups, size_t made, size_t width, words *kept, uint64_t seed)
 {
     enum { LEVELS = 12 }; /* deeper names stay apart: each pair of levels is a pass */
@@ -237,7 +237,7 @@ void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, 
     if (two_keys) {
         fold_pairs(groups, made, width, kept, seed);
     }
-    /* Names at the top are models of their own: they stay apart. */
+    /* Names of the top level are separate models: they are not folded. */
     for (size_t level = most; level-- > 1;) {
         fold_at(groups, made, (place){level, SIZE_MAX}, width, kept, seed);
     }

@@ -6,7 +6,7 @@
 
 #include "tools/print/print.h"
 
-/* Load arguments that have an option of their own, and whether that is a switch. All others are rules. */
+/* Load arguments with an option, and whether that is a switch. All others are rules. */
 static const struct {
     const char *word, *option;
     bool plain;

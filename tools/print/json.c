@@ -19,7 +19,7 @@ static void new_line(json *j)
     }
 }
 
-/* What stands before an item: comma, line, indentation. */
+/* Writes the separator before an item: comma, newline, indentation. */
 static void item(json *j)
 {
     if (j->keyed) {

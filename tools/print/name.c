@@ -6,7 +6,7 @@
 
 #include "tools/print/print.h"
 
-/* An address and its name, each of which there is once. */
+/* An address and its unique name. */
 typedef struct pair {
     char *shown, *opened;
 } pair;
@@ -37,7 +37,7 @@ const char *tool_name_shown(const char *operand)
     name = xmalloc(room);
     (void)rec_display_name(operand, name, room);
     for (whole = xstrdup(name); find(whole, NULL); whole = xasprintf("%s (%zu)", name, ++number)) {
-        free(whole); /* another address of the same name: they differ in what is not shown */
+        free(whole); /* another address with the same name: they differ in hidden parts */
     }
     free(name);
     pairs = xrealloc(pairs, (count + 1) * sizeof *pairs);

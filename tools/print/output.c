@@ -71,7 +71,7 @@ static void spaces(FILE *out, size_t count)
     }
 }
 
-/* Widths of the columns; 0 for one whose cells are all empty but for the header. */
+/* Widths of the columns; 0 for a column whose cells are empty. */
 static void measure(const table *t, size_t *widths)
 {
     const char *cell = t->cells.at;

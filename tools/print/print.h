@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the command prints, and how: text and numbers as people read them, tables, JSON, values, folded listings,
- * errors, notes of the library and progress.
- * It opens no file and no recorder, and knows nothing of the command line: what it needs of that its functions are
- * told.
- * Memory that it gives belongs to who asked, and goes by the function beside it or by free(); out of memory it ends
- * the command. */
+ * Output of the command: text, numbers, tables, JSON, values, folded listings, errors, notes of the library and
+ * progress. It opens no files or recorders and does not know the command line: callers pass in settings. Callers free
+ * memory with the matching function or free(). Out of memory ends the command. */
 #ifndef RECORD_PRINT_H
 #define RECORD_PRINT_H
 
@@ -21,7 +18,7 @@ enum { EXIT_OK = 0, EXIT_DIFFERS = 1, EXIT_ERROR = 2, EXIT_UNSYNCED = 3 };
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
 
-/* Ends the command with a message where memory that was asked for is NULL. @return it. */
+/* Ends the command with a message if `memory` is NULL. @return it. */
 void *tool_enough(void *memory);
 /* A line of a plan that is made; likewise. */
 const rec_plan_line *tool_plan_line(rec_plan *plan, uint64_t index);
@@ -35,7 +32,7 @@ char *xasprintf(const char *format, ...) REC_PRINTF(1, 2);
 typedef int tool_compare(const void *a, const void *b);
 /* What a tree has that is the same as `thing`; else that, which is in it then. */
 void *tool_known_add(void **tree, const void *thing, tool_compare *compare);
-/* The same without adding it. NULL: there is none. */
+/* Finds an entry without adding one. NULL: not found. */
 void *tool_known_find(void *const *tree, const void *thing, tool_compare *compare);
 /* Empties it, before the things are freed. */
 void tool_known_free(void **tree, tool_compare *compare);
@@ -50,7 +47,7 @@ void tool_text_put(text *t, const char *string);
 void tool_text_format(text *t, const char *format, ...) REC_PRINTF(2, 3);
 void tool_text_free(text *t);
 
-/* A list of strings, borrowed from argv where nothing else is said. */
+/* A list of strings; borrowed from argv unless a comment says otherwise. */
 typedef struct words {
     const char **at;
     size_t count;
@@ -60,7 +57,7 @@ typedef struct words {
 
 /* An operand that is an address holds secrets: the command has its name, and opens what the name stands for. */
 
-/* The name of an operand: that itself unless it is an address. Each address has a name of its own. */
+/* The name to show for an operand: unchanged, except for addresses. Each address has a unique name. */
 const char *tool_name_shown(const char *operand);
 /* What a name stands for: to be given to the library, never to be printed or written. */
 const char *tool_name_opened(const char *name);
@@ -72,8 +69,8 @@ void tool_names_free(void);
 
 /* Prints the library's last error. @return EXIT_ERROR. */
 int tool_fail_library(void);
-/* What a save came to. @return EXIT_OK, also if it is done and only not synced, which is printed and remembered; else
- * EXIT_ERROR with the error printed. */
+/* Handles the status of a save. @return EXIT_OK, also for a save that was not synced, which is printed and remembered;
+ * otherwise EXIT_ERROR with the error printed. */
 int tool_saved(rec_status status);
 /* Another process has saved to a folder that it could not sync: printed and remembered as that. */
 void tool_saved_unsynced(const char *folder);
@@ -100,7 +97,7 @@ enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 void tool_output_setup(int color);
 /* Checks that all of standard output was written. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_output_finish(void);
-/* @return columns of the terminal that standard output is; 80 if it is none. */
+/* @return the width of the terminal on standard output; 80 without one. */
 size_t tool_output_width(void);
 /* Standard output is no terminal, whatever it looks like. */
 void tool_output_plain(void);
@@ -125,8 +122,8 @@ const char *tool_plural(uint64_t number);
 size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code);
 /* @return columns that UTF-8 text takes. */
 size_t tool_text_width(const char *string);
-/* @return whether a character is not to be printed: it controls a terminal, turns the direction of the text, or cannot
- * be seen, or not be told from a space. */
+/* @return whether a character must not be printed: it controls a terminal, changes the direction of text, is invisible,
+ * or looks like a space. */
 bool tool_text_steers(uint32_t code);
 /* Adds text so that it is safe to print: such characters and broken UTF-8 as \xNN. */
 void tool_text_safe(text *t, const char *bytes, size_t length);
@@ -161,7 +158,7 @@ void tool_table_begin(table *t, const char *align);
 void tool_table_cell(table *t, const char *string);
 /* The same of a text that a file has: see tool_text_safe(). */
 void tool_table_cell_safe(table *t, const char *string);
-/* Prints it without the columns that are empty but for their header, and frees it. */
+/* Prints it without columns whose cells are empty, and frees it. */
 void tool_table_print(table *t, FILE *out);
 /* @return columns that it takes if nothing is shortened. */
 size_t tool_table_width(const table *t);
@@ -208,7 +205,7 @@ typedef struct notes {
     uint64_t made; /* all of them; those beyond `kept` are only counted */
 } notes;
 void tool_notes_take(notes *n);
-/* Moves the notes of the second behind those of the first. */
+/* Appends the notes of the second list to the first. */
 void tool_notes_append(notes *n, notes *more);
 /** One of the command's own. @param words are taken. */
 void tool_notes_add(notes *n, int32_t kind, const char *path, char *said);
@@ -234,7 +231,7 @@ void tool_progress_expect(uint64_t bytes);
 bool tool_progress_checked(void);
 /* @return whether a signal has stopped an operation. */
 bool tool_progress_stopped(void);
-/* @return whether nobody reads standard output any more: the command ends by SIGPIPE, without a word. */
+/* @return whether the reader of standard output is gone: the command then ends by SIGPIPE, without a message. */
 bool tool_progress_unread(void);
 /* The signals that end a command unless they are handled, and that others send. */
 enum { TOOL_SIGNALS = 11 };
@@ -287,8 +284,8 @@ typedef struct fold {
  * @param two_keys the paths have two keys; `width` is then for both of them.
  * @param count (out) lines. @return them, in the order of their first entries, to be freed with tool_folds_free(). */
 fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);
-/* The same for who has something to say of all entries of a line. @param width 0: names are not put into braces.
- * @param of (out) the line of each entry. */
+/* The same for callers that need all entries of a line. @param width 0: no braces. @param of (out) the line of each
+ * entry. */
 fold *tool_folds_make_of(const entry *entries, size_t entry_count, size_t width, size_t *count, size_t *of);
 void tool_folds_free(fold *folds, size_t count);
 

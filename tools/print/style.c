@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Colours, where they are wanted and can be shown. */
+ * Colours, where they are requested and supported. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -270,7 +270,7 @@ void tool_text_safe(text *t, const char *bytes, size_t length)
     tool_text_add(t, bytes + plain, length - plain);
 }
 
-/* Goes on until so many columns are behind it. @return the bytes of `string` before that. */
+/* Advances by so many columns. @return the bytes of `string` before that. */
 static size_t skip_columns(const char *string, size_t length, size_t columns, bool past)
 {
     size_t at = 0, column = 0;

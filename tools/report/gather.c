@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is in the records of a report: each is loaded once, its tensors measured and held against those before. */
+ * Reads the records of a report: loads each once, measures its tensors and compares them with the earlier records. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +241,7 @@ typedef struct work {
     gathered *g;
     size_t *rows;     /* of the record, in its order */
     size_t count, at; /* `at`: the record */
-    size_t from;      /* of what is done side by side */
+    size_t from;      /* range of the batch */
     measured *results;
     bool *numeric;
     diff_found *changes; /* since the record before, of those that are in both */
@@ -249,7 +249,7 @@ typedef struct work {
     char **errors;
 } work;
 
-/* What is done side by side: so much at most, and what is larger alone, by all threads. */
+/* A batch that threads measure tensor by tensor; a larger tensor is measured alone, by all threads. */
 enum { BATCH_COUNT = 4096, BATCH_BYTES = 64 << 20, LARGE = 1 << 22 };
 
 /* @return the end of the batch of `count` rows that begins at `from`. */
@@ -498,7 +498,7 @@ static bool same_shape(const form *a, const form *b)
     return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0;
 }
 
-/* @return what became of a tensor from the first record to the last. */
+/* @return how a tensor changed from the first record to the last. */
 static int state_of(const row *r)
 {
     const diff_found *c = &r->change;
@@ -516,7 +516,7 @@ static int state_of(const row *r)
     return dtype ? STATE_DTYPE : c->known ? STATE_SAME : STATE_CHANGED;
 }
 
-/* Says of each tensor what became of it from the first record to the last. */
+/* Finds for each tensor how it changed from the first record to the last. */
 static int compare_ends(session *s, gathered *g)
 {
     pairs p = pairs_for(g->row_count);
@@ -539,8 +539,7 @@ static int compare_ends(session *s, gathered *g)
     return status;
 }
 
-/* What is new and has the form and the values of what is gone was renamed. Its row takes over from the one that is
- * gone. */
+/* An added tensor with the shape and values of a removed one was renamed. Its row takes over the other's. */
 typedef struct candidate {
     row *row;
     uint8_t sum[MEASURE_SUM_BYTES];
@@ -624,7 +623,7 @@ static int find_renamed(session *s, gathered *g)
     if (count) {
         qsort(list, count, sizeof *list, by_form);
     }
-    /* Only where something is gone and something is new in the same form are contents asked for. */
+    /* Contents are hashed only where one tensor is gone and one of the same shape is new. */
     for (size_t i = 0, end; i < count && status == EXIT_OK; i = end) {
         bool gone = false, fresh = false;
         for (end = i; end < count && by_form(&list[i], &list[end]) == 0; end++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which records a report is about: files as they are named, and those of folders, in the order of their numbers. */
+ * Finds the records of a report: the named files, and the files of directories in the order of their numbers. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static char *pattern_of(const char *name)
     return t.at;
 }
 
-/* @return number `index` of a name, from 0; false if there is none, or it is too large. */
+/* @return number `index` of a name, from 0; false if there are fewer, or it is too large. */
 static bool number_of(const char *name, size_t index, uint64_t *number)
 {
     for (size_t i = 0;; i++) {
@@ -214,7 +214,7 @@ static void choose(inputs *list, const char *folder, notes *n)
     free(of);
 }
 
-/* Whether a file is asked for; a pattern without a slash is for the name alone. */
+/* Whether a file is selected; a pattern without a slash applies to the name alone. */
 static bool is_included(const options *o, const char *below)
 {
     const char *glob, *slash = strrchr(below, '/');

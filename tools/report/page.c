@@ -10,7 +10,7 @@
 
 /* -------------------------------------------------------------------------------------------------------- data -- */
 
-/* A figure, with as many digits as an f32 has; null for what is no number. */
+/* Writes a number with the digits of an f32; null for NaN and infinities. */
 static void put_figure(json *j, const char *key, double x)
 {
     char buffer[NUMBER_ROOM];
@@ -390,7 +390,7 @@ static void put_lines_of(FILE *out, const char *const *lines)
     }
 }
 
-/* What of its own elements a page may run and be styled by is told by the hash of their text. */
+/* Writes the hash of a script or style, which permits that element alone to run or apply. */
 static void put_hash(FILE *out, const char *const *lines)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

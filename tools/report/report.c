@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record report: what was asked for, and what is said of it. */
+ * record report: options and output. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -12,7 +12,7 @@
 /* A file of the report, in the order of the page. */
 typedef struct input {
     char *path;
-    char *name;     /* as short as it can be told from the others */
+    char *name;     /* as short as it can be while unique */
     size_t operand; /* from which it came, from 1 */
     bool found;     /* in a folder, not named itself */
     bool numbered;  /* `step` is the one number in which the names differ */
@@ -30,7 +30,7 @@ void tool_report_inputs_free(inputs *list);
 
 /* -------------------------------------------------------------------------------------------------- what is in -- */
 
-/* What became of a tensor between the first record and the last. */
+/* How a tensor changed between the first record and the last. */
 enum { STATE_SAME, STATE_CHANGED, STATE_ROUNDED, STATE_DTYPE, STATE_SHAPE, STATE_RENAMED, STATE_ADDED, STATE_REMOVED };
 
 /* The form of a tensor in one record. */
@@ -63,7 +63,7 @@ typedef struct other {
     char *key, *kind, *first, *last; /* NULL: not there */
 } other;
 
-/* What is said of a whole record. */
+/* Facts about a whole record. */
 typedef struct record_facts {
     char *recorder, *writer, *precision;               /* NULL: not known */
     uint64_t stored;                                   /* REC_UNKNOWN: not known */
@@ -92,9 +92,9 @@ typedef struct gathered {
     size_t other_count, other_room, others_left; /* `others_left` are counted only */
 } gathered;
 
-/* Loads each record and measures it; the first stays open to the end, another until the one behind it was seen. A file
- * that was found in a folder and cannot be read is told and taken off the list. Errors are printed. To be given back
- * with tool_report_gathered_free(), in either case. */
+/* Loads and measures each record; the first stays open to the end, each other one until the next was measured. An
+ * unreadable file of a directory is reported and removed from the list. Errors are printed. Freed with
+ * tool_report_gathered_free(), also after a failure. */
 int tool_report_gather(session *s, inputs *list, gathered *g, notes *n);
 void tool_report_gathered_free(gathered *g);
 

@@ -61,7 +61,7 @@ int tool_session_set_flag(rec_recorder *recorder, const char *option, bool given
     return given && rec_recorder_set(recorder, option, "yes") != REC_OK ? tool_fail_library() : EXIT_OK;
 }
 
-/* Whose an argument is: with several inputs that of the input it stands before, and behind the last one all of them. */
+/* Decides which input an argument applies to: the next one, or all if it comes after the last. */
 static bool is_for(const session *s, const reading *r, size_t index, bool *own)
 {
     size_t next = r->before ? r->before : 1; /* before the subcommand is before the first input */

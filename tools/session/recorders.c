@@ -26,7 +26,7 @@ rec_recorder *tool_session_input(session *s)
     return tool_session_input_at(s, 1);
 }
 
-/* A foreign file is loaded as it is. */
+/* Loads a foreign file unchanged. */
 static int set_raw(rec_recorder *recorder)
 {
     return rec_recorder_set(recorder, "adapter", "none") == REC_OK &&
@@ -52,8 +52,8 @@ bool tool_is_configured(const session *s, const char *name)
     return name && strcasecmp(name, "Auto") != 0 && !rec_plugin_find(s->context, name);
 }
 
-/* The subcommands that look at no value of a tensor read headers alone: of what is compressed or comes by a pipe no
- * more than that is in memory, or read. */
+/* Subcommands that need no tensor values read headers only: of compressed data or a pipe only these are in memory, or
+ * read. */
 static bool looks_at_headers(const session *s)
 {
     const char *name = s->o->operands.count ? s->o->operands.at[0] : "";

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The session with the library: what the command line asks for as a context, recorders, their types, and records that
- * are loaded by them.
- * It prints no result: only errors, which it tells before it fails.
- * The session owns its context and types until tool_session_close(); recorders and records belong to who asked for
- * them. Options stay the caller's, and live longer. */
+ * The session with the library: turns the command line into a context, recorders, types and loaded records. It prints
+ * errors only. The session owns context and types until tool_session_close(); callers own recorders and records. The
+ * options stay the caller's, and live longer. */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
@@ -13,7 +11,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
-/* What is said about reading an input. With several inputs it matters where it stands. */
+/* Arguments for reading inputs. With several inputs their position counts. */
 enum { READING_FROM, READING_OPTION, READING_LOAD, READING_TYPE };
 typedef struct reading {
     int kind;
@@ -63,9 +61,9 @@ typedef struct options {
 
 /* @return the last value of one of the subcommand's own options; NULL if it was not given. */
 const char *tool_own(const options *o, const char *name);
-/* The values of one that may be repeated. @param at 0 to begin. @return the next, NULL behind the last. */
+/* The values of a repeatable option. @param at 0 to begin. @return the next, NULL after the last. */
 const char *tool_own_next(const options *o, const char *name, size_t *at);
-/* Reads one that is a number, `least` or more; `value` stays as it is if it was not given. Mistakes are printed. */
+/* Parses a numeric option, `least` or more; `value` is unchanged if the option is absent. Errors are printed. */
 int tool_own_number(const options *o, const char *name, double least, double *value);
 
 /* ----------------------------------------------------------------------------------------------------- session -- */
@@ -84,9 +82,9 @@ typedef struct tool_shared {
     /* Saves to a file. @param n gets notes. @param checked (out) it was read back. @return EXIT_OK, also if it could
      * not be synced, which is printed; EXIT_ERROR, printed or known to all. */
     int (*save)(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n, bool *checked);
-    /* Whether all came to the same, each by itself. @param path a file that must be the same for all, or NULL. @param
-     * outcome what this one came to. @param said what went wrong here, or NULL. @return false: not so, which all know
-     * and is told; there is nothing more to do. */
+    /* Whether all processes have the same outcome. @param path a file that must be the same for all, or NULL. @param
+     * outcome of this process. @param said its error message, or NULL. @return false: they differ, which is known to
+     * all and printed; stop. */
     bool (*together)(void *self, const char *path, uint64_t outcome, const char *said);
     /* Makes an array whole of which each process has made a part: that of process i ends at byte ends[i], the first
      * begins at 0.
@@ -102,7 +100,7 @@ typedef struct session {
     size_t inputs;      /* how many the operands begin with */
     rec_types *types;   /* made when a type is needed */
     char *type;         /* the expression that the options ask for, once tool_session_type() was called; NULL: none */
-    bool decoded;       /* quantised tensors are decoded, also where they are usually shown as they are stored */
+    bool decoded;       /* decode quantised tensors, also in views that usually show the stored form */
     bool typed_by_file; /* `type` is set before each file is converted, from --type GLOB=TYPE */
     const tool_shared *shared;    /* never NULL */
     struct measured_ahead *ahead; /* of several processes: what they measured together (measure.h), or NULL */
@@ -153,11 +151,10 @@ rec_recorder *tool_session_output(session *s, const char *name);
 rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name, const rec_record *record, notes *n);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
 rec_record *tool_session_load(rec_recorder *recorder, const char *path);
-/* The same; for a file without names it is said how to give the type. */
+/* The same; for a file without names the message explains how to give the type. */
 rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path);
-/* The same; a file that has no names and whose type was not given is read by position instead.
- * What has no parameters is then a record with metadata alone.
- * @param by_position (out) whether it was. */
+/* The same; a file without names and without a type is read by position instead. Without parameters it becomes a record
+ * of metadata alone. @param by_position (out) whether it was. */
 rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position);
 /* @return the file's name as people should see it: "standard input" for "-". */
 const char *tool_input_name(const char *path);
@@ -172,7 +169,7 @@ int tool_session_set_shown_type(session *s, const rec_record *record, rec_record
 /* Reads `EXPRESSION` or `FILE.rs:EXPRESSION`; the file is added to s->types. @return the expression, NULL with the
  * error printed. */
 const char *tool_session_add_type(session *s, const char *type);
-/* @return the usable plugin of that name (its own), NULL if there is none. @param name may be NULL. */
+/* @return the usable plugin of that name (its main name), or NULL. @param name may be NULL. */
 const rec_plugin_info *tool_session_plugin(const session *s, const char *name);
 /* Tells the type of a record as Rust source, to be freed with rec_free(). */
 int tool_session_describe(session *s, const rec_record *record, char **source);

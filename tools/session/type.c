@@ -188,7 +188,7 @@ bool tool_lacks_type(const session *s, const char *path, const char **recorder)
     return *recorder && tool_needs_type(s, *recorder);
 }
 
-/* Loads by position. @return NULL without a word if that fails. */
+/* Loads by position. @return NULL on failure, without a message. */
 static rec_record *load_positions(session *s, const char *path, const char *recorder)
 {
     rec_recorder *reader = tool_session_reader(s, recorder);

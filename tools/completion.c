@@ -74,7 +74,7 @@ static const char fish_script[] =
 
 /* -------------------------------------------------------------------------------------------------- candidates -- */
 
-/* What is being completed: what stands already is given again in front of each candidate. */
+/* The word to complete: candidates repeat the part that is already there. */
 typedef struct wanted {
     const char *stem; /* "--profile=" */
     size_t stem_length;
@@ -206,12 +206,12 @@ static void put_types(const session *s, wanted w)
 
 /* -------------------------------------------------------------------------------------------------------- keys -- */
 
-/* Keys of a record. Where they are many, only up to the next point behind what was typed. */
+/* Prints keys of a record. If there are many, only up to the next dot. */
 static void put_keys(session *s, const wanted *w, const char *path)
 {
     enum { MANY = 100 };
     struct stat st;
-    /* A pipe would be read for ever, and what is missing is not worth a message. */
+    /* Reading a pipe could block, and errors are not printed here. */
     rec_recorder *recorder = stat(path, &st) == 0 && !S_ISFIFO(st.st_mode) ? tool_session_look(s) : NULL;
     rec_record *record = recorder ? rec_load(recorder, tool_name_opened(path)) : NULL;
     rec_iterator *iterator = record ? rec_iterate(record) : NULL;
@@ -248,7 +248,7 @@ static void put_keys(session *s, const wanted *w, const char *path)
 
 /* ------------------------------------------------------------------------------------------------------ values -- */
 
-/* What a list with commas between its words goes on with: those before stay. */
+/* Completes the last word of a comma-separated list: earlier words are repeated. */
 static void put_list(const wanted *w, const char *const *list)
 {
     const char *comma = strrchr(w->typed, ',');
@@ -270,7 +270,7 @@ static void put_versions(const wanted *w)
     }
 }
 
-/* What stands behind an option, by its name: the same name means the same in all subcommands, but for one. */
+/* Completes the value of an option by its name: equal names mean the same in all subcommands, with one exception. */
 static void put_values(session *s, const command *c, const char *option, const wanted *w)
 {
     static const char *const precisions[] = {"half", "full", "double", "default", "keep", NULL};
@@ -283,7 +283,7 @@ static void put_values(session *s, const command *c, const char *option, const w
     static const char *const pairs[] = {"name", "position", "id", NULL};
     static const char *const parts[] = {"key", "1", "2", "3", "dtype", NULL};
     static const char *const ignored[] = {"dtype", "added", "removed", "renamed", "metadata", "values", "data", NULL};
-    static const char *const nothing[] = {NULL}; /* numbers, names of one's own: no file is meant */
+    static const char *const nothing[] = {NULL}; /* numbers and custom names: no files */
     static const struct {
         const char *option;
         const char *const *words;
@@ -381,7 +381,7 @@ static void put_operands(session *s, const command *c, const char *const *before
     }
 }
 
-/* The operands before the last word, as the command line has them. */
+/* The operands before the last word of the command line. */
 static size_t operands_before(const command *c, const char *const *typed_words, size_t count, const char **operands)
 {
     size_t found = 0;

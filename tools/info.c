@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record info: who wrote a record, and what is in it, in five lines. */
+ * record info: the writer and contents of a record, in five lines. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void print_precision(const rec_record *record, const summary *s, const ch
     tool_text_free(&line);
 }
 
-/* What Burn's own metadata are for is said elsewhere. */
+/* Burn's own metadata are shown in other lines. */
 static bool is_burns(const char *key)
 {
     static const char *const names[] = {"version", "float", "int", "format", "settings"};
@@ -304,7 +304,7 @@ static void print_json(json *j, const rec_record *record, const summary *s, cons
     tool_json_close(j, '}');
 }
 
-/* @param several whether it is told which of several files it is. @param begun whether something was printed before. */
+/* @param several prints the file's name: there are several files. @param begun whether something was printed before. */
 static int info(session *s, const char *path, bool several, bool *begun, json *j)
 {
     rec_recorder *recorder = tool_session_look(s);

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     char sandbox[64];
     int status = tool_options_parse(&o, argc, argv);
 
-    /* A reader that has seen enough ends the command without a word, whatever the caller set up. */
+    /* If the reader of a pipe ends, the command ends silently, whatever the caller has set. */
     (void)signal(SIGPIPE, SIG_DFL);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error in words */
     tool_output_setup(o.color);

@@ -155,7 +155,7 @@ static const char *const variables[OPTION_COUNT] = {
     [OPTION_HTTP_TIME] = "LIBRECORD_HTTP_TIME",
 };
 
-/* Options that subcommands bring themselves are known by all tables, as the subcommand may come behind them. */
+/* All tables know the options of subcommands, since the subcommand may follow them. */
 static const own_option *find_own(const command *c, const char *name, size_t length, char letter)
 {
     const own_option *of_another = NULL;
@@ -580,7 +580,7 @@ option_form tool_option_at(const command *c, size_t index)
     return (option_form){0};
 }
 
-/* One option: what it does stands beside it, further lines below. */
+/* Prints an option with its description; further lines are indented below. */
 static void print_option(char letter, const char *name, const char *argument, const char *help, FILE *out)
 {
     char flag[32], short_form[8] = "    ";

@@ -139,7 +139,7 @@ static void row(table *t, const rec_plugin_info *p, bool why)
     free(string);
 }
 
-/* A line for each line of `lines`, after a label that is said once. */
+/* Prints each line of `lines`; the label is printed once. */
 static void detail(const char *label, const char *lines)
 {
     text line = {0};
@@ -215,7 +215,7 @@ static void print_one(const rec_plugin_info *p)
     detail("options", p->options);
 }
 
-/* @return the plugin of that name, or what was refused under it; NULL with the error printed. */
+/* @return the plugin of that name, or a rejected one; NULL with the error printed. */
 static const rec_plugin_info *look_up(rec_context *context, const char *name, uint64_t count)
 {
     const rec_plugin_info *found = rec_plugin_find(context, name);
@@ -280,7 +280,7 @@ int tool_run_plugins(session *s, const char *const *operands, size_t count)
 
     plugins = rec_plugin_count(s->context);
     if (!plugins && rec_error_status() != REC_OK) {
-        return tool_fail_library(); /* which is not that there are none */
+        return tool_fail_library(); /* an error, not an empty list */
     }
     only = count ? look_up(s->context, operands[0], plugins) : NULL;
     if (count && !only) {

@@ -68,7 +68,7 @@ static size_t size_at(int abi)
     return abi < 4 ? offsetof(ruleset, net) : abi < 6 ? offsetof(ruleset, scoped) : sizeof(ruleset);
 }
 
-/* @return the ABI, 1 or more; 0 with errno: there is none. */
+/* @return the ABI, 1 or more; 0 with errno: not supported. */
 static int find_abi(void)
 {
     long abi = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, VERSION_WANTED);
@@ -156,7 +156,7 @@ static bool make_folder(void)
 
 /* ----------------------------------------------------------------------------------------------------- rules -- */
 
-/* Allows something below a directory, or for a file. What is not there cannot be allowed, and stays an error. */
+/* Permits access below a directory, or to a file. A missing path cannot be permitted, and remains an error. */
 static void allow(int rules, const char *path, uint64_t rights)
 {
     int file = open(path, O_PATH | O_CLOEXEC);

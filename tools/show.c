@@ -14,7 +14,7 @@ enum { SUMMARY_ABOVE = 1000, EDGE = 3, CHUNK = 4096 };
  * to be wider later on grows. */
 enum { MEASURED = 1 << 17 };
 
-/* Elements behind which pages are given back. */
+/* Pages are dropped after so many elements. */
 enum { KEPT = 1 << 20 };
 
 /* Floats of 16 bits: each is made into text once. */
@@ -29,7 +29,7 @@ typedef union chunk {
     uint8_t b[CHUNK];
 } chunk;
 
-/* What is shown of a tensor, and how wide its elements are. */
+/* The part of a tensor to show, and the width of its elements. */
 typedef struct view {
     const rec_tensor *tensor;
     rec_dtype dtype; /* the tensor's own; of blocks that can be decoded that of their numbers */
@@ -210,7 +210,7 @@ static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uin
     char buffer[NUMBER_ROOM];
 
     while (from < to && (call != measure_element || v->measured < MEASURED)) {
-        /* Elements that lie close together are read at once with what is between them. */
+        /* Elements that lie close together are read in one call, with the bytes between them. */
         uint64_t step = stride <= 16 ? stride : 1;
         uint64_t fits = step == stride ? (CHUNK - 1) / step + 1 : 1;
         uint64_t count = to - from < fits ? to - from : fits;
@@ -504,7 +504,7 @@ static void print_tree(const rec_value *value, const char *name, size_t level, c
     }
 }
 
-/* Strings go out as they are, so that they can be put to use; on a terminal without what could steer it. */
+/* Prints strings unescaped, so that other programs can use them; on a terminal control characters are escaped. */
 static void print_string(const rec_scalar *scalar)
 {
     text safe = {0};
@@ -654,7 +654,7 @@ static bool is_pattern(const rec_record *record, const char *operand)
     return glob && !is_key(record, operand);
 }
 
-/* One of several, below its key. For programs it is an answer of its own. */
+/* Shows one of several values below its key. With --json each is a separate object. */
 static int show_next(const session *s, const rec_record *record, const char *operand, bool *begun)
 {
     if (!s->o->json) {
@@ -686,7 +686,7 @@ static int show_matches(const session *s, const rec_record *record, key_patterns
     return idle ? tool_fail("no key matches \"%s\"", idle) : status;
 }
 
-/* Keys first, as they were given; then what matches patterns. */
+/* Shows keys first, in the order given; then the matches of patterns. */
 static int show_several(const session *s, const rec_record *record, const char *const *operands, size_t count)
 {
     const char **given = xmalloc(count * sizeof *given);
@@ -711,8 +711,7 @@ static int show_several(const session *s, const rec_record *record, const char *
     return status;
 }
 
-/* Whether the numbers of a key are there once quantised tensors are decoded: it is the name of a decoded tensor, or of
- * codes that have an element type of their own. */
+/* Whether the numbers of a key need decoded tensors: it names a decoded tensor, or codes with an element type. */
 static bool is_packed(const rec_record *record, const char *key)
 {
     size_t length = tool_slice_find(key);
@@ -765,7 +764,7 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
         status = count > 2 || (count == 2 && is_pattern(record, operands[1]))
                      ? show_several(s, record, operands + 1, count - 1)
                      : show(s, record, count > 1 ? operands[1] : "");
-        /* What was assumed is said beside the value; of other tensors it is of no interest here. */
+        /* The assumption is printed next to the value; other tensors' assumptions are not shown. */
         tool_notes_free(&n);
     }
     rec_record_free(record);

@@ -44,10 +44,10 @@ typedef struct command {
 } command;
 /* All of them, in the order of the help; the last one has no name. */
 extern const command tool_commands[];
-/* @return NULL if there is none of that name. */
+/* @return NULL if unknown. */
 const command *tool_command_find(const char *name);
 
-/* Runs one of them, but for help. @return the status of the command. */
+/* Runs a subcommand other than help. @return its exit status. */
 int tool_command_run(const command *c, session *s, const char *const *operands, size_t count);
 
 /* Reads the command line. Options may stand before and after operands; `--` ends them. Mistakes are printed.
@@ -61,14 +61,14 @@ void tool_options_help(const command *c, FILE *out);
 /* Prints all options, by subcommand. */
 void tool_options_all(FILE *out);
 
-/* One option as the command line has it. */
+/* One option with its argument. */
 typedef struct option_form {
     const char *name, *argument; /* argument NULL: takes none */
     const char *help;
     char letter; /* 0: none */
 } option_form;
-/* @return option `index` of a subcommand, its own ones first; without a name behind the last. @param c NULL: those that
- * several have. */
+/* @return option `index` of a subcommand, its own options first; the name is NULL after the last. @param c NULL: the
+ * common options. */
 option_form tool_option_at(const command *c, size_t index);
 
 /* ------------------------------------------------------------------------------------------------- subcommands -- */

@@ -72,7 +72,7 @@ static uint64_t guess(const rec_value *root, uint64_t first, const char **module
 
 static void skeleton(text *t, const rec_record *record, const char *path);
 
-/* A type that reads the file, or, if there is none, one to be completed. */
+/* A type that reads the file, or otherwise a draft to complete. */
 static int made_up(session *s, text *t, const rec_record *record, const char *path)
 {
     text source = {0};

@@ -36,10 +36,10 @@ enum { INK_PLAIN, INK_BOLD, INK_DIM, INK_BAR, INK_BRANCH, INK_TENSOR, INK_VALUE,
 
 /* @return EXIT_OK if there is a terminal to draw on, or EXIT_ERROR with the error printed. */
 int tool_terminal_check(void);
-/* Takes the terminal: keys come from it even if standard input is a pipe. What is printed from here on is kept.
- * @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_terminal_close(). */
+/* Opens the terminal: keys come from it even if standard input is a pipe. Output to standard error is held back from
+ * here on. @return EXIT_OK, or EXIT_ERROR with the error printed. Closed with tool_terminal_close(). */
 int tool_terminal_open(bool colors, bool mouse);
-/* The terminal as it was. What was printed on standard error and not taken appears now. May be called again. */
+/* Restores the terminal and prints the text held back. May be called again. */
 void tool_terminal_close(void);
 int tool_terminal_rows(void);
 int tool_terminal_columns(void);

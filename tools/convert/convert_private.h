@@ -21,9 +21,9 @@ typedef struct conversion {
     uint64_t written; /* bytes; REC_UNKNOWN into a pipe or several files */
     bool checked;     /* it was read back */
 } conversion;
-/* Loads the inputs and saves the output, with all that the options ask for. Errors are printed, but for the problems of
- * a plan (tool_plan_refuse()). @param c to be released with tool_conversion_free(), in either case.
- * @return EXIT_OK or EXIT_ERROR. */
+/* Loads the inputs and saves the output as the options say. Errors are printed, except for the problems of a plan
+ * (tool_plan_refuse()). @param c freed with tool_conversion_free(), also after a failure. @return EXIT_OK or
+ * EXIT_ERROR. */
 int tool_convert(session *s, conversion *c);
 void tool_conversion_free(conversion *c);
 /* All records of a folder (recursive.c). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What becomes of a file that is there already, and conversions that write nothing. */
+ * Existing output files, and conversions that write nothing. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ int tool_existing(const session *s, const char *path, bool *all, char **there)
     int answer = EXISTING_WRITE;
 
     if (size == REC_UNKNOWN || *all || tool_own(s->o, "force")) {
-        /* What is no regular file, a FIFO say, is not overwritten. */
+        /* Only regular files are overwritten, not a FIFO, for example. */
     } else if (tool_own(s->o, "skip-existing")) {
         answer = EXISTING_SKIP;
     } else if (tool_own(s->o, "no-clobber")) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * One file of a folder: which recorder and type it has, where it goes, its conversion, and what is said of it. */
+ * One file of a directory: its recorder and type, its target, its conversion, and the report. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>

@@ -192,7 +192,7 @@ static void print_report(const folder *f)
            f->dry ? "; a dry run, nothing was written" : "");
 }
 
-/* All that was said of a file that failed but the first line, which is `why`. */
+/* Writes the error text of a failed file except for its first line, which is `why`. */
 static void json_hint(json *j, const found *file)
 {
     const char *hint = file->said ? strchr(file->said, '\n') : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The index of a set of files, which may stand beside one of them. */
+ * The index of a set of files next to one of its files. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -12,9 +12,8 @@ uint64_t tool_size_of_file(const char *path)
     return stat(path, &s) == 0 && S_ISREG(s.st_mode) ? (uint64_t)s.st_size : REC_UNKNOWN;
 }
 
-/* The index of a set of files that may stand beside a file. @param newer than the file, or there is no file; else
- * older.
- * @return to be freed; NULL: there is none. */
+/* Finds the index of a set next to a file. @param newer than the file, or the file is missing; otherwise older. @return
+ * freed by the caller; NULL: no index. */
 static char *find_index(const char *path, bool newer)
 {
     char *index = xasprintf("%s.index.json", path);

@@ -58,8 +58,8 @@ static int set_metadata(const session *s, rec_record *record)
 
 /* ----------------------------------------------------------------------------------------------------- loading -- */
 
-/* Loads the input as it is where that tells whether it needs a plan: Burn did not write it.
- * @param record (out) the record, if it needs none. */
+/* Loads the input unchanged if that shows whether it needs a plan: foreign models do. @param record (out) the record,
+ * if it needs no plan. */
 static int look(session *s, conversion *c, rec_record **record, bool *needs_plan)
 {
     const char *in = c->inputs[0], *from = tool_session_from(s, 1), *name;
@@ -108,7 +108,7 @@ static int look(session *s, conversion *c, rec_record **record, bool *needs_plan
     return EXIT_OK;
 }
 
-/* Loads the input as it is. @param needs_plan (out) it is a foreign model after all, which its format does not tell. */
+/* Loads the input unchanged. @param needs_plan (out) it is a foreign model, though its format is Burn's. */
 static rec_record *load_as_is(session *s, const conversion *c, bool *needs_plan)
 {
     rec_recorder *from = tool_session_look(s);
@@ -125,7 +125,7 @@ static rec_record *load_as_is(session *s, const conversion *c, bool *needs_plan)
     return record;
 }
 
-/* @return NULL with the error printed, but for the problems of a plan. */
+/* @return NULL with the error printed, except for the problems of a plan. */
 static rec_record *load_by_plan(session *s, conversion *c)
 {
     rec_record *record;

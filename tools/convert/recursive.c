@@ -118,7 +118,7 @@ static int check_recorders(folder *f)
         return EXIT_ERROR;
     }
     plugin = tool_session_plugin(s, rec_recorder_name(from));
-    f->from = plugin ? plugin->name : NULL; /* Auto is none */
+    f->from = plugin ? plugin->name : NULL; /* Auto is no format */
     rec_close_recorder(from);
     f->to_name = tool_session_to(s);
     if (f->to_name && !(to = tool_session_output(s, f->to_name))) {
@@ -129,7 +129,7 @@ static int check_recorders(folder *f)
     return EXIT_OK;
 }
 
-/* Converts what was found, if finding it went well, tells of it and frees it. */
+/* Converts the files found unless the search failed, reports the result and frees the list. */
 static int convert_all(folder *f, int status)
 {
     session *s = f->s;
@@ -162,7 +162,7 @@ static int convert_all(folder *f, int status)
     return status;
 }
 
-/* What is for one output alone. */
+/* Rejects options for a single output. */
 static int check_options(const options *o)
 {
     if (o->type_of) {

@@ -20,8 +20,8 @@ typedef struct found {
     bool is_file; /* device and inode are known */
     dev_t device;
     ino_t inode;
-    /* What is known of it before it is converted, unless `why` says why it is not. */
-    const char *recorder; /* its own, as far as it is known; NULL: nobody looked at it */
+    /* Known before the conversion, unless `why` explains why the file is left out. */
+    const char *recorder; /* NULL: not yet determined */
     const char *type;     /* NULL: none */
     char *target;         /* what will be written, below the other folder */
     notes notes;          /* of the conversion */
@@ -45,7 +45,7 @@ typedef struct folder {
     bool overwrite;   /* whom was asked said yes to all */
     uint64_t of[3];   /* results */
     void *written;    /* files by `target` */
-    found **by_inode; /* those whose inode is known, in that order; NULL until somebody asks */
+    found **by_inode; /* files with a known inode, sorted by it; NULL until needed */
     size_t inodes;
 } folder;
 
@@ -63,7 +63,7 @@ void tool_folder_look(folder *f, found *file);
 int tool_folder_name(folder *f, found *file);
 /* Whether its target is no other file that is converted. */
 bool tool_folder_is_free(folder *f, found *file);
-/* Whether that, too, may be written, for which somebody may be asked. */
+/* Whether the file may be overwritten; may ask the user. */
 bool tool_folder_may_write(folder *f, found *file);
 /* Converts it. */
 void tool_folder_convert(folder *f, found *file);

@@ -11,7 +11,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- messages -- */
 
-/* What all processes said: texts one behind the other. Fields end in a zero byte. */
+/* The text of all processes, concatenated. Fields end in a zero byte. */
 typedef struct said {
     char *at;
     uint64_t *ends; /* of each process's */
@@ -24,7 +24,7 @@ static void put_number(text *t, uint64_t number)
     tool_text_add(t, "", 1);
 }
 
-/* NULL is told from "". */
+/* NULL and "" are different. */
 static void put_string(text *t, const char *string)
 {
     tool_text_put(t, string ? "=" : "-");
@@ -84,7 +84,7 @@ static void forget(said *all)
 
 /* --------------------------------------------------------------------------------------------------- the files -- */
 
-/* What the others are told of a file: by its size and age they know it again. */
+/* Describes a file for the other processes, which recognise it by size and time. */
 static void put_file(const folder *f, text *t, const found *file)
 {
     char *path = tool_folder_path(f, file);
@@ -99,7 +99,7 @@ static void put_file(const folder *f, text *t, const found *file)
     free(path);
 }
 
-/* What is known of a file here alone. */
+/* Local facts about a file. */
 typedef struct share {
     uint64_t size, seconds, nanoseconds; /* as the first process found it; size REC_UNKNOWN: it did not */
     uint32_t rank;                       /* who converts it */
@@ -226,7 +226,7 @@ static int by_target(const void *a, const void *b)
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* The largest first; of one size as they are. */
+/* Largest first; a stable order for equal sizes. */
 static int by_size(const void *a, const void *b)
 {
     const group *x = a, *y = b;
@@ -253,8 +253,8 @@ static uint64_t size_of(const folder *f, const share *shares, size_t index)
     return size;
 }
 
-/* Files with one target, of which the second is converted only if the first could not be, are one process's. Each group
- * goes to who has least, the largest first. @param firsts (out) of each file the first of its target. */
+/* One process converts all files of one target, since the second is converted only if the first fails. Each group,
+ * largest first, goes to the process with the least work. @param firsts (out) for each file the first of its target. */
 static void assign(const folder *f, share *shares, size_t *firsts)
 {
     targeted *order = xmalloc((f->count + 1) * sizeof *order);

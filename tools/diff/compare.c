@@ -10,7 +10,7 @@
 /* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time,
  * to one process, and how many times as much where there are several and nobody waits for the first difference. */
 enum { PIECE = 1 << 18, PIECES_MOST = 1024, ELEMENTS_MOST = 48 * PIECE, AT_ONCE = 16 };
-/* What a piece costs beside its bytes. */
+/* Fixed cost of a chunk, in bytes. */
 enum { COST = 4096 };
 
 /* Where one thread at a time puts what it reads. */
@@ -70,12 +70,12 @@ typedef struct piece {
     size_t count;
     figures f;
     desk *desk;
-    bool bytes; /* all of what has no numbers, whatever its count */
+    bool bytes; /* data without a number type: one chunk, of any size */
     bool failed;
     char *error; /* what the library said; NULL: it was no more than memory */
 } piece;
 
-/* What comes of one, as it goes from process to process. */
+/* The result of one pair, as sent between processes. */
 typedef struct outcome {
     figures f;
     uint64_t failed;
@@ -260,12 +260,12 @@ static void compare_bits(piece *x, rec_dtype dtype)
             differing += memcmp(a + i * width, b + i * width, width) != 0;
         }
     }
-    /* What is not the same number has not the same bits either. */
+    /* Different numbers have different bits as well. */
     x->f.beyond += differing - x->f.differing;
     x->f.differing = differing;
 }
 
-/* What has no numbers that this library knows: its bytes. */
+/* Compares the bytes of data without a number type. */
 static void compare_bytes(piece *x)
 {
     const rec_tensor *a = tensor_of(x->c, x->p, SIDE_A), *b = tensor_of(x->c, x->p, SIDE_B);
@@ -338,7 +338,7 @@ static bool of_bytes(const comparison *c, const pair *p)
            class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == CLASS_BYTES;
 }
 
-/* What is known of a pair before its data are read. @return whether they are to be read. */
+/* Compares what the headers of a pair show. @return whether the data must be read. */
 static bool look(const comparison *c, pair *p)
 {
     const rec_tensor *a = tensor_of(c, p, SIDE_A), *b = tensor_of(c, p, SIDE_B);
@@ -385,7 +385,7 @@ static double better_scale(const figures *f)
     return f->differing && norm < least ? far : 1;
 }
 
-/* What is in the works. */
+/* Chunks to compare, and their results. */
 typedef struct works {
     session *s;
     comparison *c;
@@ -476,7 +476,7 @@ static int do_pieces(works *k)
         free(x->error);
         tool_diff_figures_add(x->p->figures, &x->f);
         k->done += x->count * bits_of(x->c, x->p) / 8;
-        /* Who read a piece gave it back, and who read the one before it may have had its first pages mapped again. */
+        /* Each chunk released its pages; the next chunk may have mapped the first pages again. */
         for (int which = 0; which < SIDES && own && x->count == PIECE && !x->bytes; which++) {
             rec_tensor_release(tensor_of(x->c, x->p, which), x->first, x->count);
         }
@@ -486,7 +486,7 @@ static int do_pieces(works *k)
     return status;
 }
 
-/* Puts the pieces of a pair behind those that are there; does those that are there when they are many. */
+/* Queues the chunks of a pair; processes the queue when it is full. */
 static int add_pieces(works *k, pair *p, double scale)
 {
     const rec_tensor *a = tensor_of(k->c, p, SIDE_A);
@@ -544,7 +544,7 @@ static void begin(works *k, bool hurry)
     if (times > 1) {
         k->made = xmalloc(k->count_most * sizeof *k->made);
         k->costs = xmalloc(k->count_most * sizeof *k->costs);
-        memset(k->made, 0, k->count_most * sizeof *k->made); /* which travel as they are */
+        memset(k->made, 0, k->count_most * sizeof *k->made); /* sent without conversion */
     }
     for (size_t i = 0; i < k->c->pair_count; i++) {
         const pair *p = &k->c->pairs[i];
@@ -573,7 +573,7 @@ static void end(works *k)
 int tool_diff_tensors(session *s, comparison *c)
 {
     works k = {.s = s, .c = c};
-    bool hurry = s->o->quiet; /* nobody asks for more than whether they differ */
+    bool hurry = s->o->quiet; /* only the exit status counts */
     size_t ended = 0;
     int status = EXIT_OK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record diff: what is asked for, and the steps of a comparison. */
+ * record diff: options, and the steps of a comparison. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,8 @@ static int fail_word(const char *option, const char *found, size_t length, const
     return status;
 }
 
-/* @return the index of the first `length` bytes among words that end in NULL; SIZE_MAX if they are none of them. */
+/* @return the index of the word that equals the first `length` bytes; SIZE_MAX if no word does. The list ends in NULL.
+ */
 static size_t word_index(const char *found, size_t length, const char *const *list)
 {
     for (size_t i = 0; list[i]; i++) {

@@ -10,7 +10,7 @@
 extern const own_option tool_diff_options[];
 int tool_run_diff(session *s, const char *const *operands, size_t count);
 
-/* What is found of two tensors. */
+/* Result for two tensors. */
 typedef struct diff_found {
     bool known;         /* they have one shape, and numbers, or bytes that are the same; else the rest says nothing */
     uint64_t differing; /* places that are not the same number; NaN is the same as NaN */

@@ -13,7 +13,7 @@ enum { SIDE_A, SIDE_B, SIDES };
 /* How the two are brought together. */
 enum { MATCH_NAME, MATCH_POSITION, MATCH_ID };
 
-/* What was asked for. */
+/* The options. */
 typedef struct wishes {
     double atol, rtol, ulp; /* 0 each: values must be the same numbers */
     bool bits, nan_differs, ids, order, brief;
@@ -72,14 +72,14 @@ typedef struct tolerance {
     bool nan_differs;
 } tolerance;
 
-/* Adds elements from `first` on to figures that begin as {.scale = …} (numbers.c). What is added must follow what was
- * added before. The same to the last bit on every processor. */
+/* Adds elements from `first` on to figures that begin as {.scale = …} (numbers.c), in ascending order. The result is
+ * the same to the last bit on every processor. */
 void tool_diff_f32(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t);
 void tool_diff_f64(figures *f, const double *a, const double *b, uint64_t first, size_t count, const tolerance *t);
 /* The same, without vectors of the processor's own. For tests. */
 void tool_diff_f32_plain(figures *f, const float *a, const float *b, uint64_t first, size_t count, const tolerance *t);
 void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t first, size_t count, const tolerance *t);
-/* Adds the figures of what follows. */
+/* Adds the figures of the next range. */
 void tool_diff_figures_add(figures *sum, const figures *more);
 /* @return |a-b| / max(|a|, |b|), the norms of both sides: 0 if nothing differs, infinite if something that is not
  * finite does. */
@@ -109,7 +109,7 @@ enum {
     PAIR_WITHIN,  /* not everywhere, but within the tolerances */
     PAIR_ROUNDED, /* the same once one side is rounded to the other's element type */
     PAIR_DIFFERS,
-    PAIR_UNREAD, /* the data were not asked for */
+    PAIR_UNREAD, /* the data were not compared */
     PAIR_SHAPE,  /* another shape */
     PAIR_APART   /* no numbers on one side at least, and not of the same type */
 };
@@ -123,7 +123,7 @@ typedef struct pair {
     bool bare;       /* one is a parameter with an id, the other a bare tensor */
     bool transposed; /* the one is the other with rows and columns exchanged */
     int verdict;
-    figures *figures; /* of what is not equal; NULL else */
+    figures *figures; /* if they differ; otherwise NULL */
 } pair;
 
 typedef struct difference {
@@ -146,7 +146,7 @@ typedef struct comparison {
     size_t value_count, values_equal;
     metadatum *metadata;
     size_t metadata_count;
-    /* What was found. */
+    /* Results. */
     size_t removed, added, renamed, shapes, dtypes, ids, bares, verdicts[PAIR_APART + 1];
     bool differs; /* in what counts */
 } comparison;
@@ -173,7 +173,7 @@ int tool_diff_tensors(session *s, comparison *c);
 /* Of pairs of other shapes: whether the one is the other with rows and columns exchanged, to the last bit (hints.c).
  * @return EXIT_OK or EXIT_ERROR. */
 int tool_diff_find_transposed(session *s, comparison *c);
-/* @return why names may differ, and what to do about it, as a line to be freed; NULL if nothing is to be said. */
+/* @return a hint why names may differ and what to do, freed by the caller; NULL: no hint. */
 char *tool_diff_hint(const comparison *c);
 /* Adds up what was found. */
 void tool_diff_sum(comparison *c);
@@ -196,7 +196,7 @@ typedef struct frozen {
         char *key; /* ends where the part does: a module, or a tensor among others that changed */
         size_t tensors;
         uint64_t elements;
-        bool changed; /* not frozen, or within what is: there so that its siblings are told apart */
+        bool changed; /* not frozen, or below such a module: listed to distinguish its siblings */
     } *at;
     size_t count;
 } frozen;

@@ -27,7 +27,7 @@ static int by_key(const void *a, const void *b)
     return compare_keys(x->key, x->length, y->key, y->length);
 }
 
-/* @return where the part of a key ends that begins at `at`. A dot behind a backslash is of a name. */
+/* @return the end of the part of a key that begins at `at`. A dot after a backslash belongs to a name. */
 static size_t part_end(const char *key, size_t at)
 {
     for (; key[at] && key[at] != '.'; at++) {
@@ -36,7 +36,7 @@ static size_t part_end(const char *key, size_t at)
     return at;
 }
 
-/* @return the tensors in the order of their keys with all that is told of them. */
+/* @return the tensors in the order of their keys, with their results. */
 static level *list_tensors(const comparison *c, size_t *count)
 {
     size_t room = c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count;
@@ -70,9 +70,8 @@ static void add(frozen *f, size_t *room, const level *l, size_t length, size_t t
     f->at[f->count++] = (struct frozen_part){xasprintf("%.*s", (int)length, l->key), tensors, elements, changed};
 }
 
-/* What of `count` tensors that have the first `at` bytes of their keys in common did not change. Those that share the
- * next part are next to each other but for names that begin with it and go on below '.', which are few: `a`, `a-b`,
- * `a.c`. */
+/* Finds the unchanged modules among `count` tensors whose keys share the first `at` bytes. Tensors that share the next
+ * part are adjacent, except for the few names that extend it with a character below '.': `a`, `a-b`, `a.c`. */
 static void find(frozen *f, size_t *room, const level *levels, size_t count, size_t at, unsigned depth, bool told)
 {
     enum { DEEPEST = 64, LONGEST = 4096 }; /* keys of strangers may be nothing but dots */
@@ -86,7 +85,7 @@ static void find(frozen *f, size_t *room, const level *levels, size_t count, siz
             changed += levels[end].changed;
             elements += levels[end].elements;
         }
-        /* Below what is told already the names are kept, so that those of other layers are told from them. */
+        /* Below a listed module names are kept, to distinguish the names of other layers. */
         add(f, room, &levels[i], length, end - i, elements, told || changed);
         if (levels[i].key[length] && depth < DEEPEST && length < LONGEST) {
             find(f, room, &levels[i], end - i, length + 1, depth + 1, told || !changed);

@@ -149,7 +149,7 @@ int tool_diff_find_transposed(session *s, comparison *c)
 
 /* ------------------------------------------------------------------------------------------------ another name -- */
 
-/* Whether a tensor was found by its name: then nothing is to be told of it. */
+/* Whether a tensor was matched by its name: no hint is needed. */
 static bool by_name(const comparison *c, int which, size_t index)
 {
     const item *it = &c->sides[which].tensors[index];
@@ -157,8 +157,8 @@ static bool by_name(const comparison *c, int which, size_t index)
     return it->twin != NO_TWIN && strcmp(it->key, c->sides[!which].tensors[it->twin].key) == 0;
 }
 
-/* @return the path that stands before the key of the first nameless tensor of that side on the other one, without its
- * dot; to be freed. NULL if there is none. */
+/* @return the prefix, without its dot, that the other side's key has before the key of this side's first unmatched
+ * tensor; freed by the caller. NULL: no such key. */
 static char *find_prefix(const comparison *c, int which)
 {
     const side *d = &c->sides[which], *other = &c->sides[!which];
@@ -179,7 +179,7 @@ static char *find_prefix(const comparison *c, int which)
     return NULL;
 }
 
-/* @return how many of the tensors that have no namesake have one below a path; all of them is what is wanted. */
+/* @return how many unmatched tensors have a match below a prefix. @param wanted (out) number of unmatched tensors. */
 static size_t count_below(const comparison *c, int which, const char *prefix, size_t *wanted)
 {
     const side *d = &c->sides[which];

@@ -59,7 +59,7 @@ static table_of_items make_table(const item *items, size_t count, char *const *g
     return t;
 }
 
-/* @return the first item of that word that has no twin yet, NO_TWIN if there is none. */
+/* @return the first unmatched item of that word, or NO_TWIN. */
 static size_t find(const table_of_items *t, const item *items, char *const *goes_by, const char *word)
 {
     uint64_t hash = hash_of(t->seed, word);
@@ -119,7 +119,7 @@ static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int
     free_words(goes_b, count_b);
 }
 
-/* @return how many of them must be moved so that all stand in one order: all but the longest row that is in order. */
+/* @return how many items must move for both sides to have one order: all except the longest increasing run. */
 static size_t count_moved(const item *a, size_t count)
 {
     size_t *ends = xmalloc(count * sizeof *ends), length = 0, paired = 0;

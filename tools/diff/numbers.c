@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Two rows of numbers side by side: how many differ, by how much, where most. One loop for every processor, in vectors
- * of eight numbers that the compiler makes of what there is; products and sums are rounded each (no fused ones), so
- * that all of them get the same to the last bit. What is not finite is rare: the loop only sees that there is some. */
+ * Compares two arrays of numbers: how many differ, by how much, and where most. One loop for every processor,
+ * vectorised by the compiler in blocks of eight. Products and sums are rounded separately (no fused operations), so
+ * that all processors get the same bits. Infinities and NaN are rare: the loop only detects that they occur. */
 #include <string.h>
 
 #include "tools/diff/diff_private.h"

@@ -59,7 +59,7 @@ static const char *share(uint64_t part, uint64_t all, char *buffer)
     return buffer;
 }
 
-/* What stands in one line: one pair, or several that look alike. */
+/* One line: a pair, or several pairs of one pattern. */
 typedef struct line {
     const pair *most; /* the one that changed most */
     double cosine;    /* the least */
@@ -125,7 +125,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
                               : short_number(tool_diff_change(f), number));
     if (l->cosine == l->cosine) {
         (void)snprintf(number, sizeof number, "%.6f", l->cosine);
-        /* 1 is said of what has one direction alone. */
+        /* 1 is printed only for equal directions. */
         tool_table_cell(t, l->cosine < 1 && l->cosine > 0.9999995 ? "0.999999" : number);
     } else {
         tool_table_cell(t, "-");
@@ -261,7 +261,7 @@ static void element_text(text *t, const rec_tensor *tensor, uint64_t at)
     }
 }
 
-/* One place of a pair, with what stands there on both sides. */
+/* Prints one place of a pair, with the values of both sides. */
 static void print_place(const comparison *c, const pair *p, const char *word, uint64_t at, const char *behind)
 {
     const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;

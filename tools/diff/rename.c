@@ -67,7 +67,7 @@ static int by_content(const void *a, const void *b)
 
 /* ----------------------------------------------------------------------------------------------------- summing -- */
 
-/* Adds bytes to lanes that are mixed at the end. It need not withstand who looks for collisions: pairs are compared. */
+/* Adds bytes to lanes, which are mixed at the end. It need not resist collisions: equal hashes are compared in full. */
 static void sum_bytes(uint64_t lanes[LANES], const unsigned char *bytes, size_t size)
 {
     uint64_t next[LANES];
@@ -96,11 +96,11 @@ static bool repeats(const unsigned char *bytes, size_t size, const unsigned char
 /* A part of a tensor, which is summed by itself. */
 typedef struct part {
     loner *of;
-    uint64_t first, count; /* elements; of what has no numbers all bytes are one part */
+    uint64_t first, count; /* elements; data without a number type are one part */
     char *error;           /* what the library said if it failed; NULL: it was no more than memory */
 } part;
 
-/* What comes of one, as it goes from process to process. */
+/* The hash of one part, as sent between processes. */
 typedef struct part_sum {
     uint64_t lanes[LANES];
     unsigned char first[8];
@@ -255,7 +255,7 @@ static int sum_candidates(session *s, loner *loners, size_t count)
 
 /* ----------------------------------------------------------------------------------------------------- pairing -- */
 
-/* @return the last part of a key. A dot behind a backslash is of a name. */
+/* @return the last part of a key. A dot after a backslash belongs to a name. */
 static const char *last_part(const char *key)
 {
     const char *last = key;
@@ -277,8 +277,8 @@ static void pair_up(comparison *c, loner *a, loner *b)
     c->sides[SIDE_B].tensors[b->index].twin = a->index;
 }
 
-/* What of one content has the same last name goes together first, then one after the other. What is all zeros, or ones,
- * tells nothing of where it came from: it takes a twin of its last name in the module that its own became. */
+/* Pairs tensors of equal content: first those with the same last name, then in order. Content of zeros or ones
+ * identifies nothing: such a tensor is paired by its last name within the module that its own module became. */
 static void pair_content(comparison *c, loner *loners, size_t count)
 {
     size_t middle = 0;
@@ -389,7 +389,7 @@ static int by_first_side(const void *a, const void *b)
     return compare_numbers(((const pair *)a)->index[SIDE_A], ((const pair *)b)->index[SIDE_A]);
 }
 
-/* Pairs of what was found stand among the others, in the order of the first side. */
+/* Inserts the pairs found, in the order of the first side. */
 static void add_pairs(comparison *c, const loner *loners, size_t count)
 {
     size_t before = c->pair_count;

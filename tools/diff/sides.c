@@ -7,7 +7,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
-/* How one side is to be read. The session is the command's own, but for the type. */
+/* How to read one side. The session is the command's, except for the type. */
 typedef struct reader {
     session session;
     options options;
@@ -96,8 +96,8 @@ static void end(reader *r)
     rec_types_free(r->session.types);
 }
 
-/* Loads it. @param raw a file of another framework is taken as it is. @param lacks (out) it failed as it has no names
- * and its type is not known; the error is not printed then. */
+/* Loads it. @param raw loads a foreign file unchanged. @param lacks (out) it failed since the file has no names and no
+ * type is known; this error is not printed. */
 static int load(reader *r, side *d, bool raw, notes *n, bool *lacks)
 {
     session *s = &r->session;
@@ -177,7 +177,8 @@ static int load_both(session *s, side sides[SIDES], reader readers[SIDES], notes
     for (size_t i = 0; i < SIDES; i++) {
         prepare(s, &readers[i], &sides[i], i + 1);
     }
-    /* Between two of other frameworks nothing is adapted unless it is asked for; beside a record of Burn it is. */
+    /* Two foreign files are compared unchanged unless an option adapts them; a foreign file is adapted to a record of
+     * Burn. */
     raw = !readers[SIDE_A].adapts && !readers[SIDE_B].adapts;
     for (size_t i = 0; i < SIDES; i++) {
         raw = raw && (tool_is_foreign(s, readers[i].recorder) || !readers[i].recorder);

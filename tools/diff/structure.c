@@ -24,8 +24,8 @@ static char *form_of(const rec_tensor *tensor)
     return t.at;
 }
 
-/* Entries of one kind of rows: those that get one, and all others of that side, without a form, so that folded layers
- * are told from those that stay. */
+/* Entries for one kind of rows. All other entries of that side follow without a shape, so that folded patterns exclude
+ * them. */
 typedef struct entries {
     entry *at;
     char **forms[SIDES]; /* NULL: no row */
@@ -151,7 +151,7 @@ static void add_row(table *t, int kind, const char *key, uint64_t repeats, const
 /* @return whether lines were left out or folded. */
 static bool add_rows(table *t, const comparison *c, int kind, bool all, const bool told[TYPES], size_t *left)
 {
-    enum { BESIDE = 20 }; /* columns of what stands beside two keys */
+    enum { BESIDE = 20 }; /* columns next to two keys */
     entries e = make_entries(c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count);
     size_t width = tool_output_width(), count, rows = 0;
     bool shortened = false;

@@ -103,8 +103,8 @@ static bool same_values(const wishes *w, const rec_value *a, const rec_value *b)
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
-/* How a record is written and how it came to be: formats, versions and precisions differ by right, and so does what an
- * import leaves for the way back. */
+/* Metadata on format and origin: they may differ between formats, versions and precisions, as may notes of an import.
+ */
 static bool is_of_burn(const char *key)
 {
     static const char *const keys[] = {"version",          "float",          "int", "format", "settings",
@@ -118,7 +118,7 @@ static bool is_of_burn(const char *key)
     return false;
 }
 
-/* The type of an entry where it has one of its own: whole numbers and floats of unknown width have none. */
+/* The type of an entry; ints and floats of unknown width have none. */
 static char *type_of(const rec_record *record, const char *key)
 {
     const rec_value *value = rec_metadata_value(record, key);

@@ -15,7 +15,7 @@ typedef struct cast {
     work *w;
     const rec_record *before;
     rec_dtype dtype;
-    bool exact; /* one tensor was named: another class is meant */
+    bool exact; /* exactly one tensor was named: changes between ints and floats */
     outcome *o;
     uint64_t left; /* tensors of another class */
     char *worst;   /* the first key where values became infinite or zero */

@@ -172,7 +172,7 @@ static bool is_folder(const char *path)
     return (length && path[length - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
 }
 
-/* What goes together, and what does not. */
+/* Checks combinations of options. */
 static int check(const request *r)
 {
     if (r->split && !r->by) {
@@ -462,7 +462,7 @@ static bool is_nameable(const rec_value *value, bool root)
     return true;
 }
 
-/* Reads a file and does all that is asked for, but writes nothing. */
+/* Reads a file and applies all operations without writing. */
 static int prepare(session *s, const request *r, size_t index, job *j)
 {
     bool named;
@@ -487,7 +487,7 @@ static int prepare(session *s, const request *r, size_t index, job *j)
             status = take_apart(s, r, j);
         }
     }
-    /* What is written can be edited again. */
+    /* The result can be edited again. */
     named = is_nameable(rec_root(j->w.record), true);
     for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
         named = named && is_nameable(rec_root(j->parts[i].record), true);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record edit: values set, removed, renamed and cast, records merged and split.
- * It changes no file but what it is told to write, and that appears whole or not at all.
- * Who asked for an edit owns nothing of it. */
+ * record edit: sets, removes, renames and casts values, merges and splits records. It changes only its output files,
+ * and each appears whole or not at all. */
 #ifndef RECORD_EDIT_H
 #define RECORD_EDIT_H
 

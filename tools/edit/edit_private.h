@@ -21,14 +21,14 @@ typedef struct work {
 } work;
 /* Makes `next` the record that is edited; the one before it stays for its bytes. Takes `next` and `plan` (or NULL). */
 void tool_edit_replace(work *w, rec_record *next, rec_plan *plan);
-/* @return a copy of the record as it is now, which lives as long as the work; NULL with the error printed. */
+/* @return a copy of the current record, which lives as long as the work; NULL with the error printed. */
 const rec_record *tool_edit_before(work *w);
 /* Takes away what is below a value that is replaced as a whole, if it is there. */
 void tool_edit_clear(work *w, const char *path);
 /* Keeps a record as long as the work. */
 void tool_edit_hold(work *w, rec_record *record);
-/* Opens the recorder of the input at an operand's place, from 1. @param adapt whether a foreign file becomes Burn's;
- * else it is read as it is, unless an option asks for it. */
+/* Opens the recorder of the input at an operand's position, from 1. @param adapt converts a foreign file to Burn's
+ * layout; otherwise it is read unchanged, unless an option adapts it. */
 rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt);
 
 /* What an operation did. */
@@ -40,7 +40,7 @@ typedef struct outcome {
     text said;                              /* for people */
 } outcome;
 
-/* An operation: a word, and operands behind it. */
+/* An operation: a word, followed by operands. */
 typedef struct operation {
     const char *name;
     size_t operands;
@@ -61,8 +61,8 @@ typedef struct found {
     size_t count, room;
     bool exact; /* the key itself, not a pattern */
 } found;
-/* Finds the value at a key or, if there is none, those that a pattern matches (look.h). What is below a match is part
- * of it. In the order of the record; nothing is an error, which is printed. */
+/* Finds the value at a key, or otherwise the values that a pattern matches (look.h), in the order of the record. A
+ * match includes everything below it. No match is an error, which is printed. */
 int tool_edit_find(const rec_record *record, const char *key, found *f);
 void tool_edit_found_free(found *f);
 /* Adds the name of child `index` of a container to its path, escaped. @return the length that the path had. */
@@ -77,7 +77,7 @@ void tool_edit_leaves(const rec_record *record, const char *path, leaf_fn each, 
 /* ------------------------------------------------------------------------------------------------------ values -- */
 
 enum { LITERAL_NULL, LITERAL_BOOL, LITERAL_NUMBER, LITERAL_STRING, LITERAL_LIST, LITERAL_MAP };
-/* A value as the command line has it: JSON, whose numbers may have the suffix of a Rust type. */
+/* A value from the command line: JSON, where numbers may have the suffix of a Rust type. */
 typedef struct literal literal;
 struct literal {
     int kind;
@@ -88,25 +88,25 @@ struct literal {
     literal *items;
     size_t count, room;
 };
-/* Reads one from all of `at`. What is no JSON is a string. Mistakes are printed. @param what names it in messages. */
+/* Parses the whole of `at`. Text that is not JSON is a string. Errors are printed. @param what names it in messages. */
 int tool_edit_literal(literal *l, const char *at, const char *what);
 void tool_edit_literal_free(literal *l);
 
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 enum { CLASS_FLOAT = 1, CLASS_INT, CLASS_BOOL };
-/* @return CLASS_…, 0 for what has no elements of its own (quantised, unknown). */
+/* @return CLASS_…, 0 for types without plain elements (quantised, unknown). */
 int tool_edit_class(rec_dtype dtype);
 /* @return bytes of an element. */
 size_t tool_edit_width(rec_dtype dtype);
-/* Numbers, in host byte order, as elements of `dtype`, in host byte order: f64 to floats, i64 or u64 to ints. What does
- * not fit is an error, which is printed. */
+/* Encodes numbers in host byte order as elements of `dtype`: f64 to floats, i64 or u64 to ints. A number out of range
+ * is an error, which is printed. */
 int tool_edit_encode(session *s, const char *key, rec_dtype from, const void *numbers, uint64_t count, rec_dtype dtype,
                      void *target);
 /* Elements of a tensor as another type, of another class too. @return 0 or an errno. */
 int tool_edit_read(session *s, const rec_tensor *tensor, rec_dtype dtype, uint64_t first, uint64_t count, void *target);
-/* Puts a tensor that is made of another one when it is asked for, which must live as long as the work.
- * @param id as in rec_tensor_spec. */
+/* Adds a tensor that is computed from another on demand; that one must live as long as the work. @param id as in
+ * rec_tensor_spec. */
 int tool_edit_put(work *w, const char *path, const rec_tensor *from, rec_dtype dtype, const char *id);
 /* Puts elements in host byte order, which are taken (from malloc) and changed. */
 int tool_edit_put_elements(work *w, const char *path, rec_dtype dtype, uint32_t rank, const uint64_t *shape,
@@ -147,7 +147,7 @@ void tool_edit_parts_free(part *parts, size_t count);
 
 /* ------------------------------------------------------------------------------------------------- a whole run -- */
 
-/* What is asked for. */
+/* An operation with its operands. */
 typedef struct step {
     const operation *what;
     const char *const *operands;
@@ -155,7 +155,7 @@ typedef struct step {
 } step;
 typedef struct request {
     const char **files, **turned;
-    const char **exact; /* all operands as they were given: a value that is set may look like an address */
+    const char **exact; /* all operands, unchanged: a value to set may look like an address */
     size_t *places;
     size_t file_count;
     step *steps;

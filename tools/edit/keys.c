@@ -105,8 +105,7 @@ static void add_found(found *f, const char *path)
     f->at[f->count++] = xstrdup(path);
 }
 
-/* What matches is found from the root on, so that what is below it is part of it. What all but a pattern means are
- * leaves. */
+/* Walks from the root, so that a match includes everything below it. An excluding pattern selects leaves. */
 static void walk_pattern(key_patterns *p, bool leaves, const rec_value *value, text *path, found *f)
 {
     int32_t kind = rec_value_kind(value);

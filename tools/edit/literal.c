@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Values on the command line: JSON, whose numbers may end in a Rust type, 5u8; what is none is a string. */
+ * Values on the command line: JSON, where numbers may end in a Rust type, 5u8; other text is a string. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ typedef struct reader {
     const char *at;
     unsigned depth;
     const char *wrong; /* what was expected at `at`; NULL: nothing is wrong */
-    bool number;       /* in a number: a mistake there is none of a string */
+    bool number;       /* in a number: it cannot be a string then */
 } reader;
 
 static void skip(reader *r)
@@ -105,7 +105,7 @@ static bool read_string(reader *r, text *t)
     return *r->at++ == '"' || (r->at--, fail(r, "the end of a string"));
 }
 
-/* What may stand behind a number. */
+/* The suffixes of numbers. */
 static const struct suffix {
     const char *name;
     int32_t kind;
@@ -283,7 +283,7 @@ static bool read_value(reader *r, literal *l)
     }
 }
 
-/* What begins like JSON is meant to be some. */
+/* Whether the text begins like JSON: then it must be valid JSON. */
 static bool is_meant(const char *at)
 {
     return *at && strchr("[{\"", *at);

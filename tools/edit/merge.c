@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record edit merge: what another record has is added; what both have is refused, or replaced with --overwrite. */
+ * record edit merge: adds another record's values. Keys of both are rejected, or replaced with --overwrite. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record edit rm, mv, meta: what is in the record goes, gets another name, or is said of it. */
+ * record edit rm, mv, meta: removes values, renames them, edits metadata. */
 #include <stdlib.h>
 #include <string.h>
 

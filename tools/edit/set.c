@@ -208,7 +208,7 @@ done:
 
 /* ------------------------------------------------------------------------------------------------- new tensors -- */
 
-/* `f32 [[1, 2], [3, 4]]`, or `f32[512, 512]=0`. @param rest what stands behind the element type. */
+/* `f32 [[1, 2], [3, 4]]`, or `f32[512, 512]=0`. @param rest the text after the element type. */
 static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *rest, outcome *o)
 {
     const rec_value *old = rec_value_at(w->record, key);
@@ -281,7 +281,7 @@ done:
     return status;
 }
 
-/* The element type that a value begins with, if a tensor is meant. @param rest (out) what follows it. */
+/* The element type at the start of a value that describes a tensor. @param rest (out) the text after it. */
 static rec_dtype begins_with_dtype(const char *value, const char **rest)
 {
     size_t length = strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789");
@@ -416,7 +416,7 @@ static int put_literal(work *w, text *path, const literal *l)
 {
     rec_scalar s = l->number;
 
-    tool_edit_clear(w, path->at); /* the whole value is asked for */
+    tool_edit_clear(w, path->at); /* replaces the whole value */
     switch (l->kind) {
     case LITERAL_LIST:
     case LITERAL_MAP:
@@ -537,7 +537,7 @@ static int set_value(work *w, const char *key, const char *value, outcome *o)
     return status;
 }
 
-/* A new key `weight[x]` beside a tensor `weight` was meant as a slice of it. */
+/* A new key `weight[x]` next to a tensor `weight` is probably a slice of it. */
 static bool is_bad_slice(const work *w, const char *key)
 {
     const char *open = strrchr(key, '[');

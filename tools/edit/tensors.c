@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors that are made of others when they are asked for, and of numbers. */
+ * Tensors computed from others on demand, or made from numbers. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ int tool_edit_encode(session *s, const char *key, rec_dtype from, const void *nu
                        ? xmalloc((size_t)count * sizeof *back)
                        : NULL;
 
-    /* A number that becomes infinite is not what was asked for. */
+    /* A number that becomes infinite is an error. */
     if (back && encode(s, dtype, target, count, REC_DTYPE_F64, back) != 0) {
         status = tool_fail_library();
     }
@@ -108,7 +108,7 @@ int tool_edit_encode(session *s, const char *key, rec_dtype from, const void *nu
     return status;
 }
 
-/* Whole floats as 64-bit ints. @return false for what is none. */
+/* Converts whole floats to 64-bit ints. @return false for other floats. */
 static bool whole(const double *from, int64_t *to, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {

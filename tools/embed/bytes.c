@@ -124,7 +124,7 @@ static int write_assembly(const workshop *w, const char *symbol, bool preprocess
     if (!out) {
         return tool_fail("%s: cannot be written: %s", w->source, strerror(errno));
     }
-    /* A section of its own lets the linker drop it where nobody uses it. */
+    /* A separate section, which the linker can drop if it is unused. */
     fprintf(out,
             "\t.section .rodata.%s,\"a\",%%progbits\n"
             "\t.globl %s\n"

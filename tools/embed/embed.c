@@ -19,7 +19,7 @@ const own_option tool_embed_options[] = {
     {0},
 };
 
-/* What is asked for; NULL if not given. */
+/* The options; NULL if absent. */
 typedef struct embed_wishes {
     const char *output, *name, *as;
     bool structs;
@@ -29,7 +29,7 @@ typedef struct embed_wishes {
 
 enum { FORM_C, FORM_OBJECT, FORM_STRUCTS };
 
-/* What is to be made. */
+/* What to generate. */
 typedef struct plan {
     int form;
     bool converts;
@@ -163,7 +163,7 @@ static int copy_input(int to, const char *path)
     return status;
 }
 
-/* Loads the record and saves it at `to`, tensor by tensor. @param recorder (out) who wrote it; static or from argv. */
+/* Loads the record and saves it at `to`, tensor by tensor. @param recorder (out) that read it; static or from argv. */
 static int convert_input(session *s, const char *in, int to, char **recorder)
 {
     rec_recorder *from = NULL, *into = NULL;
@@ -201,7 +201,7 @@ done:
     return status;
 }
 
-/* Puts the payload into the workshop: as a link to the file itself if that is to be embedded as it is. */
+/* Puts the payload into the temporary directory: a link to the file if it is embedded unchanged. */
 static int prepare(session *s, const plan *p, const char *in, const workshop *w, payload *out, char **recorder)
 {
     struct stat file;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record embed: a record inside a program, as bytes for the library or as C structs that need none.
- * It changes nothing in a record: what is to be converted the library converts, as the session asks.
- * Files that it makes appear whole or not at all, and so do those of others who make theirs as it does; who calls it
- * owns nothing of it. */
+ * record embed: embeds a record in a program, as bytes for the library or as C structs that need no library. The
+ * library makes conversions, as the session asks. Output files appear whole or not at all. */
 #ifndef RECORD_EMBED_H
 #define RECORD_EMBED_H
 
@@ -19,7 +17,7 @@ typedef struct target {
     FILE *stream;           /* NULL once it is closed */
 } target;
 
-/* Opens a temporary file beside `path`; "-" is standard output. Errors are printed. */
+/* Opens a temporary file next to `path`; "-" is standard output. Errors are printed. */
 int tool_target_open(target *t, const char *path);
 /* Flushes and closes a stream. @return the errno of what kept a byte from being written, 0: all were. */
 int tool_stream_close(FILE *stream);

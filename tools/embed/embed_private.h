@@ -18,7 +18,7 @@ int tool_workshop_open(workshop *w);
 void tool_workshop_close(workshop *w);
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
 
-/* What is embedded. */
+/* The bytes to embed. */
 typedef struct payload {
     const char *path;     /* the file that holds just these bytes */
     const char *recorder; /* that reads them */
@@ -51,13 +51,13 @@ typedef struct lookup {
     lookup_slot *slots;
     size_t count, room;
 } lookup;
-/* @return the slot of a key, good until the next one is added; NULL if there is none. */
+/* @return the slot of a key, valid until the next insertion, or NULL. */
 lookup_slot *tool_lookup_find(const lookup *l, const void *key, size_t length);
 /* Adds a key that is not there. */
 lookup_slot *tool_lookup_add(lookup *l, const void *key, size_t length);
 void tool_lookup_free(lookup *l);
 
-/* @return `wanted`, or with _2, _3… behind it if that is taken; taken from now on. To be freed. */
+/* @return `wanted`, with _2, _3… appended if it is taken, and reserves it. Freed by the caller. */
 char *tool_c_names_take(lookup *names, const char *wanted);
 
 /* ------------------------------------------------------------------------------------------------------- types -- */

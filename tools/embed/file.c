@@ -11,8 +11,8 @@
 
 #include "tools/embed/embed_private.h"
 
-/* What has to go if a signal, or a lack of memory, ends the command. A handler can only reach what is global; it may
- * call unlink and rmdir. A slot is filled before its file exists and emptied after it is gone. */
+/* Files to remove if a signal, or lack of memory, ends the command. A signal handler can use only globals, and may call
+ * unlink and rmdir. A slot is filled before its file exists and cleared after its removal. */
 enum { SLOTS = 8 };
 static char *volatile doomed[SLOTS];
 

@@ -12,7 +12,8 @@ enum { LITERAL = 4000 };
 typedef struct writer {
     FILE *out;
     lookup names;
-    lookup pointees; /* what is pointed to is a constant of its own, made before: its name by the value's address */
+    lookup
+        pointees; /* targets of pointers are separate constants, written earlier: their names by the value's address */
     int status;
 } writer;
 
@@ -311,7 +312,7 @@ static void print_value(writer *w, const shape *s, const rec_value *value, size_
     }
 }
 
-/* Long strings: an array of characters with a 0 behind them. */
+/* Long strings: an array of characters with a terminating 0. */
 static void print_long_string(writer *w, const char *name, const rec_scalar *string)
 {
     row r = {.out = w->out, .indent = 4};

@@ -54,7 +54,7 @@ static bool same_key(const shape *a, const shape *b)
     return a->key_kind == b->key_kind && a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0;
 }
 
-/* @return the part of that key, NULL if there is none. Lists of alike structs have it at the same place. */
+/* @return the part of that key, or NULL. Structs of one list have it at the same place. */
 static shape *find_part(const shape *s, const shape *like, size_t guess)
 {
     if (guess < s->part_count && same_key(s->parts[guess], like)) {
@@ -203,7 +203,7 @@ static void set_number(shape *s, const rec_scalar *number)
     s->huge = number->kind == REC_KIND_UINT && number->v.u > INT64_MAX;
 }
 
-/* Packed numbers have one type; where it is not known, those below zero are told apart from the others. */
+/* Packed numbers have one type; if that is unknown, negative numbers make it signed. */
 static void set_numbers(shape *s, const rec_value *value)
 {
     s->kind = SHAPE_NUMBERS;

@@ -29,7 +29,7 @@ void tool_row_put(row *r, const char *item)
 
 /* ------------------------------------------------------------------------------------------------------ floats -- */
 
-/* @param fraction, digits the significand behind the point, and how many hexadecimal digits it has. */
+/* @param fraction, digits the significand after the point, and its number of hexadecimal digits. */
 static const char *hex_float(bool minus, bool normal, uint64_t fraction, int digits, int exponent, const char *suffix,
                              char *buffer)
 {
@@ -52,7 +52,7 @@ static const char *hex_float(bool minus, bool normal, uint64_t fraction, int dig
     return buffer;
 }
 
-/* What is no number has no literal: the compiler's own functions make it, with the bits of a NaN. */
+/* NaN and infinities have no literal: functions of the compiler make them, with the bits of a NaN. */
 static const char *not_finite(bool minus, bool quiet, uint64_t rest, const char *suffix, char *buffer)
 {
     const char *sign = minus ? "-" : "";
@@ -238,7 +238,7 @@ static const char *element_c(const elements *e, rec_dtype dtype, size_t i, char 
     }
 }
 
-/* Quantised and unknown ones: the bytes as they are stored. */
+/* Quantised and unknown types: the stored bytes. */
 static int print_stored(row *r, const rec_tensor *tensor)
 {
     char buffer[NUMBER_ROOM];

@@ -272,7 +272,7 @@ static node *node_of(const rec_value *value)
 
 /* ------------------------------------------------------------------------------------ what they have in common -- */
 
-/* What may be absent makes a pointer, or none of its data. */
+/* An optional value becomes a pointer, or is left out for its data. */
 static bool can_be_absent(const node *n)
 {
     return n->kind != NODE_VALUE && n->kind != NODE_SIMPLE && n->kind != NODE_LIST;
@@ -367,7 +367,7 @@ typedef struct writer {
     known **known;
     size_t count, room;
     void *by_body, *by_name; /* trees of the same */
-    uint64_t loose, hidden;  /* fields that are VALUE, that are none */
+    uint64_t loose, hidden;  /* fields of type VALUE; fields that are left out */
 } writer;
 
 /* A field of an enum must be a struct: anything else is a value. */

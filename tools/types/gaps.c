@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a file without names holds, as bincode has it: its parameters, which are found by their ids, and the bytes
- * between them. */
+ * Scans a bincode file without a type: finds parameters by their ids, and the bytes between them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +30,7 @@ static void go_to(place *p, uint64_t at)
     p->at = at;
 }
 
-/* A number as bincode has it. */
+/* Reads a number in bincode's encoding. */
 static uint64_t next_number(place *p)
 {
     uint8_t first = next_byte(p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The type of a file without names, made up of what stands between its parameters: the cheapest sequence of modules,
- * lists, options and constants that has just these bytes. */
+ * Derives the type of a file without names from the bytes between its parameters: the cheapest sequence of modules,
+ * lists, options and constants that has exactly these bytes. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static const char *form_of(const solver *s, char letter)
     }
 }
 
-/* @return behind what a form takes of the tokens, NOWHERE if they are not so. */
+/* @return the end of the tokens that a form matches, or NOWHERE. */
 static uint32_t match(solver *s, const char *form, uint32_t at, uint32_t to, sizes *z)
 {
     for (; *form && at != NOWHERE; form++) {
@@ -172,7 +172,7 @@ typedef struct best {
     uint32_t from;
 } best;
 
-/* Takes a field for the best one at its place, if with what is behind it it is cheaper. */
+/* Keeps a field if it makes the sequence from its place cheaper. */
 static void offer(const best *b, uint32_t at, const field *f, uint32_t cost)
 {
     uint32_t rest = b->costs[f->end - b->from];
@@ -273,8 +273,8 @@ static void offer_enum(const solver *s, const best *b, uint32_t at, uint32_t to)
     offer(b, at, &f, COST_ENUM + b->costs[next - b->from] - b->costs[data->end - b->from]);
 }
 
-/* @param fields (out, may be NULL) what begins at each token, to be freed.
- * @return what the cheapest one costs; NOWHERE: there is none. */
+/* @param fields (out, may be NULL) the field that begins at each token; freed by the caller. @return the lowest cost;
+ * NOWHERE: no solution. */
 static uint32_t solve(solver *s, uint32_t from, uint32_t to, unsigned depth, field **fields)
 {
     size_t room = (size_t)(to - from) + 1;

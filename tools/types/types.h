@@ -9,9 +9,9 @@
 /* Adds a C header with the struct of a record. @param name of the struct, a C identifier. @param path the file's name.
  * Errors are printed. */
 int tool_types_c(text *t, const rec_record *record, const char *name, const char *path);
-/* Makes up the type of a file without names by the bytes between its parameters, and reads the file by it.
- * @param positions the record as it was read by position. @param out Rust source is added, in which `Model` is the
- * type. @param solved whether there is one that reads all of the file. Errors are printed. */
+/* Derives the type of a file without names from the bytes between its parameters, and reads the file with it. @param
+ * positions the record read by position. @param out receives Rust source with the type `Model`. @param solved whether a
+ * type reads the whole file. Errors are printed. */
 int tool_types_solve(session *s, text *out, const rec_record *positions, const char *path, bool *solved);
 /* @return true for an identifier that is no word of C's own and that no usual macro hides. */
 bool tool_types_is_name(const char *name, size_t length);

@@ -41,7 +41,7 @@ static bool unescape(char *key)
     return true;
 }
 
-/* Reads `SUM  KEY`. @return false if it is none. */
+/* Parses `SUM  KEY`. @return false for other text. */
 static bool read_line(sum_list *list, char *line)
 {
     bool escaped = *line == '\\';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record verify: reads all of a record, looks at what the library does not have to, and holds tensors against their
- * sums. */
+ * record verify: reads all of a record, makes checks that the library leaves out, and compares tensors with their
+ * checksums. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ typedef struct problems {
 
 enum { SUMS_NONE, SUMS_WRITE, SUMS_CHECK };
 
-/* What goes on from file to file. */
+/* State across the files. */
 typedef struct run {
     session *s;
     input_files in;
@@ -177,8 +177,7 @@ static void check_tensor(const run *r, checked *c, const char *key, measured_ten
     rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
 }
 
-/* Of several processes: whether all have the same, and then what each has measured. @param outcome what loading came
- * to. */
+/* Of several processes: checks that all have the same file, and exchanges the checksums. @param outcome of the load. */
 static bool meet(run *r, const checked *c, uint64_t outcome)
 {
     rec_iterator *iterator = r->s->shared->ranks > 1 && c->record && !outcome ? rec_iterate(c->record) : NULL;
@@ -297,7 +296,7 @@ static bool keeps_metadata(rec_recorder *recorder, const rec_record *record, boo
     return true;
 }
 
-/* Saves the record anew, with the sums among its metadata. */
+/* Saves the record again, with the checksums in its metadata. */
 static int write_metadata(run *r, checked *c)
 {
     rec_recorder *recorder =
@@ -358,7 +357,7 @@ static int check_rest(checked *c)
     return EXIT_OK;
 }
 
-/* To where they were asked for. */
+/* Writes the checksums to the requested place. */
 static int write_sums(run *r, checked *c)
 {
     char *path;
@@ -509,7 +508,7 @@ static void print_json(run *r, const checked *c, const notes *n)
 /* --------------------------------------------------------------------------------------- a model and its optimizer --
  */
 
-/* What is told of a key. */
+/* A lookup of the missing keys. */
 typedef struct lacking {
     checked *c;
     notes *n;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record verify: whether records are whole, and their tensors what they were.
- * It changes no record; with --sums write it writes a file of sums beside each. */
+ * record verify: checks records, and their tensors against checksums. It changes no record; --sums write adds a file
+ * of checksums next to each. */
 #ifndef RECORD_VERIFY_H
 #define RECORD_VERIFY_H
 

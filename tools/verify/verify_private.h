@@ -6,7 +6,7 @@
 
 #include "tools/verify/verify.h"
 
-/* A tensor's sum, as it was written. */
+/* A tensor's checksum from a file. */
 typedef struct sum_line {
     const char *key; /* in `text` of the list */
     uint8_t sum[MEASURE_SUM_BYTES];
@@ -22,7 +22,7 @@ typedef struct sum_list {
 int tool_sums_read(sum_list *list, const char *path);
 /* The same of a text. @param name what errors call it. */
 int tool_sums_parse(sum_list *list, const char *lines, const char *name);
-/* @return the line of that key, NULL if there is none. */
+/* @return the line of that key, or NULL. */
 sum_line *tool_sums_find(const sum_list *list, const char *key);
 void tool_sums_free(sum_list *list);
 

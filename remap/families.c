@@ -127,7 +127,7 @@ lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arg
     } else if (lr_variables_read(job, &numbers, path, arguments->config) == REC_OK &&
                lr_families_find(job, record, &numbers, select, NULL, &found) == REC_OK) {
         const lr_family *only = found.count == 1 && found.fits ? &found.at[0] : NULL;
-        /* What stands deeper than the file's top counts where it was asked for. */
+        /* Rules for a deeper level count only if that level was requested. */
         if (!only || (*only->select && !select)) {
             (void)refuse(job, &found, &numbers);
         } else if ((rules = lr_profile_load(job, only->profile, NULL)) != NULL) {

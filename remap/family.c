@@ -160,7 +160,7 @@ static int32_t report_dead(rec_job *job, rec_plan *plan, uint64_t number)
                            "no rule of the profile %.64s matched anything in %.200s", profile, source->name);
 }
 
-/* A number that was set and that no source's rules asked for. */
+/* Reports a number that was set but that no rule of any source uses. */
 static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
 {
     const lr_plan_source *source = &plan->sources[number];
@@ -184,7 +184,7 @@ static int32_t report_numbers(rec_job *job, rec_plan *plan, uint64_t number)
     return status;
 }
 
-/* Hints for what is missing go by names alone: a family explains them better. */
+/* Removes the hints for missing places, which are based on names alone: the family explains them better. */
 static void withdraw_hints(rec_plan *plan)
 {
     for (uint64_t i = 0; i < plan->problem_count; i++) {
@@ -356,7 +356,7 @@ static int32_t check_family(rec_job *job, rec_plan *plan, uint64_t number)
     return status;
 }
 
-/* Who looks at a plan is told which profile there is for the file, and if another one fits it better. */
+/* Reports the profile for the file, and whether another one fits better. */
 static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
 {
     const lr_plan_source *source = &plan->sources[number];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a load makes of a record as it was read: what load arguments ask for, or the tree of a foreign file's keys. */
+ * Applies load arguments to a record that was read, or builds the tree from the keys of a foreign file. */
 #include <string.h>
 
 #include "remap/remap.h"
@@ -40,7 +40,7 @@ static rec_record *by_plan(rec_job *job, const lr_plan_input *input, const char 
     return record;
 }
 
-/* Whether nothing is asked for but the keys as they are: no plan is needed for that. */
+/* Whether the keys are used unchanged, so that no plan is needed. */
 static bool is_plain(const lr_plan_input *input)
 {
     const rec_value *root = &input->record->root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The lines `has` and `knows` of a profile: read, and held against the tensors of a file. */
+ * Parses the lines `has` and `knows` of a profile, and compares them with the tensors of a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

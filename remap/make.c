@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan worked out: its steps in order, and what is to be said about the whole. */
+ * Makes a plan: its steps in order, and problems of the plan as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static int32_t open_base(rec_job *job, rec_plan *plan)
         return job->error.status;
     }
     plan->base_source = number;
-    /* Its modules are those of its own version. */
+    /* Modules have the layouts of the base's version. */
     job->burn.minor = plan->base->burn_minor > 0 ? plan->base->burn_minor : LR_BURN_NOW;
     slot->name = "the base";
     slot->record = plan->base;
@@ -90,8 +90,8 @@ static int32_t add_metadata(rec_job *job, rec_record *record, const char *name, 
     return REC_OK;
 }
 
-/* What goes backwards is PyTorch's, which its tools ask for, and has what the original had and is not Burn's. With the
- * original as the base its own count. */
+/* The result of a reverse conversion is PyTorch's: its tools need `format`, and it gets the original's metadata without
+ * Burn's. With the original as the base, its own count. */
 static int32_t take_back_metadata(rec_job *job, rec_plan *plan, const lr_plan_source *source)
 {
     static const rec_value pt = {.kind = REC_KIND_STRING, .length = 2, .v = {.text = "pt"}};
@@ -109,8 +109,8 @@ static int32_t take_back_metadata(rec_job *job, rec_plan *plan, const lr_plan_so
     return status;
 }
 
-/* Metadata of all sources; the first that has a key gives it. A foreign file's own under the names that Burn's records
- * use (format = pt) do not speak of a record, nor who wrote the file. */
+/* Merges the metadata of all sources; the first source with a key wins. Entries of a foreign file under the names of
+ * Burn's records (format = pt) do not describe a record or its writer. */
 static int32_t take_metadata(rec_job *job, rec_plan *plan)
 {
     rec_record *record = plan->result;
@@ -134,7 +134,7 @@ static int32_t take_metadata(rec_job *job, rec_plan *plan)
     return status;
 }
 
-/* The layout of the destination's type, or NULL with REC_OK where there is none. */
+/* Returns the layout of the destination's type, or NULL with REC_OK without a type. */
 static int32_t destination(rec_job *job, rec_plan *plan, const rec_layout **layout)
 {
     *layout = NULL;
@@ -214,7 +214,7 @@ typedef struct nearest {
     char hint[200];
 } nearest;
 
-/* The first word of a pattern that is no escape, "" if there is none. */
+/* The first word of a pattern outside of escapes, or "". */
 static void first_word(const char *pattern, char word[LR_NAME_MOST + 1])
 {
     enum { WORD_LEAST = 3 };
@@ -232,7 +232,7 @@ static void first_word(const char *pattern, char word[LR_NAME_MOST + 1])
     }
 }
 
-/* A part of the keys that is spelled nearly like a word of the pattern. @return hint, "" if there is none. */
+/* Finds a part of the keys that is spelled nearly like a word of the pattern. @return a hint, or "". */
 static const char *near_part(nearest *last, const lr_plan_source *source, const char *pattern)
 {
     enum { KEYS_MOST = 5000 };
@@ -426,7 +426,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
     if (plan->source_count == 0) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan has no source");
     }
-    job->burn.minor = LR_BURN_NOW; /* whose modules are recognised in what goes backwards */
+    job->burn.minor = LR_BURN_NOW; /* the version whose modules are recognised in a reverse conversion */
     status = plan->base ? open_base(job, plan) : REC_OK;
     for (uint32_t s = 0; s < count && status == REC_OK; s++) {
         lr_plan_source *source = &plan->sources[s];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan as its owner reads it: its lines, problems and totals. It is worked out when it is first asked for. */
+ * Read access to a plan: lines, problems and totals. The plan is made on first use. */
 #include <string.h>
 
 #include "remap/remap.h"
@@ -16,7 +16,8 @@ static rec_status make_plan(const char *function, rec_plan *plan)
     return lr_job_end(&job);
 }
 
-/* The same for what is asked for line by line: once made it is no operation, which would have an error and a report. */
+/* The same for the functions that return one line each: on a finished plan they are no operations, which would replace
+ * the error and report. */
 static bool is_made(const char *function, rec_plan *plan)
 {
     return (plan && plan->made && plan->failed == REC_OK) || make_plan(function, plan) == REC_OK;

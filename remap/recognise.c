@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which family of models a file's tensors are of: by the lines `has` and `knows` of all profiles there are, and by what
- * the model's configuration calls it. A family fits if each tensor is one of its own, in its shape, and nothing is
- * missing that it always has. What fits no family has none: a wrong guess would be worse. */
+ * Recognises the family of a file's tensors by the lines `has` and `knows` of all profiles, and by the name in the
+ * model's configuration. A family fits if it has each tensor, with its shape, and no mandatory tensor is missing. A
+ * file that fits no family has none: a wrong guess would be worse. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static uint64_t collect(finder *f, const char *select)
     return count;
 }
 
-/* The name that all keys begin with: one more level of what is selected. @return false: there is none. */
+/* The name that all keys begin with: a further level of `select`. @return false: they differ. */
 static bool common_top(finder *f, const char *select, char *path, size_t room)
 {
     uint64_t count = collect(f, select);
@@ -348,7 +348,7 @@ int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variab
         const lr_profile_section *section = f.candidates[i].section;
         families->known = families->known || lr_family_has(section->name, section->others, asked);
     }
-    /* What stands below one name as a whole: module, state_dict. */
+    /* Tries the tensors below one common name: module, state_dict. */
     for (int level = 0; level < LEVELS && search(&f, at) == REC_OK && !families->count && !select; level++) {
         if (!common_top(&f, at, path[level % 2], sizeof path[0])) {
             break;

@@ -42,7 +42,7 @@ typedef struct lr_looks {
     uint32_t name_count;
 } lr_looks;
 
-/** What is left over when a file's keys are held against a family's. */
+/** Differences between the keys of a file and those of a family. */
 typedef struct lr_rest {
     uint64_t strangers;       /**< keys that the family has not */
     const lr_named *stranger; /**< the first of them */

@@ -144,7 +144,7 @@ typedef struct normed {
     char rule[1000], weight[1000]; /* a rule for it, and its key, "" unless the file had the later spelling */
 } normed;
 
-/* @param fold numbers in the rule's pattern stand for any. @return false: it is none. */
+/* @param fold numbers in the rule's pattern match any number. @return false: not found. */
 static bool find_norm(const lr_plan_source *source, const lr_piece *piece, bool fold, normed *found)
 {
     const lr_key *key = piece->input_count == 2 ? lr_piece_inputs(piece)[1] : NULL;
@@ -279,7 +279,7 @@ static bool has(const texts *t, const char *text)
 
 typedef struct places {
     texts moved, levels, cells, keys, dropped;
-    texts linear, plain; /* weights of rank 2, folded: transposed, or as they were */
+    texts linear, plain; /* weights of rank 2, with indices folded: transposed, or unchanged */
     texts exact;         /* those transposed whose folded key is also that of one that was not */
 } places;
 
@@ -333,7 +333,7 @@ static int32_t note_weight(rec_job *job, lr_arena *arena, places *p, const char 
     return add_text(job, arena, transposed ? &p->linear : &p->plain, to, length, true);
 }
 
-/* What a line says. What was stacked or joined is taken apart by its rules. */
+/* Records a line. Stacked and joined tensors are recorded by their rules. */
 static int32_t note_line(rec_job *job, const rec_plan *plan, const lr_line *from, lr_arena *arena, places *p)
 {
     const lr_piece *piece = from->piece;
@@ -482,8 +482,7 @@ static uint64_t count_begun(const texts *t, const char *begin)
     return count;
 }
 
-/* Whether rules in whose patterns numbers stand for any differ in their axes alone, or match a weight that is none of
- * weight_norm. */
+/* Whether rules that match any index differ in their axes alone, or match a weight without weight_norm. */
 static bool is_mixed(const rec_plan *plan, const texts *folded)
 {
     for (uint64_t i = 0; i < folded->count; i++) {
@@ -538,7 +537,8 @@ static int32_t norm_options(writer *w, const rec_plan *plan, lr_arena *arena)
     return status;
 }
 
-/* What the way back needs beside the type. The metadata of a `.bin` cannot hold the rest: a note of the save has it. */
+/* Writes what a reverse conversion needs in addition to the type. The metadata of a `.bin` cannot hold the rest: the
+ * save notes it. */
 static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved, lr_arena *arena)
 {
     const lr_plan_source *source = &plan->sources[0];

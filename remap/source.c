@@ -87,8 +87,8 @@ static int32_t compare_rules(rec_job *job, rec_plan *plan, const lr_plan_source 
                            lr_word_name(first->kind), first->text, more, count > 1 ? "are" : "is");
 }
 
-/* Backwards, what the import left in the record counts where the load arguments say nothing: its rules where they have
- * neither a profile nor rules, and what recognition did beside them. */
+/* For a reverse conversion, uses the rules that the import stored in the record, if the load arguments have neither a
+ * profile nor rules, and what it recognised. */
 static int32_t recall(rec_job *job, rec_plan *plan, const lr_arguments *arguments, lr_plan_source *source)
 {
     lr_rules *rules = source->rules;

@@ -81,7 +81,7 @@ static name *name_at(const splitter *s, uint32_t number)
 
 /* ----------------------------------------------------------------------------------------------------- finding -- */
 
-/* Both were counted here: who makes a file has no say but which of them come together. */
+/* Both numbers were assigned here: the author of a file controls only which of them meet. */
 static uint64_t hash_both(uint64_t secret, uint32_t parent, uint32_t number)
 {
     uint64_t hash = secret ^ ((uint64_t)parent << 32 | number);
@@ -144,7 +144,7 @@ static int32_t more(splitter *s, lr_pages *pages, uint64_t count, size_t each)
     return REC_OK;
 }
 
-/* The plain decimal index that a part is, NO_INDEX if it is none: lists that long have no index in 32 bits. */
+/* Returns the plain decimal index that a part is, or NO_INDEX: longer lists have no index in 32 bits. */
 static uint32_t plain_index(const char *text, uint32_t length)
 {
     uint64_t index;
@@ -192,7 +192,7 @@ static int32_t know(splitter *s, uint32_t parent)
     return REC_OK;
 }
 
-/* The child of that name, 0 if there is none. */
+/* Finds the child of that name; 0: not found. */
 static uint32_t find(const splitter *s, uint32_t parent, uint32_t number)
 {
     const node *p = node_at(s, parent);
@@ -211,7 +211,7 @@ static uint32_t find(const splitter *s, uint32_t parent, uint32_t number)
     return one;
 }
 
-/* The child of that name, made if there is none. @return 0: the job has failed. */
+/* Finds or makes the child of that name. @return 0: the job has failed. */
 static uint32_t child(splitter *s, uint32_t parent, const char *text, uint32_t length)
 {
     uint32_t number = number_of(s, text, length), one = number ? find(s, parent, number) : 0;
@@ -454,8 +454,7 @@ static int32_t put(splitter *s, lr_map *map, uint32_t number, const rec_value *v
     return REC_OK;
 }
 
-/* A value with others below its name: they stand beside it, under names with dots. In a record of Burn that cannot be.
- */
+/* A value with keys below its name: these become siblings with dotted names. A record of Burn has no such keys. */
 static int32_t put_below(splitter *s, lr_map *map, uint32_t number, uint32_t offset)
 {
     sorted all = {0};
@@ -559,7 +558,7 @@ static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, uint64_t l
     return status;
 }
 
-/* What stands at a node: its value, or what is below it. @param offset of its name in keys. */
+/* Builds the value of a node: its own, or the container of its children. @param offset of its name in keys. */
 static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value *out)
 {
     const node *one = node_at(s, number);

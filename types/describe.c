@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The type of a record as Rust source: what cannot be seen in a record is assumed, and said so behind it. */
+ * Writes the type of a record as Rust source, with comments on the parts that a record does not show. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void assume(writer *w, const char *note)
     put(w, &w->notes, note);
 }
 
-/* Ends a line with what was assumed in it. */
+/* Ends a line with a comment on its assumptions. */
 static void end_line(writer *w, text *t)
 {
     if (w->notes.used) {
@@ -98,7 +98,7 @@ static void put_name(writer *w, text *t, const char *name)
 
 /* ------------------------------------------------------------------------------------------------------- types -- */
 
-/* The type of Burn's that it is, NULL if it is none. What else it could be is noted. */
+/* Returns the type of Burn's that fits, or NULL. Other possibilities are noted. */
 static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field)
 {
     const lr_def *other = NULL, *best = NULL;
@@ -167,8 +167,8 @@ static void put_list(writer *w, text *t, const lr_seen *seen, const char *field,
     }
 }
 
-/* An integer that may as well be a signed one says so in a comment which lr_rust_type() reads again: a format without
- * names keeps the two differently, and neither reads nor writes it until somebody has chosen. */
+/* An integer that may also be signed gets a comment, which lr_rust_type() parses: formats without names encode the two
+ * differently, and such a type is rejected there until the user chooses. */
 static void put_scalar(writer *w, text *t, const char *letter, const lr_seen *seen)
 {
     put(w, t, letter);

@@ -179,8 +179,8 @@ static uint64_t lacking(const lr_seen *seen, const rec_layout *layout)
     return count;
 }
 
-/* Whether a field is more likely one of Burn's types than another: its name says so, or the type lacks less. What may
- * be a Linear without bias or an Embedding is a Linear unless its name says otherwise. */
+/* Whether a field is more likely one of Burn's types than another: its name suggests it, or the type lacks less. A
+ * Linear without bias or an Embedding is a Linear unless its name suggests otherwise. */
 static bool is_likelier(const lr_seen *seen, const char *field, const lr_own_type *one, const lr_own_type *than)
 {
     const char *name = one->def->name, *other = than->def->name;

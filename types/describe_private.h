@@ -25,7 +25,7 @@ enum {
     LR_SEEN_BYTES = 17
 };
 
-/** What was seen in one place of a record, or in several places that have to have one type. */
+/** Observations at one place of a record, or at several places that share a type. */
 typedef struct lr_seen {
     int32_t kind;
     int32_t form;     /**< of a list: REC_FORM_LIST, _ARRAY, _TUPLE; 0 if the format does not say */
@@ -66,8 +66,8 @@ typedef struct lr_own_types {
 
 /** Lays out Burn's structs, enums and optimizers. @return false: the job has failed. */
 bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr_own_types *own);
-/** @return the one that was seen, NULL: none. @param field whose name may tell of two.
- *  @param other (out) one that has the same fields, or NULL. */
+/** @return the type that was observed before, or NULL. @param field its name may decide between two. @param other (out)
+ * one with the same fields, or NULL. */
 const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, const char *field, const lr_def **other);
 /** @return where Burn keeps a module of its own below `burn`: "nn::conv::". */
 const char *lr_own_type_home(const char *name);

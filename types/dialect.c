@@ -101,7 +101,7 @@ const lr_expr *lr_scope_number(const lr_expr *expr, const lr_scope *in)
     return expr && expr->kind == LR_EXPR_NUMBER ? expr : NULL;
 }
 
-/* Whether a definition has a type parameter called `B`: Burn's derive asked for it by that name. */
+/* Whether a definition has a type parameter called `B`, the name that Burn's derive required. */
 static bool has_backend(const lr_def *def)
 {
     for (uint64_t i = 0; i < def->generic_count; i++) {
@@ -162,8 +162,8 @@ bool lr_mentions(lr_layer *l, const lr_scope *in, const lr_expr *expr)
     return false;
 }
 
-/* Whether some field of a definition without a backend holds data. One that is nested too deeply is said to hold data,
- * so that it is laid out, which fails. */
+/* Whether a field of a definition without a backend holds data. A definition nested too deeply counts as holding data:
+ * its layout then fails with a message. */
 static bool holds(lr_layer *l, const lr_def *def)
 {
     lr_scope inside = {.def = def, .dialect = LR_DIALECT_PLAIN};

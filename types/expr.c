@@ -64,7 +64,7 @@ static const lr_expr *number_node(lr_rust_parser *parser, uint64_t number)
     return node(parser, (lr_expr){.kind = LR_EXPR_NUMBER, .number = number}, NULL);
 }
 
-/* What was read since `start`, as a NAME of its own text: without comments, one space for any white space. */
+/* Returns the text since `start` as a NAME: without comments, with single spaces. */
 static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
 {
     lr_rust_lexer again = parser->lexer;
@@ -100,7 +100,7 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
 
 /* ------------------------------------------------------------------------------------------------------- paths -- */
 
-/** `a::b::Name<args>` as it was read. */
+/** `a::b::Name<args>` from the source. */
 typedef struct path {
     char before[PATH_MOST]; /**< "a::b", NUL-terminated */
     size_t used;
@@ -173,7 +173,7 @@ static void read_signature(lr_rust_parser *parser)
     }
 }
 
-/* Only these take their arguments in parentheses: `where T: Clone (T)` is a tuple struct behind a where clause. */
+/* Only these take arguments in parentheses: `where T: Clone (T)` is a tuple struct after a where clause. */
 static bool is_function_trait(const lr_rust_token *name)
 {
     return (name->length >= 2 && memcmp(name->text, "Fn", 2) == 0) ||

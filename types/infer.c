@@ -54,7 +54,7 @@ static lr_seen *option_of(const seer *s, lr_seen *child)
     return option;
 }
 
-/* The child of a name, NULL if there is none. */
+/* Returns the child of a name, or NULL. */
 static lr_seen *named(const lr_seen *seen, const char *name)
 {
     for (uint64_t i = 0; i < seen->count; i++) {

@@ -9,8 +9,8 @@
 /* An attention of the model's own looks like Burn's: fields alone never tell it. */
 static const char attention[] = "MultiHeadAttention";
 
-/* The modules that may be told by their fields: those whose parameters are their own, and recurrent ones; and the
- * attention, which an import may be sure of. A number is the place here: what is new goes to the end. */
+/* The modules that their fields identify: those with parameters of their own, recurrent ones, and the attention, for
+ * which an import may have evidence. The position is the number here: append new ones at the end. */
 static const char *const known[] = {
     "Linear",          "Embedding",      "Conv1d",    "Conv2d",    "Conv3d",    "ConvTranspose1d", "ConvTranspose2d",
     "ConvTranspose3d", "DeformConv2d",   "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm",    "RmsNorm",
@@ -164,14 +164,14 @@ bool lr_field_speaks_of(const char *field, const char *type)
     return n > 1 && (strstr(b, a) || strstr(a, b));
 }
 
-/* Whether PyTorch keeps it otherwise than what has the same fields: a Linear's weight is transposed, an Embedding's is
- * not. Norms and convolutions agree among themselves. */
+/* Whether PyTorch's layout differs from that of the module with the same fields: a Linear's weight is transposed, an
+ * Embedding's is not. Norms agree, and so do convolutions. */
 static bool is_turned(const lr_def *def)
 {
     return strcmp(def->name, "Linear") == 0;
 }
 
-/* The modules that may be told by their fields, at the job's version; made once a job. */
+/* The modules that their fields identify, at the job's version; made once per job. */
 typedef struct candidates {
     int32_t minor;
     uint64_t count;
@@ -206,8 +206,8 @@ static uint64_t fields_of(const rec_layout *layout)
     return bits;
 }
 
-/* Puts down all that fits() asks of a map of few tensors, and a bit by the name of each field of any map: one that has
- * a field that a module lacks is not it. @return the length of the description, 0 if there is none. */
+/* Describes everything that fits() examines in a map of few tensors, and sets a bit for each field name of any map: a
+ * field that a module lacks excludes it. @return the length of the description; 0: not described. */
 static size_t describe(const rec_value *value, char text[128], uint64_t *bits)
 {
     const lr_map *map = value->v.map;

@@ -200,7 +200,7 @@ static void skip_where(reader *r)
     }
 }
 
-/* What has a body or ends at a semicolon: functions, traits, impls. In front of the body a `{` inside `<…>` is a
+/* Skips items with a body or up to a semicolon: functions, traits, impls. A `{` inside `<…>` before the body is a
  * constant argument. */
 static void skip_item(reader *r, const char *what)
 {
@@ -613,7 +613,7 @@ static void read_module(reader *r, int32_t cfg)
     }
 }
 
-/* `struct`, `enum` and `type`, which the first reading passes over. @return false: it is none of them. */
+/* Handles `struct`, `enum` and `type`, which the first pass skips. @return false: another item. */
 static bool type_item(reader *r, const lr_rust_attributes *attributes)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
@@ -637,7 +637,7 @@ static bool type_item(reader *r, const lr_rust_attributes *attributes)
     return true;
 }
 
-/* Items that begin with a word that is a name elsewhere: `union U {…}`, `auto trait T {}`, `macro m() {…}`. */
+/* Items that begin with a word that is a plain name elsewhere: `union U {…}`, `auto trait T {}`, `macro m() {…}`. */
 static bool contextual_item(const lr_rust_lexer *lexer)
 {
     static const char *const words[] = {"auto", "default", "gen", "macro", "safe", "union"};

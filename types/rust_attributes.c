@@ -72,7 +72,7 @@ static void module(lr_rust_lexer *lexer, lr_rust_attributes *to)
     }
 }
 
-/* What stands between `[` and `]`, or behind a condition. */
+/* Parses the text between `[` and `]`, or after a condition. */
 static void content(lr_rust_parser *parser, lr_rust_attributes *to)
 {
     lr_rust_lexer *lexer = &parser->lexer;

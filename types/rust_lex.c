@@ -103,7 +103,7 @@ int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...)
 
 /* -------------------------------------------------------------------------------------------------- characters -- */
 
-/* What is beyond ASCII and no white space is taken for a letter: the source is valid UTF-8, and rustc accepted it. */
+/* Non-ASCII characters other than white space count as letters: the source is valid UTF-8, and rustc accepted it. */
 static bool starts_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (unsigned char)c >= 0x80;
@@ -125,7 +125,7 @@ static bool follows(const lr_rust_lexer *lexer, const char *at, const char *text
     return left(lexer, at) >= length && memcmp(at, text, length) == 0;
 }
 
-/* Bytes of the white space at `at`, 0 if there is none: Unicode's Pattern_White_Space. */
+/* Returns the bytes of white space at `at`, possibly 0: Unicode's Pattern_White_Space. */
 static size_t space_at(const lr_rust_lexer *lexer, const char *at)
 {
     static const char *const wide[] = {"\xC2\x85", "\xE2\x80\x8E", "\xE2\x80\x8F", "\xE2\x80\xA8", "\xE2\x80\xA9"};
@@ -197,7 +197,7 @@ static bool skip_spaces(lr_rust_lexer *lexer)
 
 /* ---------------------------------------------------------------------------------------------------- literals -- */
 
-/* From behind the opening quote to behind the closing one. */
+/* Skips from after the opening quote to after the closing one. */
 static void read_quoted(lr_rust_lexer *lexer, char quote, const char *what)
 {
     const char *start = lexer->token.start;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Rust source as tokens. Comments, strings and characters are passed over as Rust has them, so that what only looks
- * like code is not taken for it. A mistake fails the job and makes the current token the end: parsers need no checks
- * between steps, the first failure is the one that counts. */
+ * Tokens of Rust source. Comments, strings and characters are skipped by Rust's rules, so that text in them is not
+ * taken for code. An error fails the job and makes the current token the end: parsers need no checks between steps,
+ * and the first failure counts. */
 #ifndef LR_RUST_LEX_PRIVATE_H
 #define LR_RUST_LEX_PRIVATE_H
 
@@ -21,7 +21,7 @@ typedef struct lr_rust_token {
     bool raw;          /**< `r#name`: never a keyword */
     bool spaced;       /**< white space or a comment stands before it */
     const char *start; /**< in the source */
-    const char *text;  /**< the same but for `r#` */
+    const char *text;  /**< the same without `r#` */
     size_t length;     /**< of `text` */
     uint32_t line;
 } lr_rust_token;
@@ -32,7 +32,7 @@ typedef struct lr_rust_lexer {
     const char *file; /**< for messages; NULL: an argument */
     bool expression;  /**< messages quote the whole text and count columns in it */
     const char *begin, *end;
-    const char *next; /**< behind the current token */
+    const char *next; /**< after the current token */
     const char *last; /**< end of the token before it */
     uint32_t line;
     lr_rust_token token; /**< the current one */
@@ -40,7 +40,7 @@ typedef struct lr_rust_lexer {
 
 enum { LR_RUST_SOURCE_MOST = 16 << 20, LR_RUST_DEPTH_MOST = 64 };
 
-/** Starts at the first token: behind a byte order mark and a `#!` line. The text is borrowed. */
+/** Starts at the first token, after a byte order mark and a `#!` line. The text is borrowed. */
 void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_t length, const char *file,
                    uint32_t line, bool expression);
 /** Goes to the next token. */
@@ -66,7 +66,7 @@ void lr_rust_skip_until(lr_rust_lexer *lexer, const char *sign);
 
 /** Fails at the current token: "expected …, found …". @return the status. */
 int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...) REC_PRINTF(2, 3);
-/** Fails at the current token with words of one's own. */
+/** Fails at the current token with a given message. */
 int32_t lr_rust_fail(lr_rust_lexer *lexer, int32_t status, const char *format, ...) REC_PRINTF(3, 4);
 
 /** @return whether a number token is an integer of at most 64 bits, with its value. */

@@ -146,7 +146,7 @@ static void use_tree(lr_rust_parser *parser, path at, int32_t cfg)
                 }
                 lr_rust_next(lexer);
             }
-            /* What is in `at` goes with this frame: the table needs the name as the source has it. */
+            /* `at` is freed with this frame: the table needs the name from the source. */
             if (last.text >= at.text && last.text < at.text + sizeof at.text) {
                 last.text = lr_rust_copy(parser, last.text, last.length);
             }

@@ -29,7 +29,7 @@ enum {
 typedef struct lr_rust_constant {
     struct lr_rust_constant *next;
     lr_rust_token name;
-    lr_rust_lexer at; /**< behind the `=` */
+    lr_rust_lexer at; /**< after the `=` */
     int32_t cfg;
     int32_t state; /**< of the value: 0 not looked for, 1 being looked for, 2 known, 3 none */
     uint64_t value;
@@ -55,7 +55,7 @@ typedef struct lr_rust_parser {
     rec_job *job;
     lr_rust_lexer lexer;
     lr_arena *arena;                  /**< for what lasts */
-    lr_arena *scratch;                /**< for what does not */
+    lr_arena *scratch;                /**< for temporary data */
     lr_rust_names *names;             /**< of the file; NULL for a single expression */
     const rec_types *types;           /**< what was known before; NULL for a single expression */
     const lr_rust_generics *generics; /**< NULL outside a definition */
@@ -94,7 +94,7 @@ const lr_expr *lr_rust_argument(lr_rust_parser *parser);
 
 /** Reads a constant expression up to `closing`, which stays. Never fails. @return whether its value is known. */
 bool lr_rust_value(lr_rust_parser *parser, const char *closing, uint64_t *value);
-/** @return whether a name is an integer constant's, of this file or of what was known before. */
+/** @return whether a name is that of an integer constant, of this file or an earlier one. */
 bool lr_rust_named_value(lr_rust_parser *parser, const char *name, size_t length, uint64_t *value);
 
 /* rust_names.c */
@@ -102,7 +102,7 @@ bool lr_rust_named_value(lr_rust_parser *parser, const char *name, size_t length
 lr_rust_names *lr_rust_names_new(lr_rust_parser *parser);
 /** Where the value of a name is or goes, NULL in it if it is new. NULL: failed. The name is borrowed. */
 void **lr_rust_slot(lr_rust_parser *parser, uint64_t scope, const char *name, size_t length);
-/** @return the value of a name, NULL if there is none. */
+/** @return the value of a name, or NULL. */
 void *lr_rust_look(const lr_rust_names *names, uint64_t scope, const char *name, size_t length);
 /** Reads an import, behind `use`, up to its `;`. */
 void lr_rust_use(lr_rust_parser *parser, int32_t cfg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Values of constant expressions: lengths of arrays and constant arguments. What is more than arithmetic on integers
- * has no known value, which is no mistake: only who needs the value can say that it is missing. */
+ * Evaluates constant expressions: lengths of arrays and constant arguments. Anything beyond integer arithmetic has no
+ * known value. This is no error until the value is needed. */
 #include <string.h>
 
 #include "types/rust_parse_private.h"
@@ -77,7 +77,7 @@ static value operand(lr_rust_parser *parser)
 
 /* -------------------------------------------------------------------------------------------------- operations -- */
 
-/* The operator at the current token, and how strongly it binds; '\0' if there is none. `<<` and `>>` are two tokens. */
+/* The operator at the current token and its precedence; '\0' for other tokens. `<<` and `>>` are two tokens. */
 static char operator_at(const lr_rust_lexer *lexer, int *strength)
 {
     static const char signs[] = "|^&<>+-*/%";
@@ -168,7 +168,7 @@ static bool evaluate(lr_rust_parser *parser, lr_rust_constant *constant)
     lr_rust_lexer here = parser->lexer;
     const lr_rust_generics *generics = parser->generics;
     if (constant->state == 0 && parser->depth < LR_RUST_DEPTH_MOST) {
-        constant->state = 1; /* whoever asks for it meanwhile is part of its own value */
+        constant->state = 1; /* a use in the meantime is a circular definition */
         parser->depth++;
         parser->lexer = constant->at;
         parser->generics = NULL;

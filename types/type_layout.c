@@ -110,7 +110,7 @@ static const rec_layout *sequence(lr_layer *l, int32_t kind, uint64_t count, con
 static const char *const transparent[] = {"Box", "Arc", "Rc", "RefCell", "Mutex", NULL};
 static const char *const lists[] = {"Vec", "VecDeque", "HashSet", "BTreeSet", NULL};
 
-/* Tuples, arrays, lists, options and what is as good as its content. @return false if the expression is none. */
+/* Lays out tuples, arrays, lists, options and transparent wrappers. @return false: another expression. */
 static bool container(lr_layer *l, const lr_expr *expr, const lr_scope *in, layout_fn of, const rec_layout **out)
 {
     *out = NULL;
@@ -157,7 +157,7 @@ static bool container(lr_layer *l, const lr_expr *expr, const lr_scope *in, layo
 
 /* ----------------------------------------------------------------------------------------------------- modules -- */
 
-/* What stands in a module's field, tuple, list or variant. */
+/* Lays out the type of a module's field, tuple, list or variant. */
 static const rec_layout *module_name(lr_layer *l, const lr_expr *expr, const lr_scope *in)
 {
     const lr_scope *where = NULL;
@@ -266,7 +266,7 @@ static const rec_layout *map_layout(lr_layer *l, const lr_expr *expr, const lr_s
     return map;
 }
 
-/* `ModelRecord<B>`, which derive(Module) makes beside `Model<B>`. */
+/* `ModelRecord<B>`, which derive(Module) generates for `Model<B>`. */
 static const lr_def *record_of(const lr_layer *l, const lr_expr *expr)
 {
     const char *name = expr->name;
@@ -282,7 +282,7 @@ static const lr_def *record_of(const lr_layer *l, const lr_expr *expr)
     return lr_layer_find(l, &module);
 }
 
-/* How many values the tuple of an older version has, of which one is what an alias is now; 0: there is none. */
+/* The number of values in an older version's tuple, of which one is the alias's value today; 0: no such tuple. */
 static uint64_t older_count(const lr_layer *l, const lr_def *alias)
 {
     while (alias && alias->since > 1) {
@@ -375,8 +375,8 @@ static const char *later_default(const rec_job *job, const rec_layout *layout, c
     return NULL;
 }
 
-/* Where the fields of a definition stand, if somebody wrote them: Burn's own are in files of this library. @return
- * false: the job has failed. */
+/* Notes where the fields of a user's definition are; Burn's own are in the library's files. @return false: the job has
+ * failed. */
 static bool place_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
 {
     size_t length = def->file ? strlen(def->file) : 0;
@@ -397,7 +397,7 @@ static bool place_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
     return true;
 }
 
-/* What a definition says of its fields beside their types. @return false: the job has failed. */
+/* Notes the attributes of the fields of a definition. @return false: the job has failed. */
 static bool note_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
 {
     lr_field_note *notes;

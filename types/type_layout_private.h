@@ -43,24 +43,24 @@ typedef struct lr_type_scalar {
     int32_t kind; /**< REC_LAYOUT_… */
     uint32_t bits;
 } lr_type_scalar;
-/** Returns the scalar of a name; NULL if it is none. */
+/** Returns the scalar of a name, or NULL. */
 const lr_type_scalar *lr_scalar_of(const lr_expr *expr);
 
 bool lr_is_name(const lr_expr *expr, const char *name);
 /** @param names NULL-terminated. */
 bool lr_is_one_of(const lr_expr *expr, const char *const *names);
-/** Returns the definition of a name for the version; NULL if there is none. */
+/** Returns the definition of a name for the version, or NULL. */
 const lr_def *lr_layer_find(const lr_layer *l, const lr_expr *expr);
 /** Returns what a name stands for if it is a type parameter of the scope. @param where (out) the scope that is of. */
 const lr_expr *lr_scope_parameter(const lr_expr *expr, const lr_scope *in, const lr_scope **where);
-/** Returns the number that an expression is or stands for; NULL if there is none. */
+/** Returns the number that an expression is or names, or NULL. */
 const lr_expr *lr_scope_number(const lr_expr *expr, const lr_scope *in);
 /** Makes the scope of a definition that is used within another. @param in NULL: it is the outermost. */
 lr_scope lr_scope_of(const lr_def *def, const lr_expr *use, const lr_scope *in);
 /** Whether an expression mentions a type parameter of its definition; where the backend is left out (INI, source for
  *  0.22), whether it has a tensor or a module with one anywhere. */
 bool lr_mentions(lr_layer *l, const lr_scope *in, const lr_expr *expr);
-/** Whether a module can hold data: up to 0.21 by its parameter, from 0.22 on by what is in it. */
+/** Whether a module can hold data: up to 0.21 by its parameter, from 0.22 on by its contents. */
 bool lr_can_hold(lr_layer *l, const lr_def *def, const lr_scope *in);
 /** Whether Burn takes a type for a primitive, from 0.22 on: a number, a text, or a container that it knows of such. */
 bool lr_is_primitive(const lr_expr *expr);

@@ -24,7 +24,7 @@ typedef struct lr_expr {
     uint64_t count;
     const struct lr_expr *const *args;
     const char *path; /**< of a NAME: what stood before it, imports followed: "burn::nn"; NULL: nothing */
-    bool unsure;      /**< of a NAME: LR_UNSURE_SIGN stands behind it */
+    bool unsure;      /**< of a NAME: LR_UNSURE_SIGN follows it */
 } lr_expr;
 
 /** Behind an unsigned integer in a type that was made of a record: it may as well be a signed one. */
@@ -97,7 +97,7 @@ struct rec_types {
     lr_attached attached; /**< of the context's own set, the first member */
     rec_context *context;
     bool holds;                /**< it holds the context: it is not the context's own */
-    atomic_uint_fast64_t held; /**< by how many recorders beside its owner */
+    atomic_uint_fast64_t held; /**< recorders that hold it, besides its owner */
     lr_arena arena;
     lr_shapes *shapes; /**< the newest first, as definitions */
     lr_def *defs;      /**< the newest first; what the user gives hides what Burn has */
@@ -110,20 +110,17 @@ const rec_types *lr_types_retain(const rec_types *types);
 rec_types *lr_types_new(rec_job *job);
 /** Adds a definition (copied shallowly: names, fields and expressions must be in the arena). */
 int32_t lr_types_add(rec_job *job, rec_types *types, const lr_def *def);
-/** @return the definition of a name for a Burn version, NULL if there is none. */
+/** @return the definition of a name for a Burn version, or NULL. */
 const lr_def *lr_types_find(const rec_types *types, const char *name, int32_t minor);
 /** The same for a NAME expression: a path of Burn's (`nn::Linear`, `burn::nn::Linear`) goes by what the user called so.
  */
 const lr_def *lr_types_find_path(const rec_types *types, const lr_expr *expr, int32_t minor);
 
-/**
- * Parses a type expression. Paths lose all but their last part; references, lifetimes and `dyn`, `impl` types and
- * function pointers become a NAME of their own text without arguments (they hold no data). A number may be written
- * with `_` and a suffix.
- * @param text,length the expression; all of it must be used, but for white space and comments.
- * @param file,line for messages (file NULL: an argument).
- * @return in the arena; NULL: the job has failed (what was expected, at which place).
- */
+/** Parses a type expression. Paths lose all parts except the last; references, lifetimes, `dyn` and `impl` types and
+ * function pointers become a NAME of their text without arguments (they hold no data). Numbers may have `_` and a
+ * suffix. @param text,length the expression, parsed completely except for white space and comments. @param file,line
+ * for messages (file NULL: an argument). @return in the arena; NULL: the job has failed (with the expected token and
+ * the place). */
 const lr_expr *lr_expr_parse(rec_job *job, lr_arena *arena, const char *text, uint64_t length, const char *file,
                              uint32_t line);
 /** Writes an expression in its plain form. @return its whole length. */
@@ -144,13 +141,13 @@ int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
 /* shapes.c */
 
 enum { LR_SHAPES_WORDS = 16 }; /**< different words of a section; the parser refuses more */
-/** What is known of a module's shapes. NULL: nothing. */
+/** Rules for a module's shapes; may be NULL. */
 const lr_shapes *lr_types_shapes(const rec_types *types, const char *name);
 /** Whether a module's tensors go together. Tensors of another rank, and what is not there, do not count. @param clash
  * (out) the first two that do not. */
 bool lr_shapes_hold(const lr_shapes *shapes, const rec_value *module, lr_module_clash *clash);
 
-/** What is known of Burn's own modules (modules.c). */
+/** Knowledge about Burn's own modules (modules.c). */
 extern const lr_modules lr_types_modules;
 /** Whether a field's name speaks of a type, the letters of either in the other: `bn1` does not, `embedding`,
  *  `decoder_2` of TransformerDecoder do. */

@@ -15,7 +15,7 @@ enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 99
 /* A section that defines no type: which dimensions of one's tensors must be equal. */
 enum { KIND_SHAPES = 0 };
 
-/** The kinds of sections, as they are written. */
+/** The kinds of sections and their names. */
 static const struct {
     const char *name, *what; /**< `what`: one line of its section, for messages */
     int32_t kind, derive;
@@ -48,7 +48,7 @@ typedef struct parser {
     lr_shapes *shapes; /**< likewise, the newest first */
     size_t kind;       /**< of the section that is read */
     char title[LR_NAME_MOST + 32];
-    uint32_t line;         /**< where it begins; 0: there is none */
+    uint32_t line;         /**< its first line; 0: not yet seen */
     lr_def *def;           /**< NULL: [stateless], [shapes] */
     lr_type_field *fields; /**< of def */
     uint64_t room;
@@ -75,7 +75,7 @@ static bool is_word(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || lr_is_digit(c);
 }
 
-/* @return the length of the name that text begins with, 0 if there is none. */
+/* @return the length of the name at the start of text, possibly 0. */
 static size_t name_length(const char *text)
 {
     size_t length = 0;
@@ -190,7 +190,7 @@ static int32_t end_section(parser *p)
     return p->job->error.status;
 }
 
-/* What stands between < and >, without them: names, each with `const` or a bound if one likes. */
+/* Parses the names between < and >, each optionally with `const` or a bound. */
 static int32_t read_generics(parser *p, const char *text, size_t length, uint32_t line)
 {
     const char *names[GENERICS_MOST];

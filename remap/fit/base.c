@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is placed held against the base, which is a model to fit: its modules, its shapes, its kinds of elements. */
+ * Compares the placed tensors with the base model: modules, shapes, kinds of elements. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

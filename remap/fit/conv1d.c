@@ -11,7 +11,7 @@ static const lr_piece *field(const lr_node *node, const char *name)
     return piece && !piece->kept && lr_piece_is_tensor(piece) ? piece : NULL;
 }
 
-/* The shape of a weight of rank 2 with a bias. @param bias (out) its length. NULL: there are none. */
+/* Returns the shape of a weight of rank 2 with a bias, or NULL. @param bias (out) its length. */
 static const uint64_t *weight_of(const lr_node *node, uint64_t *bias)
 {
     const lr_piece *w = node ? field(node, "weight") : NULL, *b = w ? field(node, "bias") : NULL;

@@ -164,9 +164,9 @@ static bool is_nothing(const lr_node *node)
     return !node->first && (!node->piece || (value && lr_fit_is_nothing(value)));
 }
 
-/* Which child is which element of a tuple or array: by its index where all fit; else the gaps are closed over the
- * elements that hold data. @param slots (out) for each element, NULL where there is none; to be released. @return
- * false: they are too many, or the job has failed. */
+/* Assigns children to the elements of a tuple or array: by index if all fit; otherwise gaps are closed over the
+ * elements with data. @param slots (out) for each element, may hold NULL; released by the caller. @return false: too
+ * many children, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots)
 {
     bool tuple = layout->kind == REC_LAYOUT_TUPLE, by_index_fits = true;

@@ -8,12 +8,12 @@
 #include "burn/layout/layout.h"
 #include "remap/plan/plan.h"
 
-/** Modules that have not the fields of what they are named: one for all of which the same is to be said. */
+/** Modules that lack fields of the type that their name suggests: one entry for all with the same message. */
 typedef struct lr_misfit {
     struct lr_misfit *next;
     const char *path, *text; /**< path of the first */
     uint64_t count;
-    bool foreign; /**< for a tensor that is none of the fields */
+    bool foreign; /**< a tensor that is not a field */
 } lr_misfit;
 
 /** What the walks over the tree share. */
@@ -28,8 +28,8 @@ typedef struct lr_fitter {
         const char *text;
         uint32_t length;
     } names[64];             /**< of the record: lr_fit_name() */
-    uint64_t clashes;        /**< modules whose tensors do not go together, where that is told and not refused */
-    const char *first_clash; /**< what is to be said of the first, in the plan's arena */
+    uint64_t clashes;        /**< modules with inconsistent tensors, reported in a note */
+    const char *first_clash; /**< message for the first, in the plan's arena */
     lr_misfit *misfits;      /**< the last one first */
     uint64_t lacking;        /**< tensors that PyTorch's modules compute with and Burn's have no field for */
     const lr_piece *first_lacking;
@@ -41,7 +41,7 @@ typedef struct lr_fitter {
 bool lr_fit_is_partial(const rec_plan *plan);
 /** By a type (typed.c). */
 int32_t lr_plan_typed(lr_fitter *f, const rec_layout *layout);
-/** Says of all modules together what was told and not refused (modules.c). */
+/** Reports the inconsistent modules in one note (modules.c). */
 int32_t lr_fit_report_clashes(lr_fitter *f);
 /** Makes problems of modules that have not the fields of what they are named (modules.c). */
 int32_t lr_fit_report_misfits(lr_fitter *f);

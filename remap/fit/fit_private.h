@@ -10,8 +10,8 @@
 
 /** The part of the path that the rules of a source see: without its prefix. */
 const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length);
-/** Places a piece: a tensor or a copy of a value, and its line. @param cast the kind of element that is wanted,
- *  REC_FIELD_FLOATS…; 0: any. @param parameter it gets an id if it has none. @param type,why for the line. */
+/** Places a piece: a tensor or a copy of a value, and its line. @param cast the required kind of element,
+ * REC_FIELD_FLOATS…; 0: any. @param parameter gives it an id if it has none. @param type,why for the line. */
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
                    rec_value *out);
 /** A name as a key of the record. Those that come again and again, in each layer, are there once. */
@@ -26,7 +26,7 @@ typedef struct lr_missing {
     struct lr_missing *next;
     const char *path;
     const char *what;
-    const rec_layout *layout; /**< of what is missing */
+    const rec_layout *layout; /**< of the missing place */
     unsigned dots;            /**< in the path */
     bool bare;                /**< a module that may have no tensors: it is missing only if a key is left for it */
 } lr_missing;
@@ -54,7 +54,7 @@ typedef struct lr_fit {
     char why_not[256];     /**< of the last trial: what did not fit first */
     uint64_t count;        /**< of the last trial: tensors it would take */
     const lr_piece *table; /**< the weight of the Embedding of most rows */
-    uint64_t compared;     /**< keys, with the paths of what is missing */
+    uint64_t compared;     /**< comparisons between keys and missing paths */
     unsigned states;       /**< levels of an optimizer's or scheduler's record that the walk is in */
     bool conv1d;           /**< some weights of the file are stored [in, out] */
     unsigned assuming;     /**< the values are assumed, and a note lists them */
@@ -91,8 +91,8 @@ bool lr_fit_doubts_linear(const lr_fit *t, const char *type, const lr_node *node
 lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose);
 /** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
 lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
-/** Which child is which element of a tuple or array. @param slots (out) for each element, NULL where there is none; to
- * be released. @return false: they are too many, or the job has failed. */
+/** Assigns children to the elements of a tuple or array. @param slots (out) for each element, may hold NULL; released
+ * by the caller. @return false: too many children, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
 /** The variant that is a level of the paths, as in records and where Burn's store wrote them; REC_UNKNOWN: none is. */
 uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *node);
@@ -144,8 +144,8 @@ int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type,
 
 /** Whether it is to be decided if the adapter acts on what stands below a node. */
 bool lr_fit_doubted(const lr_fitter *f, const lr_node *node);
-/** Notes what the names in a module say of its layout. @param type what it is for the adapter. @param sure that is told
- *  by more than those names. */
+/** Notes what the names in a module show about its layout. @param type of the module for the adapter. @param sure there
+ * is more evidence than those names. */
 int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, bool sure);
 /** Notes a Linear in Burn's layout, by its shapes. */
 int32_t lr_fit_sign_linear(lr_fitter *f, const lr_node *node, const uint64_t *weight, uint64_t bias);
@@ -156,13 +156,13 @@ int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, 
 
 /** Remembers that the place where the walk is has nothing, and makes its line. */
 int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how);
-/* suggest.c: load arguments that would give what is missing, in ticks. @return false: there is none to be had. */
+/* suggest.c: load arguments that would fill the missing place, in backticks. @return false: none found. */
 
 enum {
     LR_RENAME_TENSOR = 0,   /**< the key is that of a tensor */
     LR_RENAME_MODULE = 1,   /**< the begin of keys */
     LR_RENAME_NUMBERED = 3, /**< a module that has a number where the place has a name */
-    LR_RENAME_LEAVES = 2    /**< the same, but only what is directly below it: beside it stands what is to stay */
+    LR_RENAME_LEAVES = 2    /**< the same, but only keys directly below it: siblings stay */
 };
 /** A rename of a key, or of a module by the begin of one, to a place. @param what LR_RENAME_… */
 bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int32_t what, char *rule, size_t room);
@@ -170,7 +170,7 @@ bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int
 bool lr_suggest_module(const char *path, const char *type, char *rule, size_t room);
 /** A tie of the weight of a module that is missing to a tensor that is there; none for a module in a list. */
 bool lr_suggest_tie(const char *path, const char *to, char *rule, size_t room);
-/** A stack of tensors below a path that one of a higher rank is wanted for, with the module rule that lays them out. */
+/** A stack of tensors below a path that needs a tensor of a higher rank, with the module rule for its layout. */
 bool lr_suggest_stack(const lr_node *node, const char *path, uint64_t rank, char *rules, size_t room);
 /** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */
 bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t room);
@@ -179,7 +179,7 @@ bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, si
 
 /** Remembers a module that may have no tensors, and for which the tree has nothing. */
 int32_t lr_fit_note_bare(lr_fit *t, const rec_layout *layout, const char *what);
-/** Makes problems of all that is missing, with what was probably meant. */
+/** Makes problems of all missing places, with suggestions. */
 int32_t lr_fit_report_missing(lr_fit *t);
 /** Remembers that the Option where the walk is has nothing. */
 int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout);
@@ -189,7 +189,7 @@ int32_t lr_fit_report_absent(lr_fit *t);
 int32_t lr_fit_note_foreign(lr_fit *t, const rec_layout *layout, const char *type, const lr_node *node);
 /** Leaves them out, as what PyTorch's modules compute with; where there are other problems, those come first. */
 int32_t lr_fit_drop_foreign(lr_fit *t);
-/** Makes lines and a problem of what was not asked for. @param where "the type" */
+/** Makes lines and a problem of the unused keys. @param where "the type" */
 int32_t lr_fit_report_left(lr_fitter *f, const char *where);
 
 #endif

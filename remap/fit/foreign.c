@@ -21,7 +21,7 @@ static bool is_field(const lr_fit *t, const rec_layout *layout, const char *type
     return false;
 }
 
-/* The first tensor of floats at or below a node that no place has. NULL: there is none. */
+/* Returns the first float tensor at or below a node that has no place, or NULL. */
 static lr_piece *left_at(const lr_fit *t, const lr_node *node)
 {
     lr_piece *piece = node->piece, *found = NULL;

@@ -83,7 +83,7 @@ static void find_below(const lr_piece *piece, const char *path, char *below, siz
     }
 }
 
-/* What is known of a missing place once the keys that are left were looked at. */
+/* Results for a missing place after the unused keys were compared. */
 typedef struct nearest {
     const char *same;          /* differs in case or by blanks */
     char below[200];           /* it stands below this name */
@@ -145,7 +145,8 @@ static size_t shared_begin(const char *key, const char *path)
 /* Looks at the keys that are left. */
 static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
 {
-    /* A guess is for who reads the first few of them: a file in which all is missing must not cost keys times paths. */
+    /* Suggestions are useful for the first few places only: if everything is missing, the cost must not be keys times
+     * paths. */
     enum { CANDIDATES_MOST = 20000, COMPARED_MOST = 200000 };
     rec_plan *plan = t->f->plan;
     const char *dot = strrchr(m->path, '.'), *last = dot ? dot + 1 : m->path;
@@ -179,7 +180,7 @@ static int32_t look(lr_fit *t, const lr_missing *m, nearest *n)
         if (has_form(piece, m, last) && n->formed_count++ == 0) {
             n->formed = piece;
         }
-        /* A tensor of another rank is none that is spelled nearly so. */
+        /* A tensor of another rank is no candidate for a similar name. */
         if (!lr_fit_is_tensor(m->layout) || !whole ||
             (lr_piece_is_tensor(piece) && lr_piece_rank(piece) == m->layout->rank)) {
             lr_suggestion_try(&n->by_name, part);
@@ -248,7 +249,7 @@ static void hint_near(const lr_missing *m, const lr_piece *piece, const char *pa
     (void)snprintf(hint, room, "%s%.400s%s%s%.700s", before, part, shape, *rule ? ": " : "", rule);
 }
 
-/* The node at a path. NULL: there is none. */
+/* Returns the node at a path, or NULL. */
 static lr_node *node_at(const rec_plan *plan, const char *path, size_t length)
 {
     lr_node *node = plan->root;
@@ -285,8 +286,8 @@ static uint64_t order_of(const lr_fit *t, const lr_missing *m, size_t parent, ui
     return at;
 }
 
-/* What nn.Sequential numbers and a type names: if as many numbered modules are left as there are missing and each fits
- * in its turn, that one is meant. @return false: there is none. */
+/* nn.Sequential numbers modules that a type names: if the number of unused numbered modules equals that of the missing
+ * ones and each fits in order, suggests these. @return false: none found. */
 static bool suggest_by_order(lr_fit *t, const lr_missing *m, size_t parent, char *rule, size_t room)
 {
     enum { NUMBERED_MOST = 64 };
@@ -566,7 +567,7 @@ int32_t lr_fit_report_absent(lr_fit *t)
     return status;
 }
 
-/* What was not asked for. */
+/* Reports unused keys. */
 int32_t lr_fit_report_left(lr_fitter *f, const char *where)
 {
     rec_plan *plan = f->plan;

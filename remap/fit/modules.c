@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Modules that were built: marked as Burn's, so that they are written as Burn has them, and their tensors held against
- * each other. What is known of modules comes from the context, since types and remap know nothing of each other. */
+ * Marks modules as Burn's, so that they are written in Burn's layout, and checks that their tensors are consistent.
+ * Knowledge about modules comes through the context, since the rooms types and remap are independent. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed
     for (int i = 0; i < 2; i++) {
         const rec_tensor *tensor = clash->tensor[i];
         const uint64_t *shape = tensor->shape;
-        if (transposed && tensor->rank == 2) { /* as the file has it */
+        if (transposed && tensor->rank == 2) { /* in the file's layout */
             turned[0] = shape[1];
             turned[1] = shape[0];
             shape = turned;
@@ -216,7 +216,7 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
     if (f->plan->trial) {
         return lr_fit_doubted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, false) : REC_OK;
     }
-    /* Without adapter what does not go together is no module of Burn's, and all stays as it is. */
+    /* Without the adapter an inconsistent module is not Burn's, and stays unchanged. */
     return is_adapted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, true) : REC_OK;
 }
 
@@ -232,7 +232,7 @@ int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type,
         return REC_OK;
     }
     if (!module || !modules->knows(f->job, module)) {
-        /* A struct of one's own, which the adapter does not know by its name. */
+        /* A custom struct, whose name the adapter does not know. */
         own = true;
         module = lr_job_failed(f->job) ? NULL : modules->recognise(f->job, value, "", &sure);
     }

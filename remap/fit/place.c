@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A piece at its place of the destination: its tensor in the kind that is wanted there, and its line. */
+ * Puts a piece at its place in the destination: its tensor with the required kind of element, and its line. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,8 +12,7 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
     return lr_place_without_prefix(source, f->path.text ? f->path.text : "", length);
 }
 
-/* The type that integers and bools become where floats are wanted: the one they end in, so that they are rounded once.
- */
+/* The float type for ints and bools where floats are required: the final type, so that they are rounded once. */
 static rec_dtype wanted_float(const rec_plan *plan)
 {
     return lr_dtype_at(REC_DTYPE_F32, plan->precision == REC_PRECISION_KEEP ? plan->written : plan->precision);

@@ -8,7 +8,7 @@
 
 #include "remap/fit/fit_private.h"
 
-/* The source of what stands below a node, if signs of its layout are wanted; else NULL. */
+/* Returns the source of the pieces below a node if signs of its layout are needed; otherwise NULL. */
 static const lr_plan_source *wanted(const lr_fitter *f, const lr_node *node)
 {
     const lr_piece *piece = f->plan->quiet || !node ? NULL : lr_node_piece(node);

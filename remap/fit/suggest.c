@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What would give a place that has nothing: load arguments to be pasted, `rename = ^lm_head\. => head.`. They are made
- * of keys whose names are plain words and numbers; for others there are none. */
+ * Suggests load arguments for a missing place, ready to paste: `rename = ^lm_head\. => head.`. Only keys of plain
+ * words and numbers are used. */
 #include "remap/fit/fit_private.h"
 
 #include <inttypes.h>

@@ -199,7 +199,7 @@ static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
                            (int)(name->length < 100 ? name->length : 100), name->name);
 }
 
-/* Burn closes holes; who asked for keeping them is told. */
+/* Burn closes gaps in lists; this reports it if the user wanted to keep them. */
 static int32_t check_holes(lr_fit *t, lr_node *const *list, uint64_t count)
 {
     const lr_piece *piece = count ? lr_node_piece(list[0]) : NULL;
@@ -418,7 +418,7 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
 
 /* ----------------------------------------------------------------------------------------------------- scalars -- */
 
-/* The number that a name is in a map's key type. @return false: it is none, or another spelling of one. */
+/* Parses a name as a number of a map's key type. @return false: another text, or another spelling. */
 static bool number_key(const rec_layout *layout, const lr_node *node, rec_value *key)
 {
     bool negative = layout->kind == REC_LAYOUT_INT && node->length > 1 && node->name[0] == '-';
@@ -478,9 +478,8 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
     return status;
 }
 
-/* Whether a value is what a layout of plain values asks for, as a save by that type sees it: else it would be refused
- * then.
- * @param wanted (out) what that is called. */
+/* Whether a value has the kind that a layout requires; a save with that type would reject others. @param wanted (out)
+ * name of that kind. */
 static bool is_value_of(const rec_layout *layout, int32_t kind, const char **wanted)
 {
     switch (layout->kind) {

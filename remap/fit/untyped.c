@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan's tree without a type: modules are what module rules say or, where there are none, what their shapes show. */
+ * Builds a plan's tree without a type: module rules name the modules; without rules their shapes are recognised. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct shaper {
     uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
     uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
     bool ruled;                        /* a module rule names others */
-    uint64_t unknown;                  /* tensors that stay as they are and nothing speaks of */
+    uint64_t unknown;                  /* unchanged tensors without any evidence */
     bool strict;                       /* for some of them */
     char names[300];
     size_t named;
@@ -87,8 +87,8 @@ static const char *const norm_words[] = {"norm", "ln_", "_ln", NULL};
 static const char *const linear_words[] = {"proj",  "linear", "dense",      "query", "key",
                                            "value", "head",   "classifier", "fc",    NULL};
 
-/* What a module's tensors show. @param by (out) "by its shape", "by its name". @param doubtful (out) why nothing can be
- * said, or NULL. @return the type, NULL for none. */
+/* Recognises a module by its tensors. @param by (out) "by its shape", "by its name". @param doubtful (out) why it is
+ * ambiguous, or NULL. @return the type, or NULL. */
 static const char *recognise(const shaper *s, const lr_node *node, const char **by, const char **doubtful,
                              const char **what_to_do)
 {
@@ -342,7 +342,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     return status == REC_OK ? append(s, map, name, length, &value) : status;
 }
 
-/* What lies below a tensor's own key cannot be below it in a tree: it stands beside it, under a name with dots. */
+/* Keys below a tensor's own key cannot be below it in a tree: they become siblings with dotted names. */
 static int32_t put_beside(shaper *s, const lr_node *node, const lr_node *below, lr_map *map)
 {
     int32_t status = REC_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Rules forwards: what becomes of each key of a source before anything is known of the destination's modules. */
+ * Applies rules forwards: maps each key of a source, before the destination's modules are known. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,8 +20,8 @@ typedef struct members {
     uint64_t count, room;
 } members;
 
-/* Puts a piece into Burn's layout as the module rules say, since what it becomes part of has no module of its own.
- * @param key (out) its key then, in the plan's arena. */
+/* Converts a piece to Burn's layout as the module rules say, since the tensor that it becomes part of has no module of
+ * its own. @param key (out) its new key, in the plan's arena. */
 static int32_t adapt(lr_rules_run *r, lr_piece *piece, lr_op **op, const char **key)
 {
     size_t length;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * How the bytes of operations are made: any part of a node out of parts of its inputs, going down. Most operations only
- * move elements, so a part is copied from where it is; what is not in memory is read in pieces of a good size. A node
- * keeps what the next part will need too: a few rows of a transpose, a few rows of what is cut across, all of the input
- * of a transpose that is not in memory, if that is small. */
+ * Evaluates operations: computes any range of a node from ranges of its inputs, recursively. Most operations move
+ * elements, so ranges are copied from their place; data that are not in memory are read in chunks. A node caches data
+ * for the next range: a few rows of a transpose, a few rows of a strided slice, or the whole input of a transpose that
+ * is small and not in memory. */
 #include <string.h>
 
 #include "remap/ops/ops_private.h"
 
 /* A run that is shorter is no good piece to read from a file or to ask of another operation: rows are read whole. */
 enum { RUN_LEAST = 4096 };
-/* What is read, made or converted at a time. */
+/* Bytes read, produced or converted at a time. */
 enum { BLOCK = 256 * 1024 };
 
 /* Bytes of the second factor of a product that are read at a time: a multiple of all widths. */
 enum { BLOCK_OF_FACTORS = 8192 };
-/* Of what is to be turned and lies far away so much is kept; of what is larger as many rows of the result are made at a
- * time as are about half of that. */
+/* An input of a transpose that is not in memory is cached whole up to this size; for a larger one, rows of the result
+ * of about half that size are produced at a time. */
 enum { WHOLE_MOST = 64 << 20, PANEL_MOST = 32 << 20 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -426,7 +426,7 @@ static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *
     return status;
 }
 
-/* What of its input lies in a file that can be mapped is, if it was left until somebody needs it. */
+/* Maps the parts of its input that lie in mappable files, if that was postponed. */
 static int32_t map_input(rec_job *job, const lr_op *input)
 {
     while (input->kind == LR_OP_RESHAPE || input->kind == LR_OP_SLICE) {
@@ -589,7 +589,7 @@ static int32_t weight_norm_whole(rec_job *job, lr_op *op, uint8_t *target)
     return status;
 }
 
-/* Reads all of the input, and makes the lengths that are asked for of it. */
+/* Reads the whole input and computes the requested norms. */
 static int32_t norm_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
     lr_op *input = op->inputs[0];

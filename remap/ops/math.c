@@ -96,12 +96,12 @@ void lr_op_multiply_numbers(const lr_op *op, void *data, const void *other, uint
 
 /* ------------------------------------------------------------------------------------------------- weight_norm -- */
 
-/* w = v * (g / norm), in this order, as torch has it. The squares are summed in f64, element by element, from the first
- * to the last, and the norm rounded to the type that is computed in; torch sums f32 in f32, in an order that depends on
- * the machine, so a result may differ from torch's in its last bit. */
+/* w = v * (g / norm), in this order, like torch. Squares are summed in f64 in order, and the norm is rounded to the
+ * type of the computation. torch sums f32 in f32, in an order that depends on the machine, so results may differ from
+ * torch's in the last bit. */
 
-/* The square root, rounded to nearest. The C library has it in a library of its own, which core does without. Digit by
- * digit, two bits of the number for each of the root; a root of 54 bits is never half-way between two of 53. */
+/* The square root, rounded to nearest. The C library has it in libm, which core does not link. Computes digit by digit,
+ * two bits of the number for each bit of the root; a root of 54 bits is never half-way between two of 53. */
 static double square_root(double x)
 {
     uint64_t bits, digits, root = 0, rest = 0;

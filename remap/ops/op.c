@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Operations: nodes, what each needs of its inputs, and the shape it has. What comes to the same is made the same: a
- * slice of everything is its input, a transpose of a transpose what was transposed. */
+ * Operations: nodes, their inputs and shapes. Trivial operations are simplified: a slice of everything is its input, a
+ * transpose of a transpose is the original. */
 #include <string.h>
 
 #include "remap/ops/ops_private.h"
@@ -17,8 +17,8 @@ static uint64_t aligned(uint64_t size)
     return (size + 7) & ~UINT64_C(7);
 }
 
-/* A node without its union. `extra` bytes are behind it (*behind), and `keeps` a place for what it keeps. Its size is
- * that of its shape, 0 where elements have none. NULL: the job has failed. */
+/* Allocates a node without its union, with `extra` bytes after it (*behind) and a cache of `keeps`. Its size follows
+ * from its shape; 0 for types without an element size. NULL: the job has failed. */
 static lr_op *node_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *shape, uint32_t rank,
                        lr_op *const *inputs, uint64_t input_count, uint64_t extra, bool keeps, void **behind)
 {

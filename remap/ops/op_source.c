@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A node as a source: bytes that an operation makes when somebody asks for them. In pieces it keeps no more than the
- * operation needs; who asks for the view gets all of it, kept as long as the source. */
+ * A node as a source: its bytes are computed on demand. Reads of ranges keep only what the operation caches; the view
+ * computes everything and keeps it as long as the source. */
 #include "remap/ops/ops_private.h"
 
 static uint64_t computed_size(const rec_source *source)

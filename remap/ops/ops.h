@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Operations on tensors: what a plan does to them on the way. An operation is a node over its inputs; its dtype and
- * shape are known at once, its bytes are made when they are asked for, one tensor at a time.
- * It never knows of keys, rules or modules: the caller says which tensor it was.
- * Nodes are counted. A finished node becomes a source (lr_op_data), so that a tensor made by a plan is deferred data
- * like any other: readers, writers and copies of the record need to know nothing of operations. */
+ * Operations on tensors, for plans. An operation is a node with inputs; its dtype and shape are known at once, its
+ * bytes are computed on demand, one tensor at a time. It knows no keys, rules or modules: the caller reports which
+ * tensor failed. Nodes are reference-counted. A finished node becomes a source (lr_op_data), so that a tensor made by
+ * a plan is deferred data like any other: readers, writers and copies of the record do not know operations. */
 #ifndef LR_OPS_H
 #define LR_OPS_H
 
@@ -42,7 +41,7 @@ lr_op *lr_op_transpose(rec_job *job, lr_op *input);
 /** @param axis below the rank. Spans lie within the axis; an index may come once, twice or never. Neighbours are joined
  *  to one span. This is splitting, taking groups apart and permuting in one. */
 lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spans, uint64_t count);
-/** All shapes must agree but for `axis`; all dtypes too. */
+/** All shapes must agree except in `axis`; all dtypes too. */
 lr_op *lr_op_join(rec_job *job, lr_op *const *inputs, uint64_t count, uint32_t axis);
 lr_op *lr_op_stack(rec_job *job, lr_op *const *inputs, uint64_t count);
 lr_op *lr_op_reshape(rec_job *job, lr_op *input, const uint64_t *shape, uint32_t rank);
@@ -75,7 +74,7 @@ rec_dtype lr_op_dtype(const lr_op *op);
 uint32_t lr_op_rank(const lr_op *op);
 const uint64_t *lr_op_shape(const lr_op *op);
 uint64_t lr_op_nbytes(const lr_op *op);
-/** The tensor of an LR_OP_TENSOR had a dtype of its own words (opaque, qfloat): they, else NULL. */
+/** The dtype name of an LR_OP_TENSOR without a number type (opaque, qfloat), or NULL. */
 const rec_value *lr_op_dtype_value(const lr_op *op);
 /** Its elements as numbers, where the tensor is kept in blocks and has these: another LR_OP_TENSOR, borrowed; else
  * NULL. */

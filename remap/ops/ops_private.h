@@ -31,7 +31,7 @@ struct lr_op {
     uint8_t rank;
     uint8_t depth;   /**< nodes on the longest way down */
     uint32_t axis;   /**< SLICE, JOIN (STACK: 0); of WEIGHT_NORM, NORM: the axis that g keeps, its rank: none */
-    uint32_t weight; /**< nodes below it, each as often as it is reached: bounds the work of evaluation */
+    uint32_t weight; /**< nodes below it, counted once per path: bounds the work of evaluation */
     uint64_t nbytes;
     const uint64_t *shape;
     uint64_t input_count;
@@ -53,7 +53,7 @@ struct lr_op {
     } u;
 };
 
-/** Widths are 1, 2, 4, 8; 0 of what has no element size. */
+/** Widths are 1, 2, 4, 8; 0 for types without an element size. */
 static inline uint32_t lr_op_width(const lr_op *op)
 {
     return rec_dtype_bits(op->dtype) / 8;
@@ -68,7 +68,7 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
 /** Frees what this node and those below it keep. */
 void lr_op_forget(lr_op *op);
 
-/** What a chain of reshapes is of; the node itself if it is none (op.c). */
+/** The input of a chain of reshapes; the node itself without one (op.c). */
 const lr_op *lr_op_reshaped(const lr_op *op);
 
 /* Numbers (math.c). All are little-endian, at any alignment. */

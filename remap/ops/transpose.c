@@ -51,7 +51,7 @@ void lr_transpose_plain(const void *from, uint64_t from_stride, void *to, uint64
     }
 }
 
-/* What is smaller stays in the caches, and may well be read from there soon. */
+/* Smaller outputs stay in the caches, where they are probably read soon. */
 #define STREAM_FROM (UINT64_C(1) << 20)
 /* Fewer bytes of each input row: the memory is not read in order enough for whole lines of output to pay. */
 enum { STREAM_COLUMN_BYTES = 1024 };
@@ -122,7 +122,7 @@ void lr_transpose(const void *from, uint64_t from_stride, void *to, uint64_t to_
         m = columns - columns % kernel->columns;
         by_kernel(kernel, from, from_stride, to, to_stride, n, m, width);
     }
-    /* What is left: below the blocks, and beside them. */
+    /* The remainder: below the blocks, and to their right. */
     if (n < rows) {
         lr_transpose_plain((const uint8_t *)from + n * from_stride, from_stride, (uint8_t *)to + n * width, to_stride,
                            rows - n, columns, width);

@@ -17,10 +17,10 @@ enum { LINE = LR_TRANSPOSE_LINE };
 /* Rows that are fetched ahead when the output is read again soon: 16 to 128 were tried. */
 enum { AHEAD = 64 };
 
-/** Makes a kernel of `block`, which turns `row_count` x `column_count` elements of `width` bytes. Streaming goes along
- *  the input's rows: the processor sees what comes next, and the output does not pass through the caches. Otherwise a
- *  few rows of output at a time are written from their beginning to their end, so that their lines are in a cache; the
- *  input then is fetched ahead, as it is in many pages. */
+/** Makes a kernel of `block`, which transposes `row_count` x `column_count` elements of `width` bytes. With streaming
+ * it walks along the input's rows: the processor prefetches, and the output bypasses the caches. Otherwise it writes a
+ * few rows of output at a time, so that their lines stay in a cache, and prefetches the input, which lies in many
+ * pages. */
 #define KERNEL(target, name, block, width, row_count, column_count)                                                    \
     target static void name(const uint8_t *from, uint64_t from_stride, uint8_t *to, uint64_t to_stride, uint64_t rows, \
                             uint64_t columns, bool stream)                                                             \
@@ -30,7 +30,7 @@ enum { AHEAD = 64 };
                 for (uint64_t j = 0; j < columns; j += (column_count))                                                 \
                     block(from + i * from_stride + j * (width), from_stride, to + j * to_stride + i * (width),         \
                           to_stride, true);                                                                            \
-            _mm_sfence(); /* streamed bytes must not be seen later than what is stored after the return */             \
+            _mm_sfence(); /* streaming stores become visible before stores after the return */                         \
             return;                                                                                                    \
         }                                                                                                              \
         for (uint64_t strip = 0; strip < columns; strip += 4 * (column_count)) {                                       \
@@ -52,7 +52,7 @@ enum { AHEAD = 64 };
 
 /* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
 
-/** Makes a copy whose whole lines go past the caches; what is beside them is left to the next or was before. */
+/** Makes a copy function whose full lines bypass the caches; partial lines are copied plainly. */
 #define COPY(target, name, put, get, size)                                    \
     target static void name(uint8_t *to, const uint8_t *from, uint64_t count) \
     {                                                                         \

@@ -50,7 +50,7 @@ bool lr_plan_is_raw(const char *name, uint64_t length)
            ((name[2] >= 'a' && name[2] <= 'z') || (name[2] >= 'A' && name[2] <= 'Z') || name[2] == '_');
 }
 
-/* Backwards names are those of a record, as PyTorch has them. */
+/* In a reverse conversion names are those of a record, like PyTorch's. */
 static bool loses_raw(const lister *l, const char *name, uint64_t length)
 {
     const rec_record *record = l->source->record;
@@ -165,7 +165,7 @@ static int by_text(const void *a, const void *b)
 lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length)
 {
     uint64_t low = 0, high = source->key_count;
-    if (!source->sorted) { /* when one is asked for the first time */
+    if (!source->sorted) { /* on first use */
         source->sorted = lr_alloc(job->allocator, (high + 1) * sizeof *source->sorted);
         if (!source->sorted) {
             (void)lr_fail_memory(job, high * sizeof *source->sorted);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A plan's lines. While it is made they are kept short, for there may be millions and few plans are read line by line;
- * they are written out when somebody asks for the first one. */
+ * The lines of a plan. They are stored compactly while the plan is made, for there may be millions and few plans are
+ * read line by line; the first access expands them. */
 #include "core/config/config.h"
 #include "remap/plan/plan.h"
 
@@ -132,7 +132,7 @@ const rec_plan_line *lr_plan_lines(rec_plan *plan)
         return plan->shown;
     }
     inputs = count_inputs(plan);
-    /* The names of the inputs stand behind the lines. */
+    /* The names of the inputs follow the lines. */
     if (!lr_mul(count + 1, sizeof *lines, &lines_size) || !lr_mul(inputs, sizeof *next, &size) ||
         !lr_add(size, lines_size, &size)) {
         size = UINT64_MAX;

@@ -170,7 +170,7 @@ const char *lr_plan_shown(const rec_plan *plan, const char *path)
 
 /* ------------------------------------------------------------------------------------------------------ pieces -- */
 
-/* A key's own text, where a destination key is that or its end, as it is where no rule acts. */
+/* The text of a key if the destination key equals it or its end, so that no copy is needed where no rule acts. */
 static const char *own_text(const char *text, uint64_t length, lr_key *const *inputs, uint64_t count)
 {
     const char *end = count ? inputs[0]->text + inputs[0]->length : NULL;

@@ -27,7 +27,7 @@ typedef struct lr_key {
 typedef struct lr_piece {
     struct lr_piece *next;  /**< in the order they were made */
     const char *key;        /**< destination key, dotted, before adapters rename its last part; NUL-terminated */
-    const rec_value *value; /**< what stands in the source as it is, a tensor too; NULL: `op` makes it */
+    const rec_value *value; /**< unchanged value of the source, possibly a tensor; NULL: `op` computes it */
     lr_op *op;              /**< a tensor in the source's layout: before rope, transpose and the like; or NULL */
     union {
         lr_key *one; /**< if it is made of one key */
@@ -87,7 +87,7 @@ typedef struct lr_memory {
     lr_memory_list dropped;      /**< keys that were left out, folded, in their order */
     const char *prefix;          /**< or NULL */
     lr_rules *rules;             /**< with adapter, select and lets */
-    lr_rules *recognised;        /**< what recognition did beside them, as rules */
+    lr_rules *recognised;        /**< what recognition added to them, as rules */
 } lr_memory;
 
 /** A source with its load arguments. */
@@ -124,7 +124,7 @@ typedef struct lr_node {
     struct lr_node *first, *last, *next; /**< children in the order they came */
     lr_piece *piece;                     /**< that ends here, or NULL */
     lr_piece *base; /**< the base's that ends here, whether or not another took its place; or NULL */
-    uint64_t index; /**< REC_UNKNOWN if the name is none */
+    uint64_t index; /**< REC_UNKNOWN for names that are no index */
     uint32_t length;
     uint32_t offset; /**< of the name in the keys that pass through it */
     uint32_t child_count;
@@ -132,7 +132,7 @@ typedef struct lr_node {
     uint32_t in_base : 1;      /**< the base has something here or below */
 } lr_node;
 
-/** What became of a piece, or of a place that has none: a rec_plan_line in the making. */
+/** The outcome for a piece, or for a place without one: becomes a rec_plan_line. */
 typedef struct lr_line {
     const lr_piece *piece;    /**< or NULL */
     const rec_tensor *tensor; /**< at the destination, or NULL */
@@ -155,7 +155,7 @@ typedef struct lr_said {
 
 /** What a trial found that speaks for or against the adapter, of sources that are doubted. */
 enum {
-    LR_SIGN_CLASH = 1, /**< something does not go together as the trial has it */
+    LR_SIGN_CLASH = 1, /**< tensors are inconsistent under this assumption */
     LR_SIGN_BURN = 2,  /**< it is in Burn's layout */
     LR_SIGN_TORCH = 3, /**< it is in PyTorch's */
     LR_SIGN_HINT = 4   /**< it is probably in Burn's */
@@ -213,7 +213,7 @@ struct rec_plan {
     const char *guessed;   /**< what the adapter took modules for without being told; NULL: nothing */
     bool trial;            /**< it is made to see what speaks for the adapter: signs are noted */
     lr_sign *signs;        /**< the last one first */
-    bool advises;          /**< somebody looks at it: it says which family of models its sources are of */
+    bool advises;          /**< reports the family of models of its sources */
     bool quiet;            /**< while variants are tried: problems are not kept */
     rec_plan_totals totals;
     struct lr_plan_held {
@@ -253,8 +253,8 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
  * key. `operations` and `why` live as long as the plan. @param tensor at the destination, or NULL. */
 int32_t lr_plan_line(rec_job *job, rec_plan *plan, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
                      const char *to, uint64_t length, const char *operations, const char *why);
-/** All lines, line_count and lost_count of them, the latter behind the others. NULL: out of memory. It is no operation,
- * which would have an error and a report. */
+/** All lines, line_count and lost_count of them, the latter after the others. NULL: out of memory. It is no operation,
+ * which would replace the error and report. */
 const rec_plan_line *lr_plan_lines(rec_plan *plan);
 /** Makes a piece of `count` keys and appends it. Takes a count of `op`. @param value where `op` is NULL: what it is. */
 lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,
@@ -275,7 +275,7 @@ const uint64_t *lr_piece_shape(const lr_piece *piece);
 rec_dtype lr_piece_dtype(const lr_piece *piece);
 /** Its operation, with a count more. NULL: the job has failed. */
 lr_op *lr_piece_op(rec_job *job, const lr_piece *piece);
-/** Whether nothing is to be done to a tensor to have it as an operation: its piece has none until somebody wants it. */
+/** Whether a tensor needs no operation: its piece has none until one is requested. */
 bool lr_tensor_is_plain(const rec_tensor *tensor);
 /** The parameter id that a piece came with, or NULL. */
 const char *lr_piece_id(const lr_piece *piece);
@@ -286,7 +286,7 @@ const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char 
 /** Lists the tensors and values of a source. */
 int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source);
 
-/** Whether a name is that of Rust's source, as Burn's store has it: the field r#type is `type` in a record. */
+/** Whether a name has the form of a raw identifier in Burn's store: the field r#type is `type` in a record. */
 bool lr_plan_is_raw(const char *name, uint64_t length);
 /** A key of a source by its text. NULL: it has none, or the job has failed. */
 lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length);
@@ -296,9 +296,9 @@ lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text,
 int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, lr_variables *numbers,
                        lr_memory **memory);
 void lr_memory_free(const lr_allocator *allocator, lr_memory *memory); /**< NULL is ignored */
-/** The entry of a text. NULL: there is none. */
+/** Returns the entry of a text, or NULL. */
 const lr_memory_entry *lr_memory_find(const lr_memory_list *list, const char *text, uint64_t length);
-/** An entry of the metadata as it was: a number that a format keeps as a text. */
+/** Restores an entry of the metadata: a number that a format stores as text. */
 rec_value lr_memory_value(const lr_memory *memory, const char *key, const rec_value *value);
 /** Whether a list has a key, whatever its numbers. */
 bool lr_memory_has(const lr_memory_list *list, const char *key, uint64_t length);
@@ -306,16 +306,16 @@ bool lr_memory_has(const lr_memory_list *list, const char *key, uint64_t length)
 bool lr_memory_is_digits(const char *text, uint64_t length);
 /** Folds a key: parts that are numbers become `#`. @param folded room for `length` + 1 bytes. @return its length. */
 uint64_t lr_memory_fold(const char *key, uint64_t length, char *folded);
-/** A key of the record as the file had it, before rules: numbers of lists, and without levels if `levels`.
- *  @param out NULL: it is the same. To be released. */
+/** Restores the original key of a record before rules: indices of lists, and if `levels` without added levels. @param
+ * out NULL: unchanged. Released by the caller. */
 int32_t lr_memory_restore(rec_job *job, const lr_memory *memory, bool moved, bool levels, const char *key,
                           uint64_t length, char **out);
 
 /* tree.c */
 /** Puts all pieces into plan->root. Two for one place are a problem. */
 int32_t lr_plan_tree(rec_job *job, rec_plan *plan);
-lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length); /**< NULL if there is none */
-/** The first piece at or below a node: of a source where there is one, else of the base. NULL if there is none. */
+lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length); /**< NULL: not found */
+/** Returns the first piece at or below a node, from a source if there is one, else from the base; may be NULL. */
 lr_piece *lr_node_piece(const lr_node *node);
 /** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index);

@@ -96,7 +96,7 @@ static lr_node *find(const table *t, const lr_node *parent, const char *name, ui
     return node;
 }
 
-/* The child of that name, made if there is none. NULL: the job has failed. */
+/* Finds or makes the child of that name. NULL: the job has failed. */
 static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, const char *name, uint64_t length,
                       uint64_t offset)
 {

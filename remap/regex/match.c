@@ -5,8 +5,8 @@
 #include "remap/regex/regex_private.h"
 
 enum {
-    /* Steps of one search: enough for what is meant, and over in a millisecond where it is not. A long text gets its
-     * length squared, which an unanchored `.+` needs. */
+    /* Steps of one search: enough for reasonable patterns, and a bound of a millisecond for others. Long texts get
+     * their length squared, which an unanchored `.+` needs. */
     STEPS = 100000,
     STEPS_MOST = 1000000,
     /* KiB for what a search may come back to. */
@@ -297,7 +297,7 @@ int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matche
     out->used = 0;
     while (found > 0) {
         (void)lr_match_group(matcher, 0, &begin, &end);
-        if (begin == end && matches && end == copied) { /* an empty match right behind a match does not count */
+        if (begin == end && matches && end == copied) { /* an empty match right after a match does not count */
             from = next_character(text, length, end);
         } else {
             if (append(job, out, text + copied, begin - copied) != REC_OK ||

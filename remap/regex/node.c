@@ -32,7 +32,7 @@ static uint64_t set_weight(const lr_re_set *set)
     return weight;
 }
 
-/* What is known of a node, from its parts. */
+/* Computes the properties of a node from its children. */
 void lr_re_node_learn(lr_re_node *n)
 {
     const lr_re_node *first = n->count ? n->nodes[0] : NULL;

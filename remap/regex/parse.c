@@ -276,7 +276,7 @@ static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
     return true;
 }
 
-/* Flags up to the `:` or `)` behind them, which stays. @param any whether there are any. */
+/* Parses flags up to the `:` or `)`, which remains. @param any whether there are any. */
 static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
 {
     static const char letters[] = "imsUuxR";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Regular expressions of remap rules: the syntax and meaning of Rust's `regex` crate, run by PCRE2.
- * A pattern that Rust's engine would refuse is refused; one that PCRE2 would read otherwise is translated or, where it
- * is rare, refused by name too: never misread. Matching is bounded: no pattern can hang, or eat memory. The tree of a
- * pattern lies in one arena and lives as long as its lr_regex; a result is its matcher's. Regexes and templates are not
- * changed once they are made, a matcher is for one thread at a time. */
+ * Regular expressions of remap rules: syntax and semantics of Rust's `regex` crate, executed by PCRE2. Patterns that
+ * Rust's engine rejects are rejected. Patterns that PCRE2 would interpret differently are translated or, if rare,
+ * rejected by name. Matching is bounded in time and memory. The tree of a pattern lies in one arena and lives as long
+ * as its lr_regex; results belong to the matcher. Regexes and templates are immutable; a matcher is for one thread at
+ * a time. */
 #ifndef LR_REGEX_H
 #define LR_REGEX_H
 
@@ -15,20 +15,17 @@ typedef struct lr_regex lr_regex;
  *  place in it and what to write instead. Memory from the context's allocator. */
 lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *place);
 void lr_regex_free(lr_regex *regex); /**< NULL is ignored */
-/** @return the pattern as it was written. */
+/** @return the source text of the pattern. */
 const char *lr_regex_pattern(const lr_regex *regex);
 /** @return the number of groups, the whole match not counted. */
 uint32_t lr_regex_groups(const lr_regex *regex);
-/** @return the number of the group of that name, 0 if there is none. */
+/** @return the number of the group of that name; 0: unknown. */
 uint32_t lr_regex_group(const lr_regex *regex, const char *name, size_t length);
 
 /** A replacement in Rust's syntax: `$1`, `${name}`, `$$`; parsed once. */
 typedef struct lr_template lr_template;
-/**
- * @param strict false: a group that the pattern lacks is empty, as in Rust, with a note (REC_NOTE_RULE) that says what
- *        was probably meant (`$1x`: write `${1}x`; `\1`: write `$1`); true: it is refused.
- * NULL: the job has failed.
- */
+/** @param strict false: a group that the pattern lacks is empty, as in Rust, with a note (REC_NOTE_RULE) that suggests
+ * the correct form (`$1x`: write `${1}x`; `\1`: write `$1`); true: it is rejected. NULL: the job has failed. */
 lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *regex, bool strict,
                              const lr_location *place);
 void lr_template_free(lr_template *replacement);
@@ -36,7 +33,7 @@ const char *lr_template_text(const lr_template *replacement);
 /** Whether a group, by number or by its name, stands in it. */
 bool lr_template_uses(const lr_template *replacement, uint32_t group);
 
-/** What matching needs beside the pattern; used for any number of patterns, by one thread at a time. */
+/** State for matching; serves any number of patterns, one thread at a time. */
 typedef struct lr_matcher lr_matcher;
 lr_matcher *lr_matcher_new(rec_job *job);
 void lr_matcher_free(lr_matcher *matcher);
@@ -131,7 +128,7 @@ typedef struct lr_re_node {
     /* SEQUENCE, CHOICE, GROUP, REPEAT */
     uint32_t count;
     const struct lr_re_node *const *nodes;
-    /* What is known of any node. */
+    /* Properties of every node. */
     bool nullable;   /**< can match the empty text */
     bool no_text;    /**< can match nothing else */
     bool empty_last; /**< the empty text is what it tries last, if at all */
@@ -146,7 +143,7 @@ const lr_re_node *lr_regex_tree(const lr_regex *regex);
  *          classes that decide. */
 int lr_re_set_has(const lr_re_set *set, uint32_t character);
 
-/** A piece of a replacement: text as it is, or a group of the pattern. */
+/** Part of a replacement: literal text, or a group of the pattern. */
 typedef struct lr_template_piece {
     const char *text; /**< LITERAL: not NUL-terminated; NULL: a group */
     uint32_t length;

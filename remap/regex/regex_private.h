@@ -81,9 +81,9 @@ void *lr_re_fail_memory(lr_re_parser *p);
 uint32_t lr_re_peek(const lr_re_parser *p, const char *at, uint32_t *size);
 /** UTF-8 of a character. @return its bytes, 1 to 4. */
 uint32_t lr_re_encode(uint32_t character, char bytes[4]);
-/** Whether the pattern goes on with a word; then it is passed. */
+/** Consumes a word if the pattern continues with it. */
 bool lr_re_take(lr_re_parser *p, const char *word);
-/** The character behind the one at `p->at`, 0 for the end. */
+/** The character after the one at `p->at`, 0 at the end. */
 uint32_t lr_re_second(const lr_re_parser *p);
 /** What an escape stands for. */
 typedef struct lr_re_escape {
@@ -126,7 +126,7 @@ struct lr_regex {
     uint32_t name_count;
     pcre2_code *code;
     uint32_t pairs; /**< of PCRE2's groups, the whole match too */
-    /* What every text has that matches, so that most others need no search. */
+    /* Literals that every match contains, so that most other texts need no search. */
     const lr_re_node *head, *tail,
         *inside; /**< literals: it begins, ends with them, holds it; NULL: nothing is known */
 };

@@ -39,7 +39,7 @@ static int32_t keep_text(reader *r, const char *text, size_t length)
     return length ? keep(r, &piece) : REC_OK;
 }
 
-/* What is probably not meant: an error for who is strict, else a note. */
+/* A probable mistake: an error if strict, else a note. */
 static int32_t doubt(reader *r, const char *what)
 {
     const lr_location *place = r->place;
@@ -74,7 +74,7 @@ static bool number_of(const char *name, size_t length, uint64_t *number)
     return any;
 }
 
-/* @param all,all_length as it is written, with its `$` */
+/* @param all,all_length the source text, with its `$` */
 static int32_t lacks_group(reader *r, const char *name, size_t length, const char *all, size_t all_length)
 {
     char what[400];
@@ -116,7 +116,7 @@ static int32_t lacks_group(reader *r, const char *name, size_t length, const cha
     return doubt(r, what);
 }
 
-/* A group, at its `$`. @param end behind it. @return 1, 0 if it is no group, -1: the job has failed. */
+/* Parses a group at its `$`. @param end after it. @return 1; 0: not a group; -1: the job has failed. */
 static int read_group(reader *r, const char *dollar, const char **end)
 {
     const char *name = dollar + 1, *stop;

@@ -7,7 +7,7 @@
 
 enum { REPEAT_MOST = 65535 }; /* PCRE2's */
 
-/* The characters of `\w` as Rust has them (annex C of UTS #18), for a class; PCRE2's own `\w` and `\s` are others. */
+/* The characters of `\w` in Rust (annex C of UTS #18), for a class; PCRE2's own `\w` and `\s` differ. */
 #define WORD "0-9A-Z_a-z\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}\\x{200c}\\x{200d}"
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
@@ -51,7 +51,7 @@ static void write_literal(writer *w, const lr_re_node *n)
     }
 }
 
-/* The inside of a class: all of a set but `\W`, which no class of PCRE2 can hold beside others. */
+/* The inside of a class: all sets except `\W`, which no class of PCRE2 can combine with others. */
 static void write_inside(writer *w, const lr_re_set *set)
 {
     static const char *const words[] = {"\\p{Nd}", "\\p{White_Space}", WORD, "\\P{Nd}", "\\P{White_Space}"};

@@ -23,8 +23,8 @@ static int32_t add_taken(lr_reverse *b, uint64_t from, const char *key, lr_op *o
     return b->job->error.status;
 }
 
-/* The only text that a stack or a join makes the key of. @return 1 it is in `origins`, 0 there is none, -1: the job has
- * failed, 2: there is a problem. */
+/* Finds the only text that a stack or a join turns into the key. @return 1: it is in `origins`; 0: none; -1: the job
+ * has failed; 2: there is a problem. */
 static int one_origin(lr_reverse *b, uint64_t rule, const lr_back *back, const char *key, const char *fixed,
                       lr_origins *origins)
 {

@@ -242,7 +242,7 @@ static void note_groups(lr_back *back, const lr_re_node *node, bool may_miss)
     }
 }
 
-/* Whether every text of a node holds something beside dots that is spelled out. */
+/* Whether every text of a node contains a literal other than dots. */
 static bool spells(const lr_re_node *node)
 {
     switch (node->kind) {

@@ -28,7 +28,7 @@ static void put(bits *b, size_t at)
     b->words[at / 64] |= UINT64_C(1) << (at % 64);
 }
 
-/* The first place from `at` on that is in the set, `end` if there is none below it. */
+/* The first position from `at` on that is in the set, or `end`. */
 static size_t following(const bits *b, size_t at, size_t end)
 {
     while (at < end) {
@@ -81,7 +81,7 @@ static bool same_letters(const char *a, const char *b, size_t length, bool icase
     return true;
 }
 
-/* The character at a place of UTF-8 text, U+FFFD for what is none. @param length (out) its bytes. */
+/* The character at a position of UTF-8 text, U+FFFD if invalid. @param length (out) its bytes. */
 static uint32_t character_at(const text_of *t, size_t at, size_t *length)
 {
     unsigned char first = (unsigned char)t->text[at];
@@ -200,7 +200,7 @@ typedef struct finder {
     size_t part_length, fixed_length;
     lr_origins *out;
     place now;
-    place *first; /* places that do not overlap, from the left; NULL: they are not asked for */
+    place *first; /* positions that do not overlap, from the left; NULL: not requested */
     uint32_t firsts;
     uint64_t tried;
 } finder;

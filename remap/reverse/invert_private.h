@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A rule `PATTERN => REPLACEMENT` backwards: which texts does it make into a given one?
- *
- * The replacement's form is looked for in the text; what its groups hold must fit their parts of the pattern. The
- * pattern is then written out with those groups: what they do not hold must be one of few texts (`[kv]`,
- * `(?:bert|roberta)`, an optional part), and a `.` outside of groups stands for a dot, since it was meant for one.
- * Every text found this way is put through the rule, and is an answer only if it comes out as the given one. */
+ * Inverts a rule `PATTERN => REPLACEMENT`: finds the texts that it turns into a given one. The form of the replacement
+ * is searched in the text, and the contents of its groups must match their parts of the pattern. The pattern is then
+ * written out with those groups. The rest of it must be one of few texts (`[kv]`, `(?:bert|roberta)`, an optional
+ * part); a `.` outside of groups stands for a dot. Each candidate is put through the rule, and counts only if the
+ * given text results. */
 #ifndef LR_INVERT_PRIVATE_H
 #define LR_INVERT_PRIVATE_H
 
@@ -39,7 +38,7 @@ typedef struct lr_origins {
     uint64_t room;
     lr_origin *list;
     uint64_t count, list_room;
-    bool lost; /**< the replacement's form is in the text, but lr_back_reason() forbids to tell of what it was made */
+    bool lost;     /**< the text has the replacement's form, but lr_back_reason() does not allow to find its origin */
     bool overflow; /**< there may be too many; none is in the list */
 } lr_origins;
 

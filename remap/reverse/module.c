@@ -93,7 +93,7 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
     }
 }
 
-/* What makes up the module of a tensor, where no rule and no type names it: all norms agree in gamma and beta. */
+/* Recognises the module of a tensor that no rule and no type names: all norms have gamma and beta. */
 static const char *recognised(const lr_back_item *one, const char *field)
 {
     const char *module = one->input_count == 1 ? one->inputs[0]->module : NULL;
@@ -125,7 +125,7 @@ static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, co
         *type = one->linear == 1 ? "Linear" : NULL;
         return REC_OK;
     }
-    if (one->module) { /* a module of one's own has its fields as they are */
+    if (one->module) { /* fields of a custom module are unchanged */
         *type = lr_adapt_known(one->module) ? one->module : NULL;
         return REC_OK;
     }

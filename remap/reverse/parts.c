@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Going backwards: the tensors of PyTorch's modules, which Burn has in parts and under other names, are put together.
- * A type says where these modules are; without one the record must show it: gates, or a layer's fields. An attention of
- * one's own looks like Burn's unless the record has its constants. */
+ * Reverse conversion: joins the tensors that Burn splits or renames into those of PyTorch's modules. A type names
+ * these modules; without one the record must show them by gates, or by a layer's fields. A custom attention looks like
+ * Burn's unless the record has Burn's constants. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static bool has(const texts *t, const char *text, size_t head, const char *below
            bsearch(&key, t->list, (size_t)t->count, sizeof *t->list, by_text) != NULL;
 }
 
-/* Whether a text goes on with one of some names and a dot. */
+/* Whether a text continues with one of some names and a dot. */
 static bool goes_on(const char *text, const char *const *names)
 {
     for (size_t i = 0; names[i]; i++) {

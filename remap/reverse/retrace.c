@@ -183,7 +183,7 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
             fired = (uint8_t *)r->bytes.at + to->fired + number + 1;
             *fired = (uint8_t)(origin->places < UINT8_MAX ? origin->places : UINT8_MAX);
         }
-        if (leaves) { /* it goes on as it is */
+        if (leaves) { /* unchanged */
             if (r->next.count == r->next.room) {
                 lr_walker *to = add(r, &r->next, "", 0);
                 if (!to) {

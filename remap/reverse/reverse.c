@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A profile backwards: from Burn's keys and layouts to those of the file they came from, in the reverse order of the
- * forward way. What cannot be told for sure is a problem of the plan, never a guess. */
+ * Applies a profile backwards: from Burn's keys and layouts to those of the original file, in reverse order.
+ * Ambiguities are problems of the plan; nothing is guessed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,8 +40,8 @@ static int32_t left_out(lr_reverse *b, lr_key *key, int32_t action, const char *
     return lr_back_issue(b, REC_PROBLEM_UNEXPECTED, 0, key->text, why, text, "");
 }
 
-/* The key without levels that no type tells and, if `moved`, as it was before gaps were closed. @param out NULL: it is
- * the same. */
+/* The key without levels that no type shows and, if `moved`, with the indices before gaps were closed. @param out NULL:
+ * unchanged. */
 static int32_t restore(lr_reverse *b, const lr_key *key, bool moved, char **out)
 {
     bool keep_gaps = b->source->gaps_given && !b->source->close_gaps;

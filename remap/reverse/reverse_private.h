@@ -23,7 +23,7 @@ typedef struct lr_candidate {
 typedef struct lr_candidates {
     lr_candidate *list;
     uint64_t count;
-    uint64_t lost;     /**< a rename by index + 1 that may have made it, of what cannot be told; 0: none */
+    uint64_t lost;     /**< index + 1 of a rename that may have made an ambiguous key; 0: none */
     uint64_t overflow; /**< a rename by index + 1 that may have made it of too many texts; 0: none */
     bool split;        /**< some are split */
     bool dropped;      /**< there were others, but a rule drops them */
@@ -90,9 +90,9 @@ void lr_back_type_end(rec_job *job);
  *        place, then `clean` is the key.
  */
 const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean);
-/** Follows a key to the first module whose name the caller knows. @param known whether it does; @param below (out)
- * where the key goes on, without names of variants as above. @param listed (out) the module is an element of a list.
- *  @return the layout; NULL: there is none. */
+/** Follows a key to the first module whose name the caller knows. @param known whether it does; @param below (out) the
+ * rest of the key, without names of variants as above. @param listed (out) the module is an element of a list. @return
+ * the layout, or NULL. */
 const rec_layout *lr_back_type_first(const lr_back_type *type, const char *text, uint64_t length,
                                      bool (*known)(const rec_layout *layout), uint64_t *below, bool *listed);
 
@@ -144,12 +144,12 @@ struct lr_trace {
 
 /* reverse.c and those below */
 
-/** Room for keys of modules that are put together: longer ones stay as they are. */
+/** Room for keys of modules that are joined: longer ones stay unchanged. */
 enum { LR_BACK_NAME_ROOM = 1024 };
 
 /** A module of PyTorch's in the record (parts.c). */
 typedef struct lr_back_site {
-    const struct lr_torch_kind *kind; /**< NULL: there is none */
+    const struct lr_torch_kind *kind; /**< may be NULL */
     uint32_t length;                  /**< of the module's path, or of the list's that has the layers of one */
     uint32_t below;                   /**< where the path below Burn's module begins in the key */
     uint32_t layer;
@@ -160,7 +160,7 @@ typedef struct lr_back_site {
 typedef struct lr_back_item {
     lr_back_site site;
     const char *text;  /**< its key in Burn's layout, without prefix and variants, before gaps were closed */
-    const char *place; /**< the same as the record has it, with closed gaps: what rules for places see */
+    const char *place; /**< the same with closed gaps, as in the record: for rules on places */
     lr_op *op;
     lr_key *const *inputs;
     uint64_t input_count;
@@ -245,7 +245,7 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
 
 /** Finds the module that each item is a part of: by the type, or by what the record shows. */
 int32_t lr_back_find_sites(lr_reverse *b);
-/** Puts the items of these modules together under PyTorch's names, unless rules speak of what is inside. */
+/** Joins the items of these modules under PyTorch's names, unless rules match their contents. */
 int32_t lr_back_put_together(lr_reverse *b);
 /* gaps.c */
 

@@ -5,7 +5,7 @@
 
 #include "remap/reverse/invert_private.h"
 
-/* A piece of a text to be: as it is, a group's text, or the part's name. */
+/* Part of a text to build: literal text, a group, or the part's name. */
 typedef struct piece {
     const char *text; /* NULL: a group, or the part */
     uint32_t length;

@@ -25,7 +25,7 @@ typedef struct lr_term {
 
 /** `EXPRESSION [if NAME]` */
 typedef struct lr_choice {
-    const char *text; /**< the expression as it was written */
+    const char *text; /**< the source text of the expression */
     const lr_term *terms;
     const char *condition; /**< or NULL */
 } lr_choice;

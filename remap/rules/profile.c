@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Profiles: where they are found, and what becomes of `include` and `less`. */
+ * Profiles: finds them, and resolves `include` and `less`. */
 #include "remap/rules/rules_private.h"
 
 #include <dirent.h>
@@ -192,7 +192,7 @@ int32_t lr_library_each(lr_library *library,
 
 /* ----------------------------------------------------------------------------------------------------- by name -- */
 
-/** What is looked for among all profiles. */
+/** A search in all profiles. */
 typedef struct search {
     const char *name;
     const lr_profile_section *except;  /**< the profile that asks: it does not mean itself */
@@ -313,8 +313,8 @@ static const lr_profile_section *find_in_file(lr_library *library, const char *p
     return NULL;
 }
 
-/* Takes "FILE.ini" or "FILE.ini:NAME" apart. @return the length of the file's part, 0 if the text is a name alone.
- * @param name (out) NULL if there is none. */
+/* Splits "FILE.ini" or "FILE.ini:NAME". @return the length of the file's part, 0 for a plain name. @param name (out)
+ * may be NULL. */
 static size_t file_part(const char *text, const char **name)
 {
     const char *colon = strrchr(text, ':');
@@ -328,7 +328,7 @@ static size_t file_part(const char *text, const char **name)
     return length > 4 && strcmp(text + length - 4, ".ini") == 0 ? length : 0;
 }
 
-/* Any spelling. @param beside the file that a relative path starts from, or NULL. */
+/* Finds a profile by any spelling. @param beside the file that relative paths start from, or NULL. */
 static const lr_profile_section *find(lr_library *library, const char *text, const frame *asker, const char *beside,
                                       uint32_t line, const lr_config **config)
 {

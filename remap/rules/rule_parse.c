@@ -81,7 +81,7 @@ static span trim(const char *at, const char *end)
     return (span){at, (size_t)(end - at)};
 }
 
-/* Cuts a text at the first `mark` with blanks (or an end of the text) on both sides. @return false if there is none. */
+/* Splits a text at the first `mark` with blanks (or an end of the text) on both sides. @return false: not found. */
 static bool cut(span text, const char *mark, span *left, span *right)
 {
     const char *end = text.at + text.length;
@@ -539,7 +539,7 @@ static int32_t parse_tie(parser *p, span text)
     return p->job->error.status;
 }
 
-/* What stands after the pattern's ` | `. */
+/* Parses the text after the pattern's ` | `. */
 static int32_t parse_arguments(parser *p, span text, bool given)
 {
     char buffer[LR_NAME_MOST];
@@ -573,7 +573,7 @@ static int32_t parse_arguments(parser *p, span text, bool given)
     }
 }
 
-/* What stands after the ` => `. */
+/* Parses the text after the ` => `. */
 static int32_t parse_replacement(parser *p, span text)
 {
     switch (p->rule->kind) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Rules: how one model family's keys and layouts become another's, as people write them. A profile is a named list of
- * them in an INI file, with what it includes; load arguments are a list without a name. docs/guide/plans.md has the
- * grammar. It never acts on a key or a tensor: it says what is to be done, and what the numbers are that a rule names.
- * Who asks for a list of rules owns it, and all that its rules point to. The table of adapters is nobody's: it is
- * constant. */
+ * Rules: how keys and layouts of one model family become another's. A profile is a named list of rules in an INI file,
+ * including those that it includes; load arguments are a list without a name. docs/guide/plans.md has the grammar.
+ * This room acts on no keys or tensors: it provides the rules and the numbers that they use. The caller owns a list of
+ * rules with all its contents. The table of adapters is constant. */
 #ifndef LR_RULES_H
 #define LR_RULES_H
 
@@ -36,7 +35,7 @@ enum {
 
 /** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
 typedef struct lr_amount {
-    const char *text;            /**< as it was written */
+    const char *text;            /**< source text */
     const struct lr_term *terms; /**< expression.c */
 } lr_amount;
 
@@ -49,7 +48,7 @@ typedef struct lr_rule {
     int32_t kind;    /**< LR_RULE_… */
     uint32_t number; /**< position among all rules of the list, from 1: "rule 2" */
     lr_location place;
-    const char *text;        /**< the whole value as it was written, without its key */
+    const char *text;        /**< the source text of the value, without its key */
     const char *pattern;     /**< RE as written; of TIE: DST */
     lr_regex *regex;         /**< NULL for TIE, and for a JOIN, which has one for each part */
     const char *replacement; /**< TEXT, TYPE, NAME; of TIE: SRC; NULL for those without */
@@ -69,7 +68,7 @@ typedef struct lr_rule {
     const char *profile;     /**< the profile it stands in, or NULL */
 } lr_rule;
 
-/** Whether the model computes with what is dropped, so that it is an error. */
+/** Whether the model uses the dropped tensor, so that dropping it is an error. */
 enum { LR_NEEDED_NOT = 0, LR_NEEDED = 1, LR_NEEDED_UNLESS_ZERO = 2 };
 
 /** MERGE: every source has the whole of it; WEIGHT_NORM: the length is that of the whole weight. */
@@ -120,14 +119,10 @@ int32_t lr_rules_append_one(rec_job *job, lr_rules *rules, const lr_rule *rule, 
 /** Takes a rule out. The numbers of those after it become one less. */
 void lr_rules_remove(lr_rules *rules, uint64_t index);
 
-/**
- * The rules of a profile, includes followed.
- * @param name "NAME": of the context's INI file, else of the profiles that come with the library
- *        (LIBRECORD_DATA/profiles, else LR_DATA_DIR/profiles: NAME.ini, or any *.ini that has it); "FILE.ini:NAME", or
- *        "FILE.ini" if that has one only.
- * @param beside the file that a relative FILE.ini is looked for beside; NULL: the working folder.
- * NULL: the job has failed (near misses named).
- */
+/** Loads the rules of a profile with its includes. @param name "NAME": from the context's INI file, else from the
+ * profiles of the library (LIBRECORD_DATA/profiles, else LR_DATA_DIR/profiles: NAME.ini, or any *.ini that has it);
+ * "FILE.ini:NAME", or "FILE.ini" if it has only one. @param beside the file that a relative FILE.ini starts from;
+ * NULL: the working directory. NULL: the job has failed (with similar names). */
 lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside);
 
 /* profile.c: the profiles that can be named, those of the context's INI file and those that come with the library. */
@@ -147,8 +142,8 @@ typedef struct lr_library {
 
 void lr_library_begin(lr_library *library, rec_job *job);
 void lr_library_end(lr_library *library);
-/** Calls for each profile: the context's in the order of its file, then the others in the order of their files. What is
- *  handed over lives as long as the library. @return the first status that was not REC_OK. */
+/** Calls for each profile: first the context's in the order of its file, then the others in the order of their files.
+ * The arguments live as long as the library. @return the first status that was not REC_OK. */
 int32_t lr_library_each(lr_library *library,
                         int32_t (*call)(void *user, const lr_config *config, const lr_profile_section *section),
                         void *user);
@@ -161,7 +156,7 @@ bool lr_rules_names_variables(const lr_rules *rules);
 typedef struct lr_number {
     char *name;
     double value;
-    bool used; /**< some rule asked for it */
+    bool used; /**< used by some rule */
 } lr_number;
 
 /** Where numbers come from: those that were set, then the model's configuration, then the metadata of its file. */
@@ -194,9 +189,9 @@ int32_t lr_variables_copy(rec_job *job, lr_variables *to, const lr_variables *fr
 /** `NAME=NUMBER`; true and false are 1 and 0. */
 int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assignment);
 /** Reads the numbers and bools of a configuration: `explicit_path`, else NAME.config.json (NAME: the model's file
- *  without its extensions) or config.json beside the model, or in it if it is a folder; none there is no error, one
- *  that cannot be read is. Nested ones have dotted names. The file is read by the recorder whose extension it has.
- *  @param model_path NULL: a record in memory. */
+ * without extensions) or config.json next to the model, or in it if it is a directory. A missing file is no error, an
+ * unreadable one is. Nested ones have dotted names. The recorder of the file's extension reads it. @param model_path
+ * NULL: a record in memory. */
 int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path);
 /** Takes the numbers and bools of a record's metadata, by their keys: GGUF has a model's configuration there. */
 int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record *record);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Numbers by name: those that the user sets, those of the model's own configuration (config.json beside it), which
- * whatever recorder reads such files reports as events, and those of its file's metadata. */
+ * Numbers by name: from the user, from the model's configuration (config.json next to it), which a recorder reads as
+ * events, and from the file's metadata. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -146,8 +146,8 @@ int32_t lr_variables_remember(rec_job *job, lr_variables *numbers, const char *a
 
 /* ----------------------------------------------------------------------------------------------- configuration -- */
 
-/** What a reader tells of a configuration. Only maps in maps count: what lies in lists has no name, and of one list
- *  the zeros are counted. */
+/** Receives the events of a configuration. Only maps in maps count: elements of lists have no name, and for one list
+ * the zeros are counted. */
 typedef struct reader {
     rec_job *job;
     lr_variables *numbers;

@@ -32,16 +32,16 @@ typedef struct lr_torch_kind {
 
 /* kinds.c */
 
-/** Finds a kind by Burn's name of it. NULL: there is none. */
+/** Finds a kind by its name in Burn; NULL: unknown. */
 const lr_torch_kind *lr_torch_kind_find(const char *name);
-/** The recurrent kind of so many gates. NULL: there is none. */
+/** The recurrent kind with so many gates, or NULL. */
 const lr_torch_kind *lr_torch_kind_of_gates(uint64_t gates, bool both);
 uint64_t lr_torch_part_count(const lr_torch_kind *kind);
-/** Finds a field by PyTorch's name. @param layer (out) the layer's number, 0 if the name has none.
- *  @param reversed (out) it is of the reverse direction. NULL: there is none. */
+/** Finds a field by its name in PyTorch. @param layer (out) the layer's number, 0 if the name has none. @param reversed
+ * (out) of the reverse direction. NULL: unknown. */
 const lr_torch_field *lr_torch_field_find(const lr_torch_kind *kind, const char *name, uint64_t length, uint64_t *layer,
                                           bool *reversed);
-/** Finds a field that holds modules of these kinds by Burn's name. NULL: there is none. */
+/** Finds a field that holds modules of these kinds by its name in Burn; NULL: unknown. */
 const lr_torch_field *lr_torch_holder_find(const lr_torch_kind *kind, const char *name, uint64_t length);
 
 /** Where a tensor of Burn's module stands in PyTorch's. */
@@ -50,14 +50,13 @@ typedef struct lr_torch_place {
     uint64_t room;     /**< of it */
     const char *whole; /**< the last part of `text` where it is one of several parts of a tensor; else NULL */
     const lr_torch_kind *kind;
-    uint64_t part, part_count; /**< count 1: it is a tensor of its own */
+    uint64_t part, part_count; /**< count 1: a separate tensor */
     bool linear, unsure;       /**< it is of a Linear; its name depends on the order of norms, which nothing says */
 } lr_torch_place;
 
-/** Finds PyTorch's place of a tensor of Burn's module. @param path below the module. @param layer of a recurrent
- * module.
- *  @param norm_first as lr_torch_norm_first(). @param place its text and room are given. @return false: there is none.
- */
+/** Finds PyTorch's place for a tensor of Burn's module. @param path below the module. @param layer of a recurrent
+ * module. @param norm_first as lr_torch_norm_first(). @param place the caller sets its text and room. @return false:
+ * not found. */
 bool lr_torch_back(const lr_torch_kind *kind, const char *path, uint64_t layer, int norm_first, lr_torch_place *place);
 
 /** Whether the layers of a source apply their norms first, as `norm_first` says: 1, 0; -1: nothing says. */

@@ -22,7 +22,7 @@ typedef struct lr_torch_run {
 
 /* pieces.c */
 
-/** The piece of a leaf that the adapter acts on, a tensor. NULL: there is none. */
+/** Returns the piece of a leaf that the adapter acts on, a tensor, or NULL. */
 lr_piece *lr_torch_leaf(const lr_torch_run *r, const lr_node *node, const char *name);
 /** Whether the adapter acts on the first piece at or below a node. */
 bool lr_torch_adapts(const lr_torch_run *r, const lr_node *node);

@@ -45,8 +45,8 @@ int tool_terminal_rows(void);
 int tool_terminal_columns(void);
 /* Begins a new screen, an empty one. */
 void tool_terminal_clear(void);
-/* Puts UTF-8 there, as much as fits in `room` columns; what cannot be shown becomes a question mark. May be told of
- * places that the screen has not. @return columns that it took. */
+/* Prints UTF-8, as much as fits in `room` columns; unprintable characters become question marks. Positions outside the
+ * screen are ignored. @return columns printed. */
 int tool_terminal_put(int row, int column, int room, int ink, const char *string);
 /* A whole line in one ink, the text in it. */
 void tool_terminal_bar(int row, int ink, const char *string);
@@ -56,7 +56,7 @@ int tool_terminal_width(const char *string);
 const char *tool_terminal_skip(const char *string, int columns);
 /* Shows the screen. @param row,column where the cursor stands; row -1: it is not seen. */
 void tool_terminal_show(int row, int column);
-/* Waits for a key. @param milliseconds at most; -1: for ever. @return its code point, or KEY_IS_…. */
+/* Waits for a key. @param milliseconds at most; -1: no limit. @return its code point, or KEY_IS_…. */
 int tool_terminal_key(int milliseconds);
 /* Where the mouse was when a KEY_IS_CLICK came. */
 int tool_terminal_clicked(void);
@@ -82,7 +82,7 @@ typedef struct node {
 } node;
 
 typedef struct opened_file {
-    const char *path;   /* as it was given */
+    const char *path;   /* from the command line */
     rec_record *record; /* owned by who opened it */
 } opened_file;
 
@@ -103,8 +103,8 @@ void tool_tree_free(tree *t);
 void tool_tree_begin(tree *t, uint32_t rows);
 /* @return rows of all that is unfolded. */
 uint32_t tool_tree_rows(const tree *t);
-/* Both take time by the depth of the tree and the logarithm of the number of siblings.
- * @return the node in a row; NO_NODE behind the last one. */
+/* Both are linear in the depth of the tree and logarithmic in the number of siblings. @return the node in a row;
+ * NO_NODE after the last one. */
 uint32_t tool_tree_at(const tree *t, uint32_t row);
 /* @return the row of a node whose parents are unfolded. */
 uint32_t tool_tree_row(const tree *t, uint32_t at);
@@ -119,21 +119,21 @@ void tool_tree_reveal(tree *t, uint32_t at);
 void tool_tree_show_all(tree *t, bool all);
 /* @return the file that a node is of. */
 uint32_t tool_tree_file(const tree *t, uint32_t at);
-/* Adds a node's own name as it is, control characters and all. */
+/* Adds a node's own name unchanged, with control characters. */
 void tool_tree_name(const tree *t, uint32_t at, text *name);
 /* Adds its path, as the command takes it. */
 void tool_tree_path(const tree *t, uint32_t at, text *path);
 /* The node behind or before another in the order of the files, folded or not. @return NO_NODE at the end. */
 uint32_t tool_tree_next(const tree *t, uint32_t at);
 
-/* What was looked for and found. Zero it to begin. */
+/* A search and its hits. Zero it before use. */
 typedef struct found {
     char *pattern;
     uint32_t *at; /* in the order of the files */
     uint32_t count;
 } found;
-/* Looks for a part of a path that reaches into the last name of it; without capitals in the pattern case does not
- * matter. What is hidden is not found. */
+/* Searches for paths whose last name contains the end of a match of the pattern; without capitals in the pattern case
+ * does not matter. Hidden nodes are left out. */
 void tool_tree_search(const tree *t, found *f, const char *pattern);
 /* @return the index of the first one behind (or the last one before) a node, around the end if need be. */
 uint32_t tool_found_next(const tree *t, const found *f, uint32_t at, bool forwards);
@@ -149,21 +149,21 @@ void tool_tree_json(const tree *t);
 char *tool_ask(const char *label, const char *before);
 /* Shows text until a key ends it. @param title one line. */
 void tool_page(const char *title, const char *string);
-/* The foot of a screen: the help for it, or what is to be said instead. */
+/* Prints the last line of a screen: help, or a message. */
 void tool_foot(const char *help, const char *said);
 /* Adds a sentence or figure to lines of `width` columns, behind two spaces or on a new line. */
 void tool_flow(text *t, int width, const char *string);
 
-/* Figures of tensors, worked out on a thread beside the keys. */
+/* Figures of tensors, computed on a separate thread. */
 typedef struct gauge gauge;
 gauge *tool_gauge_new(session *s);
 void tool_gauge_free(gauge *g);
-/* Waits for what is being measured. */
+/* Waits for the current measurement. */
 void tool_gauge_wait(gauge *g);
 /* Gives up what is being measured. */
 void tool_gauge_stop(gauge *g);
-/* What is known of a tensor: begins to measure it if that is nothing, and gives up another one. @return NULL while it
- * is being measured. */
+/* Returns the figures of a tensor; starts the measurement if necessary, and cancels one of another tensor. @return NULL
+ * while it is being measured. */
 typedef struct reading_of {
     const rec_tensor *tensor;
     measured m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The figures of tensors, worked out beside the keys: a large one takes a while, and nobody should wait for it. */
+ * The figures of tensors, computed on a separate thread: a large tensor takes a while, and keys must work meanwhile. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static void *work(void *user)
     return NULL;
 }
 
-/* What was measured goes to the others; what was complained of goes with it. */
+/* Adds the result to the others, with its error message. */
 static const reading_of *finish(gauge *g)
 {
     reading_of *r = &g->kept[g->next];

@@ -13,7 +13,7 @@ void tool_flow(text *t, int width, const char *string)
         bool fits = tool_terminal_width(line) + 2 + tool_terminal_width(string) <= width;
         tool_text_put(t, fits ? "  " : "\n");
     }
-    /* What is wider than a line goes on in the next one. */
+    /* Wraps text that is wider than the line. */
     while (width > 0) {
         const char *rest = tool_terminal_skip(string, width);
         if (!*rest || rest == string) {

@@ -143,7 +143,7 @@ static int lay_out(view *v, const row *rows, int count)
     return room < columns - right ? room : columns - right;
 }
 
-/* The name. One that is cut has its place among its siblings behind it, so that no two become equal. */
+/* Prints the name. A truncated name is followed by its number among its siblings, so that names stay distinct. */
 static void put_name(const view *v, int line, uint32_t at, int room, bool selected)
 {
     const node *n = &v->t->nodes[at];
@@ -360,7 +360,7 @@ static void search(view *v, bool ask, bool forwards)
     if (typed && *typed) {
         tool_tree_search(v->t, &v->found, typed);
     } else if (v->found.pattern) {
-        /* What was hidden may be seen by now. */
+        /* Hidden nodes may be visible now. */
         char *again = xstrdup(v->found.pattern);
         if (ask) {
             tool_tree_search(v->t, &v->found, again);

@@ -93,7 +93,7 @@ static void bars(text *t, int width, const measured *m)
     free(high);
 }
 
-/* What cannot be told, or not yet; NULL: it can. */
+/* Returns why the figures are missing, or not yet there; NULL: they are there. */
 static const char *excuse(const rec_tensor *tensor, const reading_of *r)
 {
     return !r                              ? "measuring…"
@@ -144,15 +144,15 @@ void tool_tensor_figures(text *t, const rec_tensor *tensor, const char *path, co
 
 enum { CELL_ROOM = NUMBER_ROOM, COLUMNS_MOST = 128 };
 
-/* Where one is in the elements. What has one dimension, and what is only bytes, fills lines. */
+/* The position in a tensor's elements. One dimension, and plain bytes, are wrapped into lines. */
 typedef struct grid {
     const rec_tensor *tensor;
     const char *path;
     rec_dtype dtype, read;  /* its own, and what elements are read as; NONE: bytes */
-    const uint8_t *bytes;   /* of what is not numbers */
+    const uint8_t *bytes;   /* of a type that is not numeric */
     uint64_t count;         /* elements, or bytes */
     uint64_t rows, columns; /* of a table; there may be several, one behind another */
-    bool wraps;             /* rows are lines of what has one dimension */
+    bool wraps;             /* rows are lines of a one-dimensional tensor */
     uint64_t at;            /* the element that the cursor is on */
     uint64_t top, left;     /* the row and column that are shown first */
     uint64_t shown;         /* rows */
@@ -181,7 +181,7 @@ static rec_dtype read_as(const rec_tensor *tensor, rec_dtype dtype)
     case REC_DTYPE_QFLOAT:
         return REC_DTYPE_NONE;
     default:
-        /* Blocks of GGUF have names of their own and can be read all the same. */
+        /* Block types of GGUF have names and can be read as numbers. */
         return rec_tensor_read(tensor, REC_DTYPE_F64, 0, rec_tensor_count(tensor) > 0, &first) == REC_OK
                    ? REC_DTYPE_F64
                    : REC_DTYPE_NONE;
@@ -358,7 +358,7 @@ static int draw_lines(int row, int most, const char *string, int ink)
     return drawn;
 }
 
-/* What stands above the table, as much as there is room for. @return the row behind it. */
+/* Prints the figures above the table, as many as fit. @return the row after them. */
 static int draw_figures(const grid *g, int row, int most, const reading_of *r)
 {
     const char *why = excuse(g->tensor, r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The terminal by ncurses, which is opened when somebody browses: no other subcommand waits for it. Standard output and
- * standard error go to temporary files meanwhile, so that nothing is printed into the screen. A signal that ends the
- * command leaves the terminal as it was, whatever the command is at. */
+ * The terminal, by ncurses, which is opened for browse alone: other subcommands do not wait for it. Standard output
+ * and standard error go to temporary files meanwhile, so that nothing is printed into the screen. A signal that ends
+ * the command restores the terminal first. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,7 +137,7 @@ char *tool_terminal_said(bool error)
     }
     said[length] = '\0';
     if (ftruncate(fileno(k->file), 0) != 0 || lseek(k->number, 0, SEEK_SET) != 0) {
-        said[0] = '\0'; /* it would be told twice */
+        said[0] = '\0'; /* it would be printed twice */
     }
     return said;
 }
@@ -427,7 +427,7 @@ int tool_terminal_put(int row, int column, int room, int ink, const char *string
             count = 0;
         }
     }
-    /* Filling the last place of a window is told as an error. */
+    /* Writing the last cell of a window returns an error. */
     (void)lib.waddnwstr(canvas, line, (int)count);
     return taken;
 }
@@ -502,7 +502,7 @@ int tool_terminal_key(int milliseconds)
     kind = lib.wget_wch(canvas, &code);
     if (kind == ERR) {
         struct termios now;
-        /* A terminal that was closed gives no keys for ever; a signal or the time only none now. */
+        /* A closed terminal returns no keys for good; after a signal or a timeout keys can follow. */
         return tcgetattr(fileno(keys), &now) != 0 || feof(keys) ? KEY_IS_GONE : KEY_IS_NOTHING;
     }
     if (kind == OK) {

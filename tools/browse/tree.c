@@ -59,7 +59,7 @@ static uint32_t rows_of(const tree *t, const node *n)
     return is_hidden(t, n) ? 0 : 1 + (n->open ? rows_before(t, n, n->count) : 0);
 }
 
-/* Works all rows out anew. */
+/* Recomputes all row counts. */
 static void count_rows(tree *t)
 {
     memset(t->sums, 0, t->count * sizeof *t->sums);
@@ -278,7 +278,7 @@ void tool_tree_begin(tree *t, uint32_t rows)
         if (n->count == 0 || is_hidden(t, n) || !t->nodes[n->parent].open) {
             continue;
         }
-        /* What stands alone is no choice. */
+        /* A single child is always unfolded. */
         uint64_t all = (uint64_t)tool_tree_rows(t) + rows_before(t, n, n->count);
         if (all <= rows || (t->nodes[n->parent].count == 1 && rows_before(t, n, n->count) < t->count)) {
             tool_tree_fold(t, i, true);

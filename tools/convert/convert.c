@@ -152,7 +152,7 @@ static void print_json(const session *s, const conversion *c, double seconds, FI
     char took[NUMBER_ROOM];
     json j;
 
-    /* A record that a plan made has no file of its own. */
+    /* A record made by a plan has no file. */
     if (!*from) {
         from = c->count == 1 && strcmp(c->inputs[0], "-") != 0
                    ? rec_recognise(s->context, tool_name_opened(c->inputs[0]))
@@ -217,8 +217,7 @@ static void print_report(const session *s, const conversion *c, double seconds)
 
 /* ------------------------------------------------------------------------------------------------- conversions -- */
 
-/* Tells what becomes of a file that is there already. @param status (out) unless it may be written, that of the
- * command. */
+/* Decides whether an existing file may be overwritten. @param status (out) otherwise the exit status. */
 static int may_write(const session *s, const conversion *c, int *status)
 {
     char *path = rec_recorder_path(c->to, c->out);

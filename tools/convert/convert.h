@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record convert: files from one recorder to another, one by one or all of a folder.
- * It changes no input; what it writes appears whole or not at all.
- * Who asked for a conversion owns what is said of it. */
+ * record convert: converts single files, or a directory, from one recorder to another. It changes no input; outputs
+ * appear whole or not at all. The caller owns the report of a conversion. */
 #ifndef RECORD_CONVERT_H
 #define RECORD_CONVERT_H
 
@@ -12,7 +11,7 @@ uint64_t tool_size_of_file(const char *path);
 /* @return the name of the index if a file was written in several parts, to be freed; NULL if it was not. An index that
  * is older than the file is of another model. */
 char *tool_index_beside(const char *path);
-/** Notes that a file was written whole where the index of an older set of files stands beside it. */
+/** Notes that a single file was written next to the index of an older set. */
 void tool_note_old_index(const char *path, notes *n);
 /* Sets a metadata entry, or removes it with an empty value: the type stays unless one is before the value; @FILE is a
  * file's text. Mistakes are printed. @param what begins messages. */

@@ -7,7 +7,7 @@
 
 #include "tools/measure/measure_private.h"
 
-/* What a tensor costs beside its bytes; and which part of a process's share one may be before all measure it. */
+/* Fixed cost of a tensor, in bytes; a tensor above 1/PART of a process's share is measured by all processes. */
 enum { COST = 4096, PART = 8 };
 
 struct measured_ahead {
@@ -146,7 +146,7 @@ int tool_measure_together(session *s, const char *path, uint64_t outcome, const 
     a = xmalloc(sizeof *a);
     *a = (struct measured_ahead){.made = xmalloc((count + 1) * sizeof *a->made), .count = count};
     for (size_t i = 0; i < count; i++) {
-        memset(&a->made[i], 0, sizeof a->made[i]); /* which travels as it is */
+        memset(&a->made[i], 0, sizeof a->made[i]); /* sent without conversion */
         a->made[i].tensor = tensors[i];
     }
     s->ahead = a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which kernels this processor can run, and what is left to do behind them. */
+ * Selects the kernels that this processor can run, and finishes their results. */
 #include "tools/measure/measure_private.h"
 
 const measure_kernels *tool_measure_kernels(size_t index)

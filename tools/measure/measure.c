@@ -44,7 +44,7 @@ double tool_root(double x)
 /* How the elements of a tensor are read. */
 typedef struct reading_as {
     rec_dtype dtype;                       /* REC_DTYPE_NONE: they are no numbers */
-    size_t width;                          /* bytes of one as it is read */
+    size_t width;                          /* bytes of an element in memory */
     bool single;                           /* measured as f32, else as f64 */
     uint64_t normal, half_over, half_zero; /* see measure_terms */
 } reading_as;
@@ -164,7 +164,7 @@ static double nth(double *values, size_t count, size_t n)
     return values[n];
 }
 
-/* Where a histogram is to begin and end: wide enough for all but what lies far from the rest, and for arithmetic. */
+/* Sets the range of a histogram: wide enough for all values except outliers, and for the arithmetic. */
 static void set_edges(const reading_as *as, double *values, size_t count, measure_terms *terms)
 {
     double quarter = nth(values, count, count / 4), last_quarter = nth(values, count, count - 1 - count / 4);
@@ -378,7 +378,7 @@ static void merge_counted(measure_counts *counts, const counted *more)
     merge(counts, &c);
 }
 
-/* The first share of a process; of the one behind the last: how many there are. */
+/* The first share of a process; for the rank after the last: the number of shares. */
 static uint64_t first_of(uint64_t shares, uint64_t ranks, uint64_t rank)
 {
     return shares / ranks * rank + shares % ranks * rank / ranks;
@@ -413,8 +413,8 @@ static rec_status gather(session *s, struct measuring *m, rec_status status)
     return status;
 }
 
-/* Makes all sums. @param s NULL: on this thread. @param status what went wrong before, which is told where others wait.
- */
+/* Computes all checksums. @param s NULL: on this thread. @param status an earlier failure, which is shared where other
+ * processes wait. */
 static rec_status make_sums(session *s, struct measuring *m, rec_status status)
 {
     uint64_t shares = shares_of(m), first = 0, end = shares;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the numbers of a tensor are like, and what they hash to: extremes, moments, counts of what is odd, a histogram,
- * SHA-256.
- * It opens no file and changes no record; it prints nothing but errors. It reads tensors in pieces with
- * rec_tensor_read(), so that it needs no memory that grows with them. What it gives is the caller's, without anything
- * to free. */
+ * Statistics and SHA-256 of a tensor's numbers: extremes, moments, counts of special values, a histogram. It opens no
+ * file, changes no record, and prints only errors. It reads tensors in chunks with rec_tensor_read(), so that memory
+ * does not grow with them. Results belong to the caller and need no release. */
 #ifndef RECORD_MEASURE_H
 #define RECORD_MEASURE_H
 
@@ -17,7 +15,7 @@ typedef struct measured {
     uint64_t subnormal;               /* at the tensor's own element type */
     uint64_t half_overflow;           /* finite floats that f16 would make infinite; integers beyond i16 */
     uint64_t half_underflow;          /* floats other than zero that f16 would make zero */
-    double min, max, mean, std, norm; /* of the finite values (std: of the population); NaN if there are none */
+    double min, max, mean, std, norm; /* of the finite values (std: of the population); NaN without finite values */
     uint64_t histogram[MEASURE_BINS]; /* all finite values; those outside low and high are in the end bins */
     double low, high;                 /* equal only if there are no finite values */
 } measured;
@@ -36,10 +34,9 @@ rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m
  * `sum` has none, its bins 0 and its edges NaN. */
 void tool_measure_add(measured *sum, const measured *more);
 
-/* SHA-256 of what a tensor is, the same in whatever file it stands: of a line `f32 [2, 3]` and a line feed, then of its
- * elements, row-major and little-endian. Burn's three bools are `bool`, one byte each, flex32 is `f32`; what is not
- * numbers is its own name and its bytes as they are.
- * @return EXIT_OK, or EXIT_ERROR with the error printed. */
+/* Computes a tensor's SHA-256, which does not depend on the file format: over a line `f32 [2, 3]` with a newline, then
+ * the elements, row-major and little-endian. Burn's three bool types are `bool`, one byte each; flex32 is `f32`; other
+ * types have their own name and their stored bytes. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
 /* The same on the calling thread, with nothing printed. @return REC_OK, else the thread has the library's error. */
 rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
@@ -53,19 +50,18 @@ typedef struct measured_tensor {
     rec_status status; /* not REC_OK: to be measured again by the caller, whose thread then has the error */
     bool numeric;
     measured m;
-    uint8_t sum[MEASURE_SUM_BYTES]; /* only if it was asked for */
+    uint8_t sum[MEASURE_SUM_BYTES]; /* if requested */
 } measured_tensor;
 enum { MEASURE_BATCH = 256 };
-/* Measures tensors from the first on, as many as go together: small ones are shared out among the threads, a large one
- * by its pieces. Pages of mapped files are given back. @param sums whether their SHA-256 is wanted. @param made (out)
- * room for MEASURE_BATCH. @return how many, at least one of `count`. */
+/* Measures the first tensors of a list, as many as form a batch: threads share small tensors, and the chunks of a large
+ * one. Pages of mapped files are dropped. @param sums also computes SHA-256. @param made (out) room for MEASURE_BATCH.
+ * @return how many, at least one of `count`. */
 size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
 
-/* Where several processes look at one file: whether all have come to the same record, or to the same failure; then each
- * measures its share of these tensors, and all have what comes of it, which tool_measure_batch() gives in this order. A
- * process that is alone does nothing here. @param outcome what loading came to, 0: well; then nothing is measured
- * otherwise.
- * @return EXIT_OK, or EXIT_ERROR: they have not; all know, and the command is at its end. */
+/* For several processes with one file: checks that all have loaded the same record, or failed alike; then each measures
+ * its share of these tensors and all exchange the results, which tool_measure_batch() returns in this order. A single
+ * process does nothing here. @param outcome of the load, 0: success; otherwise nothing is measured. @return EXIT_OK, or
+ * EXIT_ERROR: outcomes differ; all processes know it, and the command ends. */
 int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors,
                           size_t count, bool sums);
 /* @return a sum of tensors by which processes tell whether theirs are alike, with one more. */

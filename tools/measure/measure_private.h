@@ -14,8 +14,8 @@
 /* The sum that element i of a piece goes to is i % MEASURE_LANES. */
 enum { MEASURE_LANES = 16, MEASURE_BLOCK = 256, MEASURE_PIECE = 1 << 15 };
 
-/* What is asked of all pieces of a tensor. The limits are magnitudes: the bits of an absolute value, in the kernel's
- * own type. */
+/* Parameters for all chunks of a tensor. The limits are magnitudes: the bits of an absolute value, in the kernel's
+ * type. */
 typedef struct measure_terms {
     double unit;         /* a power of two that values are multiplied with before they are summed */
     double shift;        /* a value of the kernel's type; times `unit` it is taken off before, lest digits cancel */
@@ -35,7 +35,7 @@ typedef struct measure_sums {
     double first[MEASURE_LANES], second[MEASURE_LANES]; /* of value - shift, and of its square */
 } measure_sums;
 
-/* What can be added in any order. */
+/* Counts, which can be added in any order. */
 typedef struct measure_counts {
     uint64_t zeros, nan, inf, subnormal, half_over, half_zero;
     uint64_t bins[MEASURE_BINS];
@@ -64,7 +64,7 @@ extern const measure_kernels tool_measure_avx2, tool_measure_avx512;
 typedef enum tool_cpu { TOOL_CPU_AVX2, TOOL_CPU_AVX512 } tool_cpu;
 bool tool_cpu_has(tool_cpu what);
 #endif
-/* @return kernels that this processor can run, the fastest first, the plain ones last; NULL behind them. */
+/* @return the kernels that this processor can run, fastest first, plain ones last; NULL after them. */
 const measure_kernels *tool_measure_kernels(size_t index);
 
 /* -------------------------------------------------------------------------------------- for kernels by vectors -- */
@@ -85,7 +85,8 @@ enum { MEASURE_RUN = 4 };
 measure_limits tool_measure_limits(const measure_terms *terms, bool single);
 /* Counts pairs of bins: two in each 16 bits of `found`. */
 void tool_measure_count_pairs(measure_counts *counts, const uint32_t *found, size_t count);
-/* Copies `count` values to a block, with another in place of what is not finite, which is counted, and behind them. */
+/* Copies `count` values to a block, and puts `stand_in` in place of values that are not finite, which are counted, and
+ * into the rest. */
 void tool_measure_clean_f32(float *block, const float *at, size_t count, float stand_in, measure_counts *counts);
 void tool_measure_clean_f64(double *block, const double *at, size_t count, double stand_in, measure_counts *counts);
 /* At the end: pairs become bins, and what stood in for others is taken back. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The kernels in plain C: what all others are held against. */
+ * The kernels in plain C: the reference for all others. */
 #include <string.h>
 
 #include "tools/measure/measure_private.h"

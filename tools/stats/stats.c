@@ -17,7 +17,7 @@ typedef struct found {
     uint64_t nbytes;
 } found;
 
-/* What goes on from file to file. */
+/* State across the files. */
 typedef struct run {
     session *s;
     input_files in;
@@ -208,7 +208,7 @@ static void key_cells(table *t, const char *key, uint64_t repeats)
     tool_text_free(&cell);
 }
 
-/* What is told in two tables. */
+/* The two tables of the output. */
 typedef struct tables {
     table numbers, odd;
 } tables;

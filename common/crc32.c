@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * CRC-32. On x86-64 by multiplication without carries: bytes are a polynomial, and 64 of them together with the 64
- * behind become 64 that leave the same remainder. On aarch64 by its instruction. Elsewhere, and for what is short, by
- * tables. */
+ * CRC-32. On x86-64 by carry-less multiplication: bytes are a polynomial, and 64 of them are folded into the next 64
+ * with the same remainder. On aarch64 by its instruction. Elsewhere, and for short data, by tables. */
 #include "common/crc32.h"
 
 #include <pthread.h>

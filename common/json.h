@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/** Writes the escape of a character of ASCII. @param letters which of `bfnrt` have their own escape; the others,
- * and all but `"` and `\`, are written as `\u00xx`. @return its length, 2 or 6. */
+/** Writes the escape of an ASCII character. @param letters those of `bfnrt` with a short escape; others, except for `"`
+ * and `\`, are written as `\u00xx`. @return its length, 2 or 6. */
 static inline uint32_t lr_json_escape(uint8_t byte, const char *letters, char escape[6])
 {
     static const char hex[] = "0123456789abcdef", names[] = "bfnrt", bytes[] = "\b\f\n\r\t";

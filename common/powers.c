@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Powers of ten from 10^-342 to 10^324: the first 128 bits of each, rounded up where there are more.
- * tests/codec/test_json_number.c computes them anew. */
+ * Powers of ten from 10^-342 to 10^324: the first 128 bits of each, rounded up if inexact.
+ * tests/codec/test_json_number.c computes them again. */
 #include "common/shortest.h"
 
 const lr_power lr_powers[LR_POWER_MOST - LR_POWER_LEAST + 1] = {

@@ -23,7 +23,7 @@ typedef struct lr_task {
 
 /** From malloc. @return NULL: memory is lacking. */
 lr_team *lr_team_new(void);
-/** What is posted must have been waited for. NULL is ignored. */
+/** All posted work must be finished. NULL is ignored. */
 void lr_team_free(lr_team *team);
 /** Has it done by somebody. @param threads that may work, the caller's included; as many less one are started when they
  *  are first wanted, and fewer if the system has no more. @return false: there is only the caller's. It is posted all

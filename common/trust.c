@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which folders and files are safe to open: what others may change is not, as sudo and ssh have it.
- *
- * A folder counts with all that lies above it: who may rename a folder above may put another one in its place. One that
- * anyone may write to is in order above it if it is sticky, as /tmp is, and what lies in it on the way is of those who
- * are trusted: others cannot put theirs in its place then. The folder that this librecord was installed with is trusted
- * as the library's own file is: its owner and its group have changed the library already if they wish to. */
+ * Decides which directories and files are safe to open, by the rules of sudo and ssh: nothing that others may change.
+ * A directory depends on all its parents, since a user who may rename a parent can replace it. A world-writable parent
+ * is acceptable if it is sticky, as /tmp is, and the next directory on the way belongs to a trusted user. The
+ * directory that this librecord was installed with is trusted like the library's own file: its owner and group could
+ * change the library anyway. */
 #include "common/trust.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * gzip, which stands behind any format: "mpk.gz", "safetensors.gz". */
+ * gzip, which can follow any format: "mpk.gz", "safetensors.gz". */
 #include "plugins/codec/gzip/gzip.h"
 
 static int32_t decode(rec_job *job, rec_source *stored, rec_source **out)

@@ -41,7 +41,7 @@ static int32_t probe_npz(const rec_head *head)
             return 64;
         }
     }
-    return called ? 20 : 0; /* empty, or wrong in a way that is best said by who knows what it should be */
+    return called ? 20 : 0; /* empty, or damaged: the reader of the format has the better message */
 }
 
 static int32_t probe_npy(const rec_head *head)

@@ -10,7 +10,7 @@
 /* What `state` holds. */
 enum { ELEMENT, SCALED, GRID /* and what follows */ };
 
-/* The scale of a tensor, by the names in use. NULL: there is none. */
+/* Finds the scale of a tensor, by the names in use; may return NULL. */
 static const rec_part *find_scale(rec_job *job, const rec_siblings *siblings, const rec_part *part)
 {
     /* DeepSeek: weight_scale_inv, which is multiplied as well; compressed-tensors, ModelOpt, FBGEMM: weight_scale;

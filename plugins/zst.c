@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Zstandard, which stands behind any format: "mpk.zst", "safetensors.zst". */
+ * Zstandard, which can follow any format: "mpk.zst", "safetensors.zst". */
 #include "plugins/codec/zstd/codec.h"
 
 static int32_t decode(rec_job *job, rec_source *stored, rec_source **out)

@@ -186,7 +186,7 @@ static bool read_string(reader *r, rec_value *value)
                 for (int i = 0; i < 4; i++) {
                     code = code * 16 + (unsigned)(digits[i] <= '9' ? digits[i] - '0' : digits[i] - 'a' + 10);
                 }
-                if (code >= 0x20) { /* only what may not stand there as it is */
+                if (code >= 0x20) { /* only characters that JSON requires to be escaped */
                     return false;
                 }
                 c = (char)code;
@@ -381,5 +381,5 @@ bool lr_burn_scheme_fits(const rec_value *dtype, int32_t from, int32_t minor)
         }
         return old ? minor == 19 : from < 0 ? minor >= 19 : minor == from;
     }
-    return from < 0 || minor == from; /* nobody knows of a version that has it otherwise */
+    return from < 0 || minor == from; /* no other version has another form */
 }

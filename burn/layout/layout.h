@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burn's records: how a record, a parameter and an element type look in a data tree, version by version. Layouts say
- * what a type looks like in one version. No format is known here, and no Rust: who has a type by name fills in its
- * lr_type_ref. Layouts are the job's, until lr_layouts_free(). */
+ * Burn's records: the form of a record, a parameter and an element type in a data tree, for each version. Layouts
+ * describe the form of a type in one version. This room knows no format and no Rust: callers that know types by name
+ * fill in a lr_type_ref. Layouts belong to the job until lr_layouts_free(). */
 #ifndef LR_LAYOUT_H
 #define LR_LAYOUT_H
 
@@ -19,10 +19,10 @@ enum {
     LR_BURN_BOOL_STORE = 21 /**< the first with Bool(store) */
 };
 
-/** Which layout and ids are written, beside 0.MINOR. */
+/** Layout and ids to write, in addition to 0.MINOR. */
 enum {
     LR_TARGET_KEEP = -1, /**< the layout the record came with */
-    LR_TARGET_PLAIN = 0  /**< the last one, but ids stay as they are */
+    LR_TARGET_PLAIN = 0  /**< the last one, but ids are unchanged */
 };
 
 /** What the metadata of a record says about its layout. */
@@ -42,7 +42,7 @@ enum {
     LR_ROLE_IDS = 3 /**< a map whose keys are parameter ids */
 };
 
-/** What a definition says of a field beside its type. */
+/** Attributes of a field in a definition. */
 typedef struct lr_field_note {
     const char *initial; /**< the value that a record gets which lacks it, or NULL: the name of a variant, or
                             "zeros(NAME)": a parameter of zeros in the shape of its sibling NAME */
@@ -68,12 +68,12 @@ struct rec_layout {
     const char *file;      /**< where a struct or enum is defined, and each field on its line; NULL: nobody's file */
     const uint32_t *lines;
     const lr_field_note *notes; /**< of a struct: one for each field; NULL: none has any */
-    /** Of a struct of one Burn version: the value that the first later one with that field gives to records which lack
-     *  it; NULL if there is none. NULL: nobody knows of later versions. */
+    /** Of a struct of one Burn version: the value that the first later version with that field assigns to records
+     * without it; may return NULL. NULL: later versions are unknown. */
     const char *(*later_default)(const rec_job *job, const rec_layout *layout, const char *field);
 };
 
-/** The layouts of a job, made as they are asked for. */
+/** The layouts of a job, made on demand. */
 struct lr_layouts {
     lr_arena arena;
     lr_type_ref type;           /**< of the text that came with the file, in the arena; or none */
@@ -81,10 +81,10 @@ struct lr_layouts {
     const rec_layout *item;
     const rec_layout *whole;
     bool unsure;   /**< some number was laid out that is */
-    void *modules; /**< types/modules.c: those that may be recognised; NULL until somebody asks */
+    void *modules; /**< types/modules.c: modules to recognise; NULL until first used */
 };
 
-/** Makes job->layouts if there are none yet. @return false: the job has failed. */
+/** Makes job->layouts, once. @return false: the job has failed. */
 bool lr_layouts_begin(rec_job *job);
 
 /* For those who make layouts. NULL: the job has failed. */
@@ -105,8 +105,8 @@ lr_type_ref lr_type_of_c(const rec_type *type);
 
 /** The layout of a job's item at the version and precision of the job. NULL: the job has failed. */
 const rec_layout *lr_layout_item(rec_job *job);
-/** The last field of a path that stands in a file. @param path in the item, "norm.beta.id". @param line (out).
- *  @return its name, and its struct's or enum's file; NULL: there is none. */
+/** Finds the last field of a path that is defined in a file. @param path in the item, "norm.beta.id". @param line
+ * (out). @return its name, and the file of its struct or enum; NULL: not found. */
 const char *lr_layout_place(const rec_layout *item, const char *path, const char **file, uint32_t *line);
 /** Frees all layouts of the job, and a type whose text came with a file. */
 void lr_layouts_free(rec_job *job);
@@ -130,9 +130,8 @@ int32_t lr_check_tensors(rec_job *job, const rec_record *record, const rec_layou
  */
 int32_t lr_apply_type(rec_job *job, rec_record *record, rec_precision precision, const rec_layout *layout);
 
-/* What is known of Burn's own modules, for those that may not know of types: imports, which recognise them, and the
- * walk, which writes them as a version has them. The types room has the one table there is; it stands in the context.
- */
+/* Knowledge about Burn's own modules, for rooms that cannot use types: imports, which recognise modules, and the walk,
+ * which writes them for a version. The types room has the only table; the context points to it. */
 
 enum { LR_MODULE_PATH = 256 }; /**< room for a path below a module */
 /** Two tensors of a module that do not go together. */
@@ -157,14 +156,11 @@ typedef struct lr_modules {
     /** The layout of a module of Burn's at the job's version. NULL: the job has failed, or (without a failure) that
      *  version has none of that name. */
     const rec_layout *(*layout)(rec_job *job, const char *module);
-    /**
-     * What module a map is by the names and ranks of its tensors, whatever their order and whether or not constants
-     * are there. Only modules whose parameters are their own, and recurrent ones: an attention of one's own looks like
-     * Burn's. Of several, the one whose shapes hold, that the field's name speaks of, that lacks least.
-     * @param field that holds it. @param sure (out) false: it may be a Linear, or something else that PyTorch
-     * does not keep transposed.
-     * @return a name that lives as long as the context; NULL: none, or the job has failed.
-     */
+    /** Recognises the module that a map is by the names and ranks of its tensors, in any order, with or without
+     * constants. Only modules with parameters of their own, and recurrent ones: a custom attention looks like Burn's.
+     * Of several it takes the one with matching shapes, a related field name, and the fewest missing fields. @param
+     * field that holds the map. @param sure (out) false: it may be a Linear, or another module that PyTorch does not
+     * transpose. @return a name that lives as long as the context; NULL: none, or the job has failed. */
     const char *(*recognise)(rec_job *job, const rec_value *value, const char *field, bool *sure);
     /** Whether a map has the fields of a module, in any order and with or without constants. */
     bool (*fits)(rec_job *job, const char *module, const rec_value *value);
@@ -174,11 +170,11 @@ typedef struct lr_modules {
     bool (*owns)(rec_job *job, const rec_layout *layout);
     /** Whether anything is known of a module's shapes. */
     bool (*knows)(rec_job *job, const char *module);
-    /** Whether a module's tensors go together. What nobody knows anything of does. -1: the job has failed. */
+    /** Whether a module's tensors are consistent; unknown modules are. -1: the job has failed. */
     int (*hold)(rec_job *job, const char *module, const rec_value *value, lr_module_clash *clash);
 } lr_modules;
 
-/** @param text what is to be told. @return REC_OK to go on. */
+/** @param text of the note. @return REC_OK to continue. */
 typedef int32_t (*lr_module_told)(void *user, const char *text);
 /** Looks for tensors of one module that do not go together (`shapes`), and for layers of a list that lack a tensor that
  *  their siblings have (modules.c). One text for all of a kind. */
@@ -214,8 +210,8 @@ bool lr_burn_can(const rec_plugin *plugin, int32_t minor);
 /* dtype_text.c */
 
 enum { LR_DTYPE_TEXT_ROOM = 4200 };
-/** The words of a dtype for an event: a name as it is, all else as JSON ({"QFloat":{"value":"Q8S",…}}), in which a
- * float of 32 bits ends in f. @param buffer LR_DTYPE_TEXT_ROOM bytes. @return them, or NULL: the job has failed. */
+/** Returns the text of a dtype for an event: a plain name, or JSON ({"QFloat":{"value":"Q8S",…}}), in which a 32-bit
+ * float ends in f. @param buffer LR_DTYPE_TEXT_ROOM bytes. @return the text, or NULL: the job has failed. */
 const char *lr_burn_dtype_text(rec_job *job, const rec_value *value, char *buffer);
 /** The other way round, for REC_DTYPE_QFLOAT and REC_DTYPE_OPAQUE. REC_E_FORMAT: they are not such words. */
 int32_t lr_burn_dtype_read(rec_job *job, rec_record *record, uint64_t at, rec_dtype dtype, const char *text,
@@ -226,12 +222,10 @@ bool lr_burn_scheme_fits(const rec_value *dtype, int32_t from, int32_t minor);
 
 /* burn.c */
 
-/**
- * The parameter id as a version wants it. From 0.15 on ids are the base32 text of a u64; a UUID becomes the one of its
- * first eight bytes, a 10-character id (0.14) the one of its six bytes with two zeros, as Burn does itself. Models and
- * optimizers get the same, so that states are found again. Anything else stays as it is.
- * @param buffer LR_ID_ROOM bytes. @return id or buffer.
- */
+/** Converts a parameter id for a version. From 0.15 on ids are the base32 text of a u64; a UUID becomes that of its
+ * first eight bytes, a 10-character id (0.14) that of its six bytes with two zeros, as in Burn itself. Models and
+ * optimizers get the same ids, so that states are found again. Other ids are unchanged. @param buffer LR_ID_ROOM
+ * bytes. @return id or buffer. */
 const char *lr_burn_id(const char *id, int32_t minor, char *buffer);
 
 /** "f32", "half::binary16::f16": what Burn writes into metadata. */
@@ -261,7 +255,7 @@ int lr_raise_finish(const lr_raise *raise, rec_tensor *tensor, rec_value *out);
 
 /* raise_v1.c */
 
-/** Makes a tensor of {value, shape}, as it was before 0.14. @return as lr_burn_raise. */
+/** Makes a tensor of {value, shape}, the form before 0.14. @return as lr_burn_raise. */
 int lr_raise_v1(const lr_raise *raise, const rec_value *value, const rec_value *shape, rec_value *out);
 
 /* raise.c */
@@ -293,12 +287,12 @@ bool lr_scheduler_is_composed(const rec_value *root);
 /** @return whether a record is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}.
  */
 bool lr_optimizer_is(const rec_value *root);
-/** Where a record is a state, which has no parameters of its own: says so of its tensors. */
+/** Marks the tensors of a record that is a state, which has no parameters of its own. */
 void lr_states_mark(rec_record *record);
 /** What a scheduler's state is to a Burn with recorders. @param out in the job's layouts. */
 int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out);
 
-/** Makes a tree of the flat state of an optimizer or scheduler; of what is a model, nothing. */
+/** Builds a tree from the flat state of an optimizer or scheduler; a model is unchanged. */
 int32_t lr_states_raise(rec_job *job, rec_record *record);
 
 #endif

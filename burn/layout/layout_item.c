@@ -88,7 +88,7 @@ const char *lr_layout_place(const rec_layout *item, const char *path, const char
         switch (item->kind) {
         case REC_LAYOUT_OPTION:
             item = item->count ? item->children[0] : NULL;
-            continue; /* it has no name of its own */
+            continue; /* it has no name */
         case REC_LAYOUT_LIST:
         case REC_LAYOUT_ARRAY:
             next = item->children[0];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A layout as text, for files that carry their type with them:
+ * A layout as text, for files that carry their type:
  *
  *   u8 … u64, i8 … i64, f32, f64, bool, str, id, bytes, unit      scalars
  *   -                a constant field of a module
@@ -8,8 +8,8 @@
  *   <A:T|B>          an enum: variants in order, with or without payload
  *   P2f, T1i, T3b    a parameter, a tensor without id: its rank and whether it holds floats, integers or bools
  *
- * Names are in backquotes, a backquote or backslash in them behind a backslash. Parameters are laid out by the version
- * of the file when the text is read, as everything else that depends on it is by the text itself. */
+ * Names are in backquotes; a backslash precedes a backquote or backslash in them. Parameters are laid out by the
+ * version of the file when the text is read; everything else that depends on the version is in the text. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A record's modules looked over: tensors of one module that do not go together, layers that lack what their siblings
- * have. It is told, and nothing is changed: such files exist, and Burn loads them. */
+ * Examines a record's modules: inconsistent tensors in one module, layers that lack fields of their siblings. It
+ * reports, and changes nothing: such files exist, and Burn loads them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 enum { PATH_ROOM = 512, TEXT_ROOM = 1400 };
 
-/* What was found of one kind: the first, and how many. */
+/* Findings of one kind: the first, and their number. */
 typedef struct finding {
     uint64_t count;
     char text[TEXT_ROOM];

@@ -14,7 +14,7 @@ static const rec_value *entry_of(const lr_entry *entries, uint64_t count, const 
     return NULL;
 }
 
-/* A list that was meant to hold numbers and holds something else first. */
+/* Describes the first element of a list that is not a number, though it should be. */
 static const char *found_words(const rec_value *value)
 {
     for (uint64_t i = 0; value->kind == REC_KIND_LIST && i < value->v.list->count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors as they were before 0.14: a list of numbers, which says nothing of their type. */
+ * Tensors before 0.14: a list of numbers without an element type. */
 #include "burn/layout/layout.h"
 
 #include <inttypes.h>
@@ -46,8 +46,8 @@ static lr_packed *float_run(const lr_raise *r, const lr_list *list)
     return run;
 }
 
-/* Floats read as f64, as all those of JSON are: at full precision they were written from f32, and null was NaN. The
- * values are the record's own, which nobody has seen yet, so that it is done in place. */
+/* Reads floats as f64, like all floats of JSON: at full precision they were written from f32, and null was NaN. The
+ * values belong to the record and are not yet shared, so they are changed in place. */
 static void finish_floats(const lr_raise *r, lr_packed *run)
 {
     uint8_t *bytes = (uint8_t *)(uintptr_t)run->data.data; /* sheds the const */

@@ -91,7 +91,7 @@ static int32_t fail_lower(rec_job *job, const char *what)
     return job->error.status;
 }
 
-/* The number of a scheduler whose state is this map, as its record had it. */
+/* Restores the number of a scheduler whose state is this map. */
 static int32_t lower_one(rec_job *job, const rec_value *state, const lr_scheduler **kind, rec_value *out)
 {
     const lr_entry *only = state->kind == REC_KIND_MAP && state->v.map->count == 1 ? &state->v.map->entries[0] : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The containers that are open while a record is built: their elements and entries, and what becomes of them at their
- * end. Burn's layout is recognised when a map ends. */
+ * The open containers of a record that is being built: their elements and entries, and what they become at their end.
+ * Burn's layout is recognised when a map ends. */
 #include "burn/visit/builder_private.h"
 
 #include <inttypes.h>
@@ -270,7 +270,7 @@ int32_t lr_builder_end_map(lr_builder *b, const lr_frame *f, rec_value *value)
     if (!map) {
         /* Pairs of values, as entries are. */
         const lr_entry *entries = f->count ? (const lr_entry *)&b->stack[f->base] : NULL;
-        /* Without metadata nobody knows how a tensor looks: a first pass that will be repeated leaves maps alone. */
+        /* Without metadata the form of tensors is unknown: a first pass that will be repeated leaves maps alone. */
         if (lr_burn_may_raise(f->count) && !b->tensors && b->depth > 0 && !in_metadata(b) && (!b->again || b->second)) {
             int raised = lr_burn_raise(b->job, b->record, &b->burn, b->precision, f->at, entries, f->count, value);
             if (raised) {

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* What the metadata say, as far as it was not decided before. */
+/* Applies the metadata, unless decided before. */
 static int32_t settle(lr_builder *b)
 {
     lr_burn before = b->burn;
@@ -20,7 +20,7 @@ static int32_t settle(lr_builder *b)
     return REC_OK;
 }
 
-/* Who asks for such a key, and who writes it, has it end there. */
+/* C strings would truncate such a key. */
 static int32_t fail_nul(lr_builder *b)
 {
     return rec_fail_found(b->job, REC_E_FORMAT, b->at, "a map with texts as keys", "a key with a NUL in it");

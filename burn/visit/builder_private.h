@@ -33,7 +33,7 @@ struct lr_builder {
     lr_burn burn;
     bool again;  /* item came before metadata */
     bool second; /* metadata is known from a first pass */
-    bool owed;   /* an option was said to be present, and its value is due */
+    bool owed;   /* an option is present, and its value must follow */
     bool blind;  /* no bytes are taken */
     bool entry;  /* the value that is due or being read is that of a metadata entry */
     rec_value entry_key;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The check of a save: what the walk gave the writer is kept as a table of leaves, and what a reader finds in the
- * result is held against it. Bytes that stay where they are during the save are compared as such, those that were made
- * on the way by a hash. */
+ * The check of a save: the walk's events to the writer are kept as a table of leaves, and a reader's events from the
+ * result are compared with it. Bytes that stay in place during the save are compared directly, bytes produced on the
+ * way by a hash. */
 #include "burn/visit/check_private.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 /* Bytes that are compared at a time: both halves stay in the second-level cache. */
 enum { TILE = 128 * 1024 };
-/* Bytes after which progress is told, and the pages of a map are given back. */
+/* Progress is reported, and pages of a map are dropped, after so many bytes. */
 #define PIECE (UINT64_C(4) << 20)
 
 /* ------------------------------------------------------------------------------------------------------- words -- */
@@ -185,7 +185,7 @@ static int32_t hash_blob(lr_check *c, const rec_blob *blob, bool found, uint64_t
     return status;
 }
 
-/* What was written, as bytes. */
+/* Returns the written bytes. */
 static rec_blob written_blob(const lr_leaf *written)
 {
     return (rec_blob){.struct_size = sizeof(rec_blob),
@@ -306,7 +306,7 @@ static int32_t hold(lr_check *c, lr_leaf *written, uint64_t place, uint64_t at, 
     return status != REC_OK ? status : same ? REC_OK : differs(c, place, at, found, words, how);
 }
 
-/* Takes a leaf into the table, or holds it against that. */
+/* Adds a leaf to the table, or compares it with the table. */
 static int32_t on_leaf(lr_check *c, uint64_t place, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words,
                        const rec_blob *blob)
 {
@@ -346,7 +346,7 @@ static int32_t on_leaf(lr_check *c, uint64_t place, uint64_t at, lr_leaf *leaf, 
     return lr_check_take(c, place, leaf) ? REC_OK : c->job->error.status;
 }
 
-/* What was written at a place and is not there. */
+/* Reports a written value that is missing. */
 static int32_t lost(lr_check *c, uint64_t place, const char *found)
 {
     if (seek(c, place) == REC_OK) {
@@ -405,7 +405,7 @@ static rec_blob listen(overheard *o, const rec_blob *blob)
     return theirs;
 }
 
-/* What was heard of it, if it was all. */
+/* Stores the hash of a stream that was read to its end. */
 static void heard(lr_check *c, uint64_t place, const overheard *o)
 {
     lr_leaf *leaf = o->blob->size && o->done == o->blob->size ? lr_check_find(c, place) : NULL;

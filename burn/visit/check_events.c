@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The events of a record, as leaves with their places: those of the walk on their way to the writer, and those of the
- * reader of what came of it. Both go the same way here, so that what formats may tell differently is the same for both:
- * numbers in chunks or one by one, variants as maps, bytes as lists, options as nil. */
+ * The events of a record as leaves with their places: those of the walk on their way to the writer, and those of a
+ * reader of the result. Both use the same code, so that differences that formats may make are treated alike: numbers
+ * in chunks or one by one, variants as maps, bytes as lists, options as nil. */
 #include "burn/visit/check_private.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ static bool is_raw(const char *part, const char *end)
     return end - part > 2 && part[0] == 'r' && part[1] == '#';
 }
 
-/* What is below a frame's value under a name, or under a path of several. */
+/* Returns the place below a frame's value, under a name or a path of several. */
 static spot below(const lr_check *c, const lr_check_frame *f, const char *text, uint64_t length)
 {
     spot at = {f->place, f->exact};
@@ -269,7 +269,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
     return open(self, REC_KIND_MAP);
 }
 
-/* What follows is below this name. */
+/* The next event is below this name. */
 static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t length)
 {
     bool outer = c->depth == 1 && !c->tensors;
@@ -354,7 +354,7 @@ static int32_t on_end(void *self, uint64_t at)
     leave(c);
     f = top(c);
     if (c->depth == 1 && f->root_metadata && c->reading) {
-        c->job->burn.known = true; /* what follows is laid out as it was written: the job still knows how */
+        c->job->burn.known = true; /* the layout of the file: the job knows it already */
     }
     return status;
 }

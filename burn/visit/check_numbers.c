@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The numbers of a list as one hash. A list of bytes is hashed as bytes, as far as it is one; from its first other
- * number on each is a word of 64 bits, and where their kind changes a mark stands between. */
+ * The numbers of a list as one hash. A list of bytes is hashed as bytes up to its first other number; from there on
+ * each is a word of 64 bits, with a mark where the kind changes. */
 #include <math.h>
 
 #include "burn/visit/check_private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files of the check share: a hash, numbers as they are compared, and the table of what was written. */
+ * Shared by the files of the check: a hash, numbers for comparison, and the table of written leaves. */
 #ifndef LR_CHECK_PRIVATE_H
 #define LR_CHECK_PRIVATE_H
 
@@ -26,7 +26,7 @@ typedef struct lr_variables {
     uint64_t count;
     uint64_t narrow; /**< which of the first 63 are floats of 32 bits; bit 63: those after them */
     int32_t kind, loose_kind;
-    bool given; /**< `narrow` came from what was written */
+    bool given; /**< `narrow` comes from the writer's side */
     bool after; /**< bit 63 is decided */
     bool wide;  /**< some are no bytes: the hash is of words */
     bool loose; /**< some are NaN or infinite: `loose_hash` has them as nil, which is all that JSON can say */
@@ -85,20 +85,21 @@ typedef struct lr_check_frame {
 struct lr_check {
     rec_job *job;
     bool paths; /**< the outermost map's keys are paths */
-    /** What becomes of a leaf. @param blob its data, NULL if it has none. */
+    /** Handles a leaf. @param blob its data; may be NULL. */
     int32_t (*leaf)(lr_check *check, uint64_t place, uint64_t at, lr_leaf *leaf, const lr_leaf_words *words,
                     const rec_blob *blob);
-    bool reading; /**< events are those of a reader, and held against the table; else the walk's, which make it */
+    bool reading; /**< a reader's events, compared with the table; otherwise the walk's events, which build it */
     bool tensors;
     bool flat;           /**< it has all under paths */
     bool late;           /**< values are compared that a reader reported under paths */
-    uint64_t entry;      /**< the place of the metadata entry whose value is told, 0: it is the record's */
+    uint64_t entry;      /**< the place of the metadata entry whose value follows, 0: the record's own */
     bool entry_due;      /**< and that value has not begun */
     bool with_id;        /**< some tensor was read back with the id that it was written with… */
     uint64_t without_id; /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
     rec_visitor inner;
     void *inner_self;
-    bool with_values; /**< a format of tensors had other values too: it has room for them, or was told to have none */
+    bool with_values; /**< a format of tensors also had other values: it supports them, or announced that it drops them
+                       */
     /* The table: open addressing by the hash of the path, a power of two. */
     uint64_t *places;
     lr_leaf *leaves;
@@ -113,7 +114,7 @@ struct lr_check {
     uint8_t *tile;
     uint64_t last;            /**< the place of the last leaf */
     uint64_t compared, total; /**< bytes, for progress */
-    lr_job_burn burn;         /**< as it was written */
+    lr_job_burn burn;         /**< the version and layout written */
     /* A walk that looks for what belongs to a place: */
     uint64_t sought; /**< 0: none */
     char sought_path[512];
@@ -132,7 +133,7 @@ void lr_check_hint(lr_check *check);
 uint64_t lr_check_place(const lr_check *check, uint64_t place);
 /** The same where `place` is taken. */
 uint64_t lr_check_other_place(const lr_check *check, uint64_t place);
-/** What was written at a place, NULL: nothing. */
+/** Returns the leaf written at a place, or NULL. */
 lr_leaf *lr_check_find(const lr_check *check, uint64_t place);
 /** Of a walk: the leaf of a place; a later walk gives the same once more. NULL: the job has failed. */
 lr_leaf *lr_check_take(lr_check *check, uint64_t place, const lr_leaf *leaf);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Reading back what was written: the reader's events go to the table of what was written and to a builder, which makes
- * the record that a load returns, without its bytes. So a file is right only if a load takes it. */
+ * Reads the result back: the reader's events go to the check and to a builder, which makes the record that a load
+ * would return, without its bytes. So a file passes only if it loads. */
 #include "burn/visit/check_private.h"
 
 #include <stdio.h>

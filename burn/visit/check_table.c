@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The table of what was written: leaves by the hashes of their paths, with open addressing. */
+ * The table of written leaves: by the hashes of their paths, with open addressing. */
 #include "burn/visit/check_private.h"
 
 lr_leaf *lr_check_find(const lr_check *c, uint64_t place)

@@ -12,7 +12,7 @@
 /* What the first version of a struct had: none was ever smaller. */
 #define TENSOR_LEAST (offsetof(rec_tensor_event, data) + sizeof(rec_blob))
 
-/* The guard that `self` is, in a call of `load` that is the innermost one. NULL: the event is refused. */
+/* Returns the guard `self` if it belongs to the innermost call of `load`; NULL: the event is rejected. */
 static lr_guard *enter(void *self, const char *event)
 {
     const lr_call *call = lr_call_now();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Events and records: the builder makes a record of the events of a reader, the walk makes events of a record, the
- * check compares what was written with what can be read back. No format is known here. A record that the builder
- * finished is the caller's; the walk is the job's, until lr_walk_free(). */
+ * Events and records: the builder makes a record from a reader's events, the walk makes events from a record, the
+ * check compares a save with its result. This room knows no format. A finished record belongs to the caller; the walk
+ * belongs to the job until lr_walk_free(). */
 #ifndef LR_VISIT_H
 #define LR_VISIT_H
 
@@ -47,8 +47,8 @@ void lr_walk_free(rec_job *job);
  *  type lacks, ranks, kinds, variants, counts. Reads no element. Fails with the path below the value. */
 int32_t lr_check_type(rec_job *job, const rec_record *record, const rec_value *value, const rec_layout *layout);
 
-/* The check: what a walk gives the writer, held against what the reader finds in the result. Of each value its place,
- * its kind and itself; of bytes that stay during the save all of them, of those that were made on the way a hash. */
+/* The check: compares the walk's events to the writer with a reader's events from the result. For each value it keeps
+ * place, kind and contents; for bytes that stay in place a reference, for bytes produced on the way a hash. */
 
 typedef struct lr_check lr_check;
 
@@ -56,8 +56,8 @@ typedef struct lr_check lr_check;
 lr_check *lr_check_new(rec_job *job);
 /** Makes of a record as its reader reported it what a load returns. */
 typedef int32_t (*lr_check_finish)(rec_job *job, rec_record *record);
-/** Reads what was written, once, as a load does, within the limits of one. Anything that is not as it was given, or
- *  that a load rejects: the job fails with its path. */
+/** Reads the result once, like a load, within the limits of a load. Any difference, and anything that a load rejects,
+ * fails the job with its path. */
 int32_t lr_check_read(lr_check *check, rec_source *source, lr_check_finish finish);
 void lr_check_free(lr_check *check);
 

@@ -15,7 +15,7 @@ static void format_name(const lr_walk *w, const char *settings, char *text, size
     if (plugin && plugin->burn_name) {
         (void)snprintf(text, room, "%s<burn_core::record::settings::%s>", plugin->burn_name, settings);
     } else {
-        /* What is behind a codec is the format's. */
+        /* The format inside a codec. */
         bool stack = plugin && plugin->kind == REC_PLUGIN_STACK && plugin->format;
         (void)snprintf(text, room, "%s", stack ? plugin->format : plugin ? plugin->name : "");
     }
@@ -77,7 +77,7 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     const char *settings;
     rec_precision said = said_precision(record);
     bool chosen = record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT;
-    /* Words that nobody knows stay if nothing was converted and no tensor's type depends on them. */
+    /* An unknown precision is kept if nothing was converted and no tensor's type depends on it. */
     bool right =
         said != REC_PRECISION_DEFAULT ? said == own_precision(record) : !chosen && w->job->burn.minor >= LR_BURN_V2;
     bool own = precision == REC_PRECISION_KEEP && right && !lr_record_is_foreign(record) &&
@@ -193,7 +193,7 @@ static void note_options(lr_walk *w)
     }
 }
 
-/* Where entries are told by their place, a sixth would be read as the record. */
+/* Without names entries are identified by position: a sixth would be read as the record. */
 static void note_left_out(lr_walk *w)
 {
     const lr_map *own = &w->record->metadata;
@@ -260,7 +260,7 @@ static int32_t walk_store_again(lr_walk *w)
 
 /* ---------------------------------------------------------------------------------------------- types of values -- */
 
-/* Whether an entry does not come back from what is written without its type. */
+/* Whether an entry needs its type to be restored from the file. */
 static bool needs_type(const lr_walk *w, const lr_entry *entry)
 {
     bool texts = w->tensors && !w->visitor.metadata_value;
@@ -396,7 +396,7 @@ static bool all_tensors(const rec_value *value, uint64_t *tensors)
     return true;
 }
 
-/* Whether a record is a foreign model in its own layout, as a reader gave it or as it was taken apart at its dots. */
+/* Whether a record is a foreign model in its own layout, from a reader of paths or split at dots. */
 static bool is_paths(const rec_record *record, uint64_t *tensors)
 {
     *tensors = 0;

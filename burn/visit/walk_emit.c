@@ -193,7 +193,7 @@ static void make_room(lr_walk *w, uint64_t more)
     w->path_room = room;
 }
 
-/* The path as it is, to come back to: where it ends, and whether it has a name, which may be empty. */
+/* Returns the state of the path, to return to it: its length, and whether it has a name, which may be empty. */
 static size_t mark(const lr_walk *w)
 {
     return w->used * 2 + w->named;

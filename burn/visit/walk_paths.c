@@ -189,7 +189,7 @@ static int32_t scheduler_number(lr_paths *p, const rec_scalar *scalar)
     return status == REC_OK ? tell_number(p, &number) : status;
 }
 
-/* What is no tensor has no place in a module of Burn 0.22. */
+/* A module of Burn 0.22 has tensors only. */
 static void tell_left_out(lr_paths *p, const rec_scalar *scalar)
 {
     char words[64];
@@ -351,7 +351,7 @@ static int mode_of(const rec_record *record)
     return lr_optimizer_is(root) ? OPTIMIZER : record->states ? STATE : scheduler ? SCHEDULER : MODULE;
 }
 
-/* Each state is {"V1": {"RankN": {names}}}; what only begins so would be paths that nobody can put together again. */
+/* Each state is {"V1": {"RankN": {names}}}; other shapes could not be restored from paths. */
 static int32_t check_states(const lr_walk *w)
 {
     const lr_map *map = w->record->root.v.map;

@@ -5,7 +5,7 @@
 
 #include "burn/visit/visit.h"
 
-/** Things of one kind that are told in one line (walk_told.c). */
+/** Notes of one kind, combined in one line (walk_told.c). */
 typedef struct lr_told {
     int32_t kind;   /**< REC_NOTE_… */
     uint64_t count; /**< values or elements */
@@ -42,13 +42,13 @@ struct lr_walk {
     void (*overhear)(void *listener, rec_visitor *visitor, void **self);
     void *listener;
     uint64_t walks; /**< that were begun, of one call of `save` */
-    bool again;     /**< this one is not the first of them: all it would tell was told */
+    bool again;     /**< a repeated walk: its notes were made before */
     bool walking;
     /* While a walk is on: */
     rec_visitor visitor; /**< the writer's, of full size: what it lacks is NULL */
     void *self;
     bool tensors;
-    bool aside; /**< a value of the metadata is told: nothing in it is of Burn */
+    bool aside; /**< a value of the metadata: nothing in it is of Burn */
     bool types; /**< the types of the metadata are an entry (LR_METADATA_TYPES) */
     unsigned depth;
     lr_held *held; /**< for each level, NULL: the writer keeps all */
@@ -61,7 +61,7 @@ struct lr_walk {
     lr_told told[LR_TOLD_MOST];
 };
 
-/** @return whether what is written has no names: everything is told by its place. */
+/** @return whether the format has no names: everything is identified by position. */
 static inline bool lr_walk_nameless(const lr_walk *walk)
 {
     return walk->job->plugin && walk->job->plugin->traits & (REC_TRAIT_NO_NAMES | REC_TRAIT_NEEDS_TYPE);
@@ -114,13 +114,12 @@ const char *lr_walk_value_words(const rec_value *value, char *text, size_t room)
 
 /* walk_value.c */
 
-/** Any value as it is known, without a type. */
+/** Any value without a type. */
 int32_t lr_walk_value(lr_walk *walk, const rec_value *value);
 /** A tensor in the layout that is written. */
 int32_t lr_walk_tensor(lr_walk *walk, const rec_tensor *tensor);
 
-/** An id as the version that is written has it; tells if it lost something. @param buffer LR_ID_ROOM bytes. @return id
- *  or buffer. */
+/** Converts an id for the version to write, and notes a loss. @param buffer LR_ID_ROOM bytes. @return id or buffer. */
 const char *lr_walk_id(lr_walk *walk, const char *id, char *buffer);
 /** Fails if two keys of a map would become the same id. */
 int32_t lr_walk_check_ids(lr_walk *walk, const lr_map *map);

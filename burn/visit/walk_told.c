@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the walk tells of: values that the version or the type that is written drops, merges or needs and the record has
- * not. Those of one kind are one line, however many: the first with its path and value, the next few named, the rest
- * counted. */
+ * Notes of the walk: values that the target version or type drops, merges or requires. Notes of one kind share a line:
+ * the first with path and value, the next few by name, the others as a number. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 
 #include "burn/visit/walk_private.h"
 
-enum { NAMED_MOST = 3 }; /* beside the first */
+enum { NAMED_MOST = 3 }; /* in addition to the first */
 
 /* Appends to a text of `used` bytes; what does not fit is cut. */
 static size_t append(char *text, size_t room, size_t used, const char *format, ...) REC_PRINTF(4, 5);
@@ -43,7 +42,7 @@ const char *lr_walk_value_words(const rec_value *value, char *text, size_t room)
         for (int digits = 6; digits <= 17; digits++) { /* as few as say which number it is */
             double read = 0;
             (void)lr_number_put(text, room, 'g', digits, value->v.f);
-            (void)lr_number_read(text, strlen(text), &read); /* NaN and infinities are none: with all digits */
+            (void)lr_number_read(text, strlen(text), &read); /* NaN and infinities are not parsed: with all digits */
             if (value->bits == 32 ? (float)read == (float)value->v.f : read == value->v.f) {
                 break;
             }
@@ -78,7 +77,7 @@ void lr_walk_tell(lr_walk *w, int32_t kind, uint64_t count, const char *value, c
     while (told < w->told + w->told_count && (told->kind != kind || strcmp(told->sentence, sentence) != 0)) {
         told++;
     }
-    if (told == w->told + LR_TOLD_MOST) { /* so many kinds of things are told as they come */
+    if (told == w->told + LR_TOLD_MOST) { /* further kinds are reported individually */
         lr_note(w->job, kind, count, w->path, "%s%s%s", sentence, value ? ": " : "", value ? value : "");
         return;
     }

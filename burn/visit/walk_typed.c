@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The walk of a record whose type is known: what the tree does not say (options, widths, forms, the index of a variant,
- * the order of fields) comes from the layout, and a record that does not fit is refused. */
+ * The walk of a record with a type: what the tree does not show (options, widths, forms, variant indices, field order)
+ * comes from the layout, and a record that does not match is rejected. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -143,8 +143,8 @@ static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
-/* The value of a field that a record of another version keeps elsewhere: `from`, a path below the struct, "." for the
- * struct itself. NULL if there is none. */
+/* Finds the value of a field that another version stores elsewhere: `from` is a path below the struct, "." for the
+ * struct itself. May return NULL. */
 static const rec_value *moved_value(const rec_value *value, const char *from)
 {
     char part[128];
@@ -332,9 +332,9 @@ static bool taken(const rec_layout *layout, const lr_map *map, const char *path,
     return false;
 }
 
-/* What a record has beyond the fields of its type: constants of other versions, and what fields came from. All else
- * would be lost, and is refused.
- * @param map the struct, or a map below it at `path` that a field came from; `whole` is the struct. */
+/* Checks the entries beyond the fields of the type: constants of other versions and origins of fields are allowed;
+ * anything else would be lost and is rejected. @param map the struct, or a map below it at `path` that a field came
+ * from; `whole` is the struct. */
 static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layout, const lr_map *whole,
                           const char *path)
 {

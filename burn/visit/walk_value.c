@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The walk of values as they are known, without a type, and of tensors, in the layout and the precision that are
- * written. */
+ * The walk of values without a type, and of tensors, in the target layout and precision. */
 #include "burn/visit/walk_private.h"
 #include "core/io/io.h"
 
@@ -15,7 +14,7 @@ struct stream {
     const rec_tensor *tensor;
     rec_dtype dtype;
     uint32_t width;
-    uint64_t next;    /* element, or byte of what is not converted */
+    uint64_t next;    /* next element, or next byte of unconverted data */
     uint8_t carry[8]; /* the rest of an element that was read in part */
     uint32_t carried;
     lr_losses losses;
@@ -44,7 +43,7 @@ static int32_t stream_elements(struct stream *s, uint8_t *target, uint64_t count
     return status;
 }
 
-/* Bytes as they are stored, of a source that is better asked once. */
+/* Reads stored bytes from a source that should be read once. */
 static int32_t raw_read(void *user, void *target, uint64_t size)
 {
     struct stream *s = user;
@@ -86,8 +85,8 @@ static int32_t stream_read(void *user, void *target, uint64_t size)
     return status;
 }
 
-/* Elements that nobody wants are not converted, but for one that the step ends in: what is lost in that counts where
- * its first byte is wanted. */
+/* Skips elements without converting them, except for the one where the step ends: losses in it are counted where its
+ * first byte is read. */
 static int32_t stream_step(void *user, uint64_t size)
 {
     struct stream *s = user;
@@ -565,7 +564,7 @@ static int32_t walk_flat(lr_walk *w, const rec_value *value)
     return status == REC_OK ? lr_walk_end(w) : status;
 }
 
-/* A name as records have it: what came as a path has it as Rust's source does, `r#type`. */
+/* Returns a name in the form of records: a path uses Rust's raw identifiers, `r#type`. */
 static int32_t unmark(const lr_walk *w, const lr_map *map, rec_scalar *key)
 {
     if (w->record->dotted && !w->flat && key->kind == REC_KIND_STRING && key->v.length > 2 &&

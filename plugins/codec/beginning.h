@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The beginning of a stream: what a reader of headers takes of a source whose size nobody knows. */
+ * The beginning of a stream: how much a reader of headers takes from a source of unknown size. */
 #ifndef CODEC_BEGINNING_H
 #define CODEC_BEGINNING_H
 
@@ -7,7 +7,7 @@
 
 #include <librecord/plugin.h>
 
-/** Whether a header is all that is wanted of a source that would else have to be read to its end. */
+/** Whether only a header is needed from a source that would otherwise be read to its end. */
 static inline bool lr_beginning_is_all(const rec_job *job, const rec_source *source)
 {
     return rec_source_size(source) == REC_UNKNOWN && rec_job_skips_data(job);

@@ -12,7 +12,8 @@ typedef struct lr_codec_excerpt {
     char text[132];
 } lr_codec_excerpt;
 
-/** @return the buffer: the text, with `?` for what does not print or is not UTF-8, and `…` where it was cut. */
+/** @return the buffer: the text, with `?` for characters that do not print or are not UTF-8, and `…` where it was
+ * truncated. */
 static inline const char *lr_codec_shown(lr_codec_excerpt *buffer, const char *text, uint64_t length)
 {
     const uint8_t *from = (const uint8_t *)text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes behind a record: refused, for they say that something else was read than is there; ignored, as Burn does, by
- * the option `trailing`. */
+ * Bytes after a record: rejected, since they suggest that the file was misread; ignored, as in Burn, with the option
+ * `trailing`. */
 #ifndef LR_TRAILING_H
 #define LR_TRAILING_H
 

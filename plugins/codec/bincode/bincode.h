@@ -18,7 +18,7 @@ int32_t lr_bincode_probe(const uint8_t *data, uint64_t length);
  */
 int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 
-/** Walks the record that is saved and writes it; with the option `self-describing` its type follows behind it. */
+/** Walks the record that is saved and writes it; with the option `self-describing` its type follows. */
 int32_t lr_bincode_write(rec_job *job, rec_sink *sink);
 
 /** The options of every recorder in bincode. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files of bincode share: the reader's state, values, and the type behind a record. */
+ * Shared by the files of bincode: the reader's state, values, and the type after a record. */
 #ifndef LR_BINCODE_PRIVATE_H
 #define LR_BINCODE_PRIVATE_H
 
@@ -11,7 +11,7 @@ typedef struct lr_bincode_reader {
     const rec_visitor *visitor;
     void *self;
     const uint8_t *data;
-    uint64_t size; /**< of the value: without the type behind it */
+    uint64_t size; /**< of the value, without the type after it */
     uint64_t at;
     uint64_t reported; /**< progress */
     unsigned depth;
@@ -29,11 +29,11 @@ int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
 int32_t lr_bincode_key(lr_bincode_reader *r, const char *name);
 /** A little-endian number of `bytes` bytes. */
 uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes);
-/** Finds parameters by their signature and reports them as a map by position (scan.c).
- *  @param none there may be none: the metadata are what is wanted. */
+/** Finds parameters by their signature and reports them as a map by position (scan.c). @param none succeeds without
+ * parameters too: the caller needs the metadata. */
 int32_t lr_bincode_scan(lr_bincode_reader *r, bool none);
 
-/** The type behind a record: text, its length as a u64, then this. */
+/** The type after a record: its text, the length of that as a u64, then this. */
 #define LR_BINCODE_MAGIC "\x00RECTYPE"
 enum { LR_BINCODE_TAIL = 16 };
 

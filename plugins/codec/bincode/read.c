@@ -9,7 +9,7 @@
 
 const rec_option lr_bincode_trailing = LR_TRAILING;
 
-/* The type that a file carries behind its value. */
+/* Reads the type that a file carries after its value. */
 static int32_t read_tail(lr_bincode_reader *r)
 {
     const uint8_t *tail;

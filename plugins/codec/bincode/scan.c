@@ -26,7 +26,7 @@ static uint64_t element_size(const char *name)
     return 0;
 }
 
-/* What a trial's events tell of a tensor. */
+/* What the events of a trial show about a tensor. */
 typedef struct trial {
     uint64_t product; /* of the shape */
     uint64_t values;  /* of a V1 tensor */

@@ -30,7 +30,7 @@ enum {
 #define LR_BPK_TENSOR_MOST (UINT64_C(10) << 30) /* bytes */
 extern const uint8_t lr_bpk_magic[4];
 
-/** @return `size` at the next multiple of LR_BPK_ALIGNMENT; UINT64_MAX if there is none. */
+/** @return `size` rounded up to a multiple of LR_BPK_ALIGNMENT; UINT64_MAX on overflow. */
 static inline uint64_t lr_bpk_aligned(uint64_t size)
 {
     uint64_t gap = (LR_BPK_ALIGNMENT - size % LR_BPK_ALIGNMENT) % LR_BPK_ALIGNMENT;
@@ -127,7 +127,7 @@ typedef struct lr_bpk_pair {
 typedef struct lr_bpk_header {
     rec_job *job;
     rec_source *source;
-    uint8_t *bytes; /**< the metadata as they were read */
+    uint8_t *bytes; /**< the metadata from the file */
     lr_cbor cbor;
     uint64_t data;  /**< where the data begin */
     bool unaligned; /**< the layout of Burn 0.19 */
@@ -141,7 +141,7 @@ typedef struct lr_bpk_header {
     uint64_t pair_count, pair_room, scalar_count, scalar_room;
 } lr_bpk_header;
 
-/** Reads and checks all but the data. To be closed, also after a failure. */
+/** Reads and checks everything except the data. Closed by the caller, also after a failure. */
 int32_t lr_bpk_header_open(lr_bpk_header *header, rec_job *job, rec_source *source);
 void lr_bpk_header_close(lr_bpk_header *header);
 /** The bytes that each element of a type has; 0: of a quantised tensor. */

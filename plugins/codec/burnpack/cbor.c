@@ -35,7 +35,7 @@ static double half(uint64_t bits)
     return bits >> 15 ? -value : value;
 }
 
-/* The first byte and the number in it or behind it. */
+/* Reads the first byte with the number in it or after it. */
 static int32_t head(lr_cbor *c, int *major, int *low, uint64_t *value)
 {
     unsigned width;
@@ -114,7 +114,7 @@ static int32_t pieces(lr_cbor *c, lr_cbor_item *item)
     return status;
 }
 
-/* An integer of any length, as a string of bytes behind the tag 2 or 3. */
+/* Reads an integer of any length: a byte string after tag 2 or 3. */
 static void big_number(lr_cbor_item *item, bool negative)
 {
     const uint8_t *from = (const uint8_t *)item->text.at;

@@ -146,7 +146,7 @@ static int32_t read_size(lr_cbor *c, scheme *s)
     return status;
 }
 
-/* What comes, which stays to be read. */
+/* Returns the kind of the next item without consuming it. */
 static int32_t peek(lr_cbor *c, int *kind)
 {
     uint64_t before = c->at;
@@ -378,7 +378,7 @@ static bool pass_store(words *w, scheme *s)
     return s->store && !is_packed(s);
 }
 
-/* @param level (out) there is one, the other half of the older form beside `param`. @param blocks (out) it is of
+/* @param level (out) it is present, the other half of the older form next to `param`. @param blocks (out) it is of
  * blocks. */
 static bool pass_field(words *w, scheme *s, const char **param, bool *level, bool *blocks)
 {

@@ -357,8 +357,8 @@ static int by_place(const void *a, const void *b)
                                 : lr_bpk_compare(&x->name, &y->name);
 }
 
-/* Whether tensors lie one right behind the other up to the end of the file, as Burn 0.19 puts them, and there is
- * something where a later Burn has zeros. Entries are in the order of their data. */
+/* Whether tensors are contiguous up to the end of the file, as Burn 0.19 writes them, with data where later versions
+ * have zeros. Entries are in the order of their data. */
 static int32_t is_unaligned(const lr_bpk_header *h, uint64_t after, uint64_t size, bool *unaligned)
 {
     uint8_t gap[LR_BPK_ALIGNMENT];

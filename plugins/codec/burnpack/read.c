@@ -44,7 +44,7 @@ static int32_t tell_tensor(const lr_bpk_header *h, const lr_bpk_entry *e, const 
         .size = sizeof event,
         .dtype = e->dtype,
         .rank = e->rank,
-        .shape = e->rank ? h->dims + e->dims : NULL, /* of scalars alone there are none */
+        .shape = e->rank ? h->dims + e->dims : NULL, /* NULL without any dimensions */
         .id = e->has_id ? rec_id_text(e->id, id) : NULL,
         .dtype_name = e->dtype == REC_DTYPE_QFLOAT ? h->words + e->words : NULL,
         .data = {.struct_size = sizeof event.data,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer: one walk finds what there is and where it will lie, another one writes the data behind the metadata, in
+ * The writer: a first walk collects the entries and their offsets, a second one writes the data after the metadata, in
  * the record's order. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -215,7 +215,7 @@ static int32_t on_end(void *self, uint64_t at)
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
-/* The minor version in "0.21.0"; -1: there is none. */
+/* The minor version in "0.21.0"; -1 for other text. */
 static int32_t minor_of(const char *text, uint64_t length)
 {
     int32_t minor = 0;
@@ -271,8 +271,8 @@ static int32_t set_pair(writer *w, const char *key, const char *value)
     return w->about.status;
 }
 
-/* What Burn's store says of itself: if it is asked for; and where a file of it is written anew for another version, by
- * which readers tell how data lie, that version. */
+/* Writes the metadata of Burn's store, if requested; and the version, if a store's file is rewritten for another one,
+ * since readers derive the data's layout from it. */
 static int32_t settle_store(writer *w)
 {
     const char *asked = rec_job_option_text(w->job, "store");
@@ -329,7 +329,7 @@ static int32_t check_below(const writer *w, const item *const *order, uint64_t c
     return REC_OK;
 }
 
-/* The items by name; to be freed. NULL: failed, or there are none. */
+/* Sorts the items by name; freed by the caller. NULL: failed, or an empty list. */
 static const item **sorted(writer *w, items *list, const char *what, int32_t *status)
 {
     const item **order;

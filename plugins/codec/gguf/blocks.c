@@ -32,7 +32,7 @@ void lr_gguf_q4_1(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* The five bits of element `i` and of the one 16 behind it. */
+/* The five bits of elements `i` and `i` + 16. */
 static void five(const uint8_t *q, uint32_t high, int i, int *low_one, int *high_one)
 {
     *low_one = (q[i] & 15) | (int)(high >> i << 4 & 16);

@@ -157,7 +157,7 @@ TARGET static void NAME(q3_k)(const uint8_t *b, uint64_t count, float *y)
     }
 }
 
-/* The eight scales and the eight minimums behind them, packed in twelve bytes from `b` + 4 on, times those at `b`. */
+/* The eight scales and the eight minimums after them, packed in twelve bytes from `b` + 4 on, times those at `b`. */
 INLINE void NAME(scales_and_leasts)(const uint8_t *b, float *scale, float *least)
 {
     uint32_t p = load_quad(b + 4), q = load_quad(b + 8), r = load_quad(b + 12);

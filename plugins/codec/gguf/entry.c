@@ -105,7 +105,7 @@ void lr_gguf_entries_close(lr_gguf_entries *e)
     rec_job_free(e->job, e->lost.data);
 }
 
-/* How Burn's own recorders say how they wrote; of no use to who reads this file. */
+/* Metadata of Burn's recorders on the format: useless in this file. */
 static bool is_burns(const rec_scalar *key)
 {
     static const char *const own[] = {"float", "int", "format", "version", "settings"};
@@ -392,7 +392,7 @@ static bool is_kind(int32_t type, int32_t of)
            (type == LR_GGUF_F64 && floats);
 }
 
-/* The type that all elements of a list have. @return -1: there is none. */
+/* The common type of all elements of a list. @return -1: they differ. */
 static int32_t common_type(const lr_gguf_list *list)
 {
     if (list->of >= 0 && is_kind(list->type, list->of)) {

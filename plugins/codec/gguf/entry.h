@@ -17,7 +17,7 @@ typedef struct lr_gguf_buffer {
 void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size);
 void lr_gguf_put_u32(lr_gguf_buffer *b, uint32_t number);
 void lr_gguf_put_u64(lr_gguf_buffer *b, uint64_t number);
-/** A string as the file has it: its length first. */
+/** Writes a string: first its length. */
 void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length);
 /** Parts of a path: a dot unless it is empty; a number; a key that is a bool or number; a path without its escapes. */
 void lr_gguf_put_dot(lr_gguf_buffer *b);

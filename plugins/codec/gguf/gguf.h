@@ -72,7 +72,7 @@ static inline uint64_t lr_gguf_u64(const uint8_t *data)
     return lr_gguf_u32(data) | (uint64_t)lr_gguf_u32(data + 4) << 32;
 }
 
-/** Bytes behind the tensors. */
+/** Bytes after the tensors. */
 extern const rec_option lr_gguf_trailing;
 
 int32_t lr_gguf_probe(const rec_head *head);

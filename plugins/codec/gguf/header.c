@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Reading a header. What llama.cpp demands of a file is demanded: no key twice, tensors one behind the other, each at
- * the alignment, all of them within the file. */
+ * Reads a header. It makes llama.cpp's demands on a file: unique keys, contiguous tensors at the alignment, within the
+ * file. */
 #include "plugins/codec/gguf/header.h"
 
 #include <inttypes.h>

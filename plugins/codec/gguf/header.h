@@ -19,7 +19,7 @@ typedef struct lr_gguf_tensor {
 } lr_gguf_tensor;
 
 typedef struct lr_gguf_header {
-    rec_source *source; /**< as it was given; not counted here */
+    rec_source *source; /**< from the caller; not retained */
     lr_gguf_tensor *tensors;
     uint64_t tensor_count;
     char *names;                    /**< one after the other */
@@ -30,8 +30,8 @@ typedef struct lr_gguf_header {
     bool burn;                      /**< its modules are laid out as Burn's */
 } lr_gguf_header;
 
-/** Reads a header. @param h zeroed. To be freed also on failure. @param visitor is told the metadata; NULL: they are
- * read over and counted. */
+/** Reads a header. @param h zeroed. Freed by the caller, also on failure. @param visitor receives the metadata; NULL:
+ * they are skipped and counted. */
 int32_t lr_gguf_header_read(lr_gguf_header *h, rec_job *job, rec_source *source, const rec_visitor *visitor,
                             void *self);
 void lr_gguf_header_free(lr_gguf_header *h, rec_job *job);

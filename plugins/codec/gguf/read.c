@@ -6,7 +6,7 @@
 
 #include "plugins/codec/gguf/header.h"
 
-/** What is read: the file that was asked for, and the further parts of a split model. */
+/** The files to read: the given file, and further parts of a split model. */
 typedef struct model {
     rec_job *job;
     lr_gguf_header *parts; /**< `count` of them */
@@ -106,7 +106,7 @@ static int32_t open_parts(model *m)
 
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
-/* A name as a key of REC_FORM_PATHS: as it is, but for backslashes. */
+/* A name as a key of REC_FORM_PATHS: unchanged except for backslashes. */
 static int32_t name_key(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, rec_scalar *key)
 {
     const char *name = h->names + t->name;

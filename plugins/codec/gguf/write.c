@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer. A first walk gathers the header, a second one writes the tensors behind it, in the record's order. What a
- * flat file of tensors does not hold is refused, or, of parameters' ids, told. */
+ * The writer. A first walk collects the header, a second one writes the tensors after it, in the record's order.
+ * Values that a flat file of tensors cannot hold are rejected; ids of parameters are dropped with a note. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -155,8 +155,8 @@ static size_t by_isal_windows(lr_gzip_encoder *self, const uint8_t *in, size_t s
 }
 #endif
 
-/* How zlib is to search: for runs alone where that is as good, by what becomes of a stretch of the piece. @param out is
- * written over. */
+/* Chooses zlib's strategy: run-length alone if a trial on part of the chunk shows that it is as good. @param out is
+ * overwritten. */
 static int choose_strategy(lr_gzip_encoder *self, const uint8_t *in, size_t size, lr_gzip_kind kind, uint8_t *out)
 {
     enum { STRETCH = 48 << 10 };

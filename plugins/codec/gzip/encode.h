@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Deflates one piece of the data, by the encoder that suits it. Pieces know nothing of each other, so that several
- * threads can make them; what comes of one depends on its bytes and the level alone. */
+ * Deflates one chunk of the data with the best encoder. Chunks are independent, so that several threads can make them;
+ * the result depends on the bytes and the level alone. */
 #ifndef LR_GZIP_ENCODE_H
 #define LR_GZIP_ENCODE_H
 
@@ -11,7 +11,7 @@
 
 enum {
     LR_GZIP_PIECE = 512 << 10,                                  /**< bytes of a piece, at most */
-    LR_GZIP_ROOM = LR_GZIP_PIECE + (LR_GZIP_PIECE >> 10) + 1024 /**< for what becomes of it */
+    LR_GZIP_ROOM = LR_GZIP_PIECE + (LR_GZIP_PIECE >> 10) + 1024 /**< for the result */
 };
 
 /** The memory of one thread that deflates. */

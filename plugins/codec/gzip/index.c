@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* The header: ten bytes as Burn's but for the flag, the length of the extra field, and one field in it. All numbers are
- * little-endian. */
+/* The header: ten bytes like Burn's except for the flag, the length of the extra field, and one field in it. All
+ * numbers are little-endian. */
 enum { FLAG_EXTRA = 4, EXTRA_AT = 10, FIELD_AT = 12, DATA_AT = 16 };
 /* The field's data: version, stretches, span, inflated, stored, sizes. */
 enum { FORM = 1, VERSION_AT = 16, COUNT_AT = 20, SPAN_AT = 24, INFLATED_AT = 32, STORED_AT = 40, SIZES_AT = 48 };

@@ -19,8 +19,8 @@ enum {
 /** Where the deflated data of the file's only member can be entered: at stretches, each of whole pieces. Before a
  * stretch the data end in a full flush, so it begins at a byte and refers to nothing before it. */
 typedef struct lr_gzip_index {
-    uint64_t begin; /**< where in the file the first stretch begins; 0 as it was made, LR_GZIP_HEADER as it was read */
-    uint64_t span;  /**< bytes that each stretch inflates to, but the last, which has 1 to `span` */
+    uint64_t begin;    /**< file offset of the first stretch; 0 when made, LR_GZIP_HEADER when read */
+    uint64_t span;     /**< bytes that each stretch inflates to, but the last, which has 1 to `span` */
     uint64_t inflated; /**< bytes of all of them */
     uint64_t stored;   /**< deflated bytes of all of them; eight bytes of sums follow, and nothing else */
     uint32_t count;    /**< stretches: inflated / span, rounded up */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files of ours: their pieces, found by the index, are inflated side by side, each straight into its place. The index
- * is right if each piece ends where the next one begins, and has as many bytes as were said: then they are what one
- * stream would have given, for there is no other way to read it. */
+ * Files of librecord: their chunks, found by the index, are inflated in parallel, each into its place. The index is
+ * correct if each chunk ends where the next one begins and has the stated size: a single stream would give the same
+ * bytes then. */
 #include "plugins/codec/gzip/quick_private.h"
 
 #include <stdlib.h>
@@ -29,8 +29,8 @@ static void run_unit(lr_task *task, unsigned worker)
 
 /* --------------------------------------------------------------------------------------------------- stretches -- */
 
-/* The only full flush near the middle of [from, to): the end of one is two bytes of zero and two of ones. NULL: there
- * is none, or more than one. */
+/* Finds the only full flush near the middle of [from, to): it ends in two bytes of zero and two of ones. NULL: none, or
+ * more than one. */
 static const uint8_t *flush_near(const uint8_t *from, const uint8_t *to)
 {
     static const uint8_t mark[4] = {0, 0, 0xff, 0xff};

@@ -13,11 +13,11 @@ typedef struct lr_gzip_piece {
     lr_task task; /**< the pool's own; first, so that the piece is known by it */
     lr_gzip_pool *pool;
     uint8_t *in;  /**< room for LR_GZIP_PIECE bytes */
-    size_t size;  /**< of what was filled */
+    size_t size;  /**< bytes filled */
     bool last;    /**< of the stream */
     uint8_t *out; /**< deflated */
     size_t made;  /**< bytes of it */
-    uint32_t crc; /**< of what was filled */
+    uint32_t crc; /**< of the bytes filled */
 } lr_gzip_piece;
 
 /** Pieces that may be given before one is taken, by one thread; by more of them more. */
@@ -25,7 +25,7 @@ enum { LR_GZIP_HELD = 3 };
 
 /** @return NULL: reported. */
 lr_gzip_pool *lr_gzip_pool_new(rec_job *job, int level);
-/** Waits for what was given, and ends the threads. NULL is ignored. */
+/** Waits for the posted work, and ends the threads. NULL is ignored. */
 void lr_gzip_pool_free(lr_gzip_pool *pool);
 
 /** @return whether a piece must be taken before the next one can be filled. */

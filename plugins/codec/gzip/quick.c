@@ -9,7 +9,7 @@ enum { FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLAGS_ODD = 0xe2 };
 enum { HEADER = 10, TRAILER = 8 };
 /* A smaller room is filled from a buffer. */
 enum { DIRECT_FROM = 32 << 10 };
-/* Who has no more room than this, and comes again, reads in small parts and does something else in between. */
+/* Repeated reads of at most this size come from a reader that works in between. */
 enum { SMALL = 1 << 20 };
 
 /* ----------------------------------------------------------------------------------------------------- members -- */
@@ -135,7 +135,7 @@ static void run_step(lr_task *task, unsigned worker)
     self->stop = lr_inflate(self->lane);
 }
 
-/* Has the stream inflated, now or (`post`) by whoever has time. */
+/* Inflates the stream, now or (`post`) on any thread. */
 static int32_t start_stream(lr_quick *self, rec_job *job, uint8_t *target, size_t room, bool post)
 {
     int32_t status = lr_quick_feed(self, job, 1, LR_QUICK_INPUT);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The quick way through good gzip data: what librecord wrote itself on all threads by its index, the rest in one
- * stream, which is inflated ahead of whoever reads it in small parts. All sums and lengths are checked. What it does
- * not understand it gives up, whatever it was: zlib then has a look at it from the beginning, and says what is wrong,
- * if anything is. */
+ * The fast path for valid gzip data: librecord's own files on all threads by their index, others in one stream, which
+ * is inflated ahead of a reader that takes small parts. All checksums and lengths are checked. On anything unexpected
+ * it gives up: zlib then starts from the beginning and reports the error, if there is one. */
 #ifndef LR_GZIP_QUICK_H
 #define LR_GZIP_QUICK_H
 
@@ -16,8 +15,8 @@ typedef struct lr_quick lr_quick;
 lr_quick *lr_quick_new(rec_source *parent);
 /** Ends its threads. NULL is ignored. */
 void lr_quick_free(lr_quick *self);
-/** The next bytes, as rec_source_read(): those that were given are right, whatever comes later, but for the sums.
- *  @param gives_up (out) nothing was given by this call, and nothing more will be. */
+/** Reads the next bytes, like rec_source_read(): they are correct whatever follows, except that the checksums come
+ * last. @param gives_up (out) this call returned nothing, and later calls will not either. */
 int32_t lr_quick_read(lr_quick *self, rec_job *job, uint8_t *target, uint64_t room, uint64_t *got, bool *gives_up);
 /** @param full (out) members that had data. @return whether the end was reached and all is well. */
 bool lr_quick_ended(const lr_quick *self, uint64_t *full);

@@ -64,7 +64,7 @@ struct lr_quick {
     uint8_t *stashes[2];                 /* from malloc */
     size_t stash_at, stash_size;
 
-    lr_gzip_index *index; /* from malloc; NULL: there is none */
+    lr_gzip_index *index; /* from malloc; may be NULL */
     uint32_t next;        /* the stretch that comes next */
     uint64_t pieces;
     lr_batch batch;

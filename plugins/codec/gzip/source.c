@@ -18,12 +18,11 @@
 
 /* Compressed bytes are read in pieces of this size: enough for inflate to run long, and still in the cache then. */
 #define PIECE (128u << 10)
-/* What is inflated to be passed over is passed over in pieces like those that a whole is read in. */
+/* Skipped data are inflated in chunks of the size of normal reads. */
 #define PASSED (UINT64_C(4) << 20)
 
-/* The compressed input is read as it is needed, so that it is never in memory as a whole. All of this comes from
- * malloc, not from the job: the source outlives its job when a record keeps bytes of it, and is released without one.
- */
+/* The compressed input is read on demand, so that it is never in memory as a whole. All memory is from malloc, not from
+ * the job: the source outlives its job when a record keeps it, and is released without one. */
 typedef struct inflater {
     lr_quick *quick; /* NULL: it has given up, or there is no memory for it */
     uint64_t quick_gave;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The directory of what was fetched. For each file two: NAME.data, of the file's size with holes where nothing was
- * fetched yet, and NAME.index, a text: digest of the address, tag, size, and a bit for each block, in hexadecimal
- * digits. The index is written after the data that it speaks of, so that a crash loses blocks and never invents one.
- * Addresses hold secrets: none is kept. */
+ * The directory of the cache. Each file has two: NAME.data, of the file's size with holes where nothing was fetched
+ * yet, and NAME.index, a text: digest of the address, tag, size, and a bit for each block, in hexadecimal digits. The
+ * index is written after its data, so that a crash loses blocks and never invents one. Addresses can contain secrets
+ * and are not stored. */
 #include "plugins/codec/http/cache.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static bool has(const lr_http_cache *c, uint64_t block)
     return c->bits[block / 8] >> block % 8 & 1;
 }
 
-/* A line of the index without its end. @return false: there is none, or it is another one than `expected`. */
+/* Reads a line of the index without its newline. @return false: end of file, or not the `expected` line. */
 static bool next_line(FILE *file, char **line, size_t *room, const char *expected)
 {
     ssize_t length = getline(line, room, file);
@@ -94,8 +94,7 @@ static void read_index(lr_http_cache *c)
     }
 }
 
-/* A new file under a name that nobody can foresee; one of an earlier index that was not finished goes. NULL: it cannot
- * be made. */
+/* Makes a new file with an unpredictable name; an unfinished earlier one is removed. NULL: it cannot be made. */
 static FILE *make_fresh(lr_http_cache *c)
 {
     uint64_t random = 0;

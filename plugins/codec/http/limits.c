@@ -9,7 +9,7 @@
 
 static const lr_http_limits standard = {.speed = 1024, .seconds = 60, .tries = 10, .bytes = UINT64_C(64) << 30};
 
-/* Digits at `*text`, which is moved past them. Returns false if there are none or the number is larger than `most`. */
+/* Parses digits at `*text` and moves past them. Returns false for no digits, or a number larger than `most`. */
 static bool read_digits(const char **text, uint64_t most, uint64_t *number)
 {
     const char *begin = *text;

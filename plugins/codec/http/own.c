@@ -27,7 +27,7 @@ static const char *judge_above(const struct stat *above, const struct stat *belo
     return is_stranger(above->st_uid) || is_stranger(below->st_uid) ? "it is below a folder of another user" : NULL;
 }
 
-/* A user who may rename a parent directory can replace this one. @return as above. */
+/* A user who can rename a parent directory can replace this one. @return as above. */
 static const char *judge_all_above(int folder, struct stat below)
 {
     const char *wrong = NULL;

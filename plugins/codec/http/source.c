@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A server's file as a source. Small reads are taken from a window, which grows as long as they follow each other;
- * large ones go where they are wanted at once. With a cache both go through its file. */
+ * A server's file as a source. Small reads use a window, which grows while they are sequential; large reads go
+ * directly to the target. With a cache both go through its file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -147,7 +147,7 @@ static int32_t take_first(void *user, rec_job *job, const void *data, uint64_t s
     return status;
 }
 
-/* Where bytes go that were asked for. */
+/* Receives the bytes of a request. */
 typedef struct target {
     remote *r;
     uint8_t *to;     /* or NULL: */

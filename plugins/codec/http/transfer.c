@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Requests by libcurl. Nothing but http and https is spoken, certificates are checked, and a redirection never leads
- * from https to http. Passwords come from the address, from ~/.netrc, or from LIBRECORD_HTTP_AUTHORIZATION, which is
- * sent to the host that was asked for alone, and never without TLS but to this computer. */
+ * Requests by libcurl. Only http and https are allowed, certificates are checked, and a redirection never leads from
+ * https to http. Passwords come from the address, from ~/.netrc, or from LIBRECORD_HTTP_AUTHORIZATION, which is sent
+ * only to the requested host, and without TLS only to this computer. */
 #include "plugins/codec/http/transfer.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ typedef struct request {
     rec_job *job;
     lr_http_take take;
     void *user;
-    uint64_t offset, size; /* what is asked for */
+    uint64_t offset, size; /* the requested range */
     uint64_t got;          /* of that, over all tries */
     uint64_t total;        /* what this answer says: of the whole file; REC_UNKNOWN */
     uint64_t from;         /* where its bytes begin */
@@ -242,7 +242,7 @@ static const char *value_of(const char *line, size_t length, const char *name, s
     return line + at;
 }
 
-/* Digits at `*text`, which is moved behind them. @return false: there are none, or too many. */
+/* Parses digits at `*text` and moves past them. @return false: no digits, or too many. */
 static bool digits(const char **text, const char *end, uint64_t *number)
 {
     const char *begin = *text;
@@ -455,8 +455,7 @@ static void pause_for(unsigned milliseconds)
     }
 }
 
-/* What is left of the time that the file's requests may take. Returns 0 if there is no limit, a negative number if
- * there is nothing left. */
+/* Returns the time left for the requests of the file: 0 without a limit, negative if it is used up. */
 static long time_left(const lr_http *http)
 {
     uint64_t all = http->limits.time * 1000;
@@ -522,7 +521,7 @@ static bool is_complete(request *r, CURLcode code)
     return r->got == r->size || r->offset + r->got == r->total;
 }
 
-/* libcurl's words, but for those that quote an address: of a proxy with its password, or of a redirection. */
+/* libcurl's message, except for messages that quote an address: of a proxy with its password, or of a redirection. */
 static const char *words_of(const request *r, CURLcode code)
 {
     bool quotes = strstr(r->words, "://") || strchr(r->words, '@');
@@ -606,7 +605,7 @@ int32_t lr_http_get(lr_http *http, rec_job *job, uint64_t offset, uint64_t size,
             pause = FIRST_PAUSE;
         }
         if (r.got && http->known && !http->facts.ranges) {
-            break; /* it could only begin anew */
+            break; /* it would start from the beginning */
         }
         pause_for(pause);
         pause *= 2;

@@ -21,7 +21,7 @@ typedef struct lr_http_facts {
 typedef struct lr_http {
     CURL *curl;
     struct curl_slist *headers;
-    char *url;  /**< as it is asked for */
+    char *url;  /**< as requested */
     char *name; /**< as messages call it: without user, password and query */
     lr_http_facts facts;
     lr_http_limits limits;

@@ -16,7 +16,7 @@ static uint32_t load(const uint8_t *text)
     return (uint32_t)text[0] | (uint32_t)text[1] << 8 | (uint32_t)text[2] << 16 | (uint32_t)text[3] << 24;
 }
 
-/* The number from 0 to 255 that is followed by a comma at `text`. @return its length, 0 if there is none. */
+/* Parses a number from 0 to 255 followed by a comma at `text`. @return its length, 0 for other text. */
 static inline uint32_t element(const uint8_t *text, uint32_t *value)
 {
     uint32_t word = load(text) ^ 0x30303030u; /* digits become 0 to 9 */
@@ -38,7 +38,7 @@ uint64_t lr_bytes_scan_plain(const uint8_t **text, const uint8_t *end, uint8_t *
 {
     const uint8_t *p = *text, *gap_at = p;
     uint64_t count = 0;
-    size_t gap = 0; /* white space before an element, as it was the last time */
+    size_t gap = 0; /* white space before an element, as long as the last time */
     room = room < MARGIN ? 0 : room;
     while (end - p >= MARGIN && count < room) {
         const uint8_t *from = p;

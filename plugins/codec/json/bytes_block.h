@@ -21,7 +21,7 @@ typedef struct block {
 typedef struct carry {
     uint64_t one, two, three; /* whether the byte that many before is a digit */
     uint64_t zero;            /* … the one before is 0 */
-    uint64_t free;            /* … is white space or a comma, behind which white space may stand */
+    uint64_t free;            /* … is white space or a comma, after which white space may follow */
 } carry;
 
 /* Commas behind numbers of a block, up to the first byte that is in doubt. @param width of the block in bytes.
@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) uint64_t complete(const block *b, u
     uint64_t one = b->digits << 1 | c->one, two = b->digits << 2 | c->two, three = b->digits << 3 | c->three;
     uint64_t bad = ~(b->digits | b->commas | b->spaces) & all;
     bad |= b->commas & (~one | b->overflow);                         /* no number before it, or one that is too large */
-    bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space behind a number */
+    bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space after a number */
     bad |= b->digits & one & ((two & three) | ((b->zeros << 1 | c->zero) & ~two)); /* four digits, a leading zero */
     *stop = bad != 0;
     if (__builtin_expect(bad != 0, 0)) { /* a branch: the next block does not wait for all of this */

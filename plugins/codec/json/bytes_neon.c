@@ -26,7 +26,7 @@ typedef struct part {
     uint8x16_t digit, zero, comma, space, overflow, sum;
 } part;
 
-/* @param d the digits of 16 bytes, 0xff for what is none. @param before of the 16 before them. */
+/* @param d the digits of 16 bytes, 0xff for other characters. @param before those of the 16 bytes before. */
 static inline part take(uint8x16_t text, uint8x16_t before, uint8x16_t d)
 {
     const uint8x16_t nine = vdupq_n_u8(9);
@@ -36,8 +36,7 @@ static inline part take(uint8x16_t text, uint8x16_t before, uint8x16_t d)
               .comma = vceqq_u8(text, vdupq_n_u8(',')),
               .space = vorrq_u8(vorrq_u8(vceqq_u8(text, vdupq_n_u8(' ')), vceqq_u8(text, vdupq_n_u8('\n'))),
                                 vorrq_u8(vceqq_u8(text, vdupq_n_u8('\r')), vceqq_u8(text, vdupq_n_u8('\t'))))};
-    /* What is not of the number counts as 0: hundreds behind which no digit stands are of the number before this one.
-     */
+    /* Other digits count as 0: hundreds without a digit after them belong to the number before. */
     hundreds = vandq_u8(hundreds, vandq_u8(vcleq_u8(hundreds, nine), vcleq_u8(tens, nine)));
     tens = vandq_u8(tens, vcleq_u8(tens, nine));
     uint8x16_t rest = vmlaq_u8(ones, tens, vdupq_n_u8(10)), high = vmulq_u8(hundreds, vdupq_n_u8(100));

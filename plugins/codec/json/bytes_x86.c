@@ -33,7 +33,7 @@ AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t
     const __m256i two = _mm256_set1_epi8(2);
     const uint8_t *last = *text;
     const __m256i none = _mm256_set1_epi8(-1), zero = _mm256_setzero_si256();
-    __m256i before = none; /* digits of the block before, -1 for what is none */
+    __m256i before = none; /* digits of the block before, -1 for other characters */
     carry c = {.free = 1};
     uint64_t count = 0;
     bool stop = false;
@@ -158,7 +158,7 @@ AVX512 static uint64_t squeeze(const uint8_t *text, uint8_t *out, const uint8_t 
     }
     *behind = at + 64 - __builtin_clzll(last);
     while (out[used - 1] != ',') {
-        used--; /* digits of a number that goes on, or what is none */
+        used--; /* digits of a number that continues, or another character */
     }
     return used;
 }

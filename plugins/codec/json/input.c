@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The window of a JSON reader. What is inflated or read is never held as a whole: text may be many times its tensors.
- */
+ * The window of a JSON reader. Inflated or streamed text is never in memory as a whole: it may be many times as large
+ * as its tensors. */
 #include "plugins/codec/json/input.h"
 
 #include <string.h>

@@ -11,11 +11,11 @@ typedef struct lr_json_input {
     rec_job *job;
     rec_source *source;
     const uint8_t *at;    /**< the next byte; readers move it */
-    const uint8_t *end;   /**< of what is in the window */
+    const uint8_t *end;   /**< of the window */
     const uint8_t *start; /**< of the window */
     uint64_t offset;      /**< of `start` in the text */
     uint64_t size;        /**< of the whole text, REC_UNKNOWN of a stream */
-    bool ended;           /**< nothing comes behind the window */
+    bool ended;           /**< the window has the end of the text */
     uint8_t *buffer;      /**< the window, NULL if the whole is at hand */
 } lr_json_input;
 
@@ -25,8 +25,8 @@ enum { LR_JSON_WINDOW = 256 * 1024 };
 /** Opens a source at its beginning: as a whole if it is in memory or mapped, which copies nothing. */
 int32_t lr_json_input_open(lr_json_input *in, rec_job *job, rec_source *source);
 void lr_json_input_close(lr_json_input *in);
-/** Brings more behind what is left from `at` on. `at` moves with it; other pointers into the window are void. Does
- *  nothing at the end of the text. */
+/** Appends more text to the part from `at` on, and moves `at`; other pointers into the window become invalid. Does
+ * nothing at the end of the text. */
 int32_t lr_json_input_more(lr_json_input *in);
 
 /** Sees to it that `size` bytes (at most LR_JSON_WINDOW) are there, unless the text ends before. */

@@ -10,9 +10,9 @@
 /** @return how sure it is that text begins a record: 88 for a map that begins with `metadata`, less for other maps. */
 int32_t lr_json_probe(const uint8_t *text, uint64_t length);
 
-/** Reads one value of any kind, with nothing but white space around it, and tells the visitor. What is neither in
- * memory nor mapped is read piece by piece. Numbers from 0 to 255 in lists come as U8, other integers as I64 or U64
- * (scalars and lists alike: a float if they have more than 64 bits, and so does -0), floats as F64. */
+/** Reads one value of any kind, surrounded by white space alone, and calls the visitor. Sources that are neither in
+ * memory nor mapped are read in chunks. Numbers from 0 to 255 in lists come as U8, other integers as I64 or U64 (as
+ * floats if they have more than 64 bits, and for -0), floats as F64. */
 int32_t lr_json_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 
 /** Walks the record that is saved and writes it. @param pretty a line for each value, indented by two spaces. */

@@ -62,7 +62,7 @@ static inline bool eight_digits(const uint8_t *text, uint64_t *value)
 #endif
 }
 
-/* The digits from `p` on. @return behind them. */
+/* Parses the digits from `p` on. @return the position after them. */
 static inline const uint8_t *gather_digits(gather *g, const uint8_t *p, const uint8_t *end)
 {
     uint64_t eight;
@@ -77,7 +77,7 @@ static inline const uint8_t *gather_digits(gather *g, const uint8_t *p, const ui
     return p;
 }
 
-/* The exponent after `e`. @return NULL with `*stop` set: it is none, or the end was met. */
+/* Parses the exponent after `e`. @return NULL with `*stop` set: invalid, or at the end. */
 static const uint8_t *scan_exponent(const uint8_t *p, const uint8_t *end, int32_t *exponent, const uint8_t **stop)
 {
     bool minus = p < end && *p == '-';
@@ -168,8 +168,8 @@ stopped:
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* Powers are kept rounded up. The method below wants them cut off, but for those small negative ones where the quotient
- * may be exact. */
+/* Powers are stored rounded up. The method below needs them truncated, except for small negative ones where the
+ * quotient may be exact. */
 static lr_power power_for_reading(int32_t exponent)
 {
     lr_power power = lr_powers[exponent - LR_POWER_LEAST];

@@ -9,9 +9,9 @@
 #include "common/shortest.h"
 #include <librecord/plugin.h>
 
-/** A number as it was scanned: ±digits · 10^exponent. */
+/** A parsed number: ±digits · 10^exponent. */
 typedef struct lr_decimal {
-    const uint8_t *end; /**< behind the number; what does not belong if it is none */
+    const uint8_t *end; /**< after the number; the offending character of an invalid one */
     uint64_t digits;    /**< the first 19 significant ones, or all of an integer that fits */
     int32_t exponent;   /**< within ±100,000, beyond which nothing changes */
     bool negative;
@@ -20,8 +20,8 @@ typedef struct lr_decimal {
 } lr_decimal;
 
 enum { LR_SCAN_DONE, LR_SCAN_MORE, LR_SCAN_BAD };
-/** Scans the number at `text`, which begins with a digit or a minus. @return DONE; MORE: `end` was met, and the number
- *  may go on behind it; BAD: `decimal->end` is where it breaks the grammar (RFC 8259, section 6). */
+/** Parses the number at `text`, which begins with a digit or a minus. @return DONE; MORE: it reaches `end` and may
+ * continue; BAD: `decimal->end` is the offending character (RFC 8259, section 6). */
 int lr_decimal_scan(const uint8_t *text, const uint8_t *end, lr_decimal *decimal);
 
 /** The longest number that is read. */
@@ -39,8 +39,8 @@ void lr_float_reader_free(lr_float_reader *reader);
 
 /** Room for any number that is written here. */
 enum { LR_NUMBER_ROOM = 32 };
-/** The shortest decimal that reads back, the nearest of those, in serde_json's form; `null` for what is not finite.
- *  @return bytes written. */
+/** Writes the shortest decimal that parses to the same number, the nearest of those, in serde_json's form; `null` for
+ * NaN and infinities. @return bytes written. */
 uint32_t lr_float_write(char *text, double value);
 uint32_t lr_float32_write(char *text, float value);
 uint32_t lr_uint_write(char *text, uint64_t value);
@@ -54,7 +54,7 @@ uint32_t lr_int_write(char *text, int64_t value);
 typedef uint64_t lr_bytes_scan(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room);
 /** The plain one, which defines the result. */
 lr_bytes_scan lr_bytes_scan_plain;
-/** Those of this processor, best first, the plain one last. NULL behind the last. */
+/** The scanners of this processor, best first, the plain one last. NULL after the last. */
 lr_bytes_scan *lr_bytes_scan_choice(unsigned index);
 
 #endif

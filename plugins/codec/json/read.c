@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * JSON reader: text to visitor events, strictly by RFC 8259, without recursion and without a tree.
- *
- * Almost all of a record's text is lists of numbers: bytes of tensors in bulk (bytes.c), other numbers one by one,
- * both gathered into runs. The rest goes through a state for what may come next. */
+ * JSON reader: text to visitor events, strictly by RFC 8259, without recursion and without a tree. Almost all text of
+ * a record is lists of numbers: bytes of tensors are parsed in bulk (bytes.c), other numbers one by one, and both are
+ * collected in runs. A state machine handles the rest. */
 #include "plugins/codec/json/json.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@
 
 enum { IN_ROOT, IN_LIST, IN_MAP };
 
-/* What comes next. */
+/* The next token. */
 enum { VALUE, VALUE_OR_END, KEY, KEY_OR_END, COLON, COMMA_OR_END };
 
 typedef struct reader {
@@ -152,7 +151,7 @@ static int32_t scan(reader *r, lr_decimal *decimal)
     }
 }
 
-/* Reads the number at the cursor and moves behind it. */
+/* Parses the number at the cursor and moves after it. */
 static int32_t number(reader *r, rec_scalar *scalar)
 {
     lr_decimal decimal;
@@ -385,7 +384,7 @@ static int32_t after_value(reader *r)
                                      : lr_json_unexpected(&r->in, map ? "a comma or }" : "a comma or ]");
 }
 
-/* What is at the cursor, which is no white space. */
+/* Handles the token at the cursor. */
 static int32_t step(reader *r)
 {
     uint8_t byte = *r->in.at;

@@ -102,7 +102,7 @@ static int32_t bad_escape(const lr_json_input *in, const char *expected)
                           (const char *)in->at);
 }
 
-/* \uXXXX, or two of them for what is beyond 16 bits. */
+/* Parses \uXXXX, or two of them for code points above 16 bits. */
 static int32_t unicode_escape(lr_json_input *in, lr_json_text *memory)
 {
     uint8_t utf8[4];
@@ -166,7 +166,7 @@ static int32_t wide(lr_json_input *in, lr_json_text *memory)
     return status;
 }
 
-/* From `in->at` to the closing quote, behind which it moves. */
+/* Parses from `in->at` to the closing quote and moves after it. */
 static int32_t gather(lr_json_input *in, lr_json_text *memory)
 {
     for (;;) {

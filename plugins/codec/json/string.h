@@ -17,13 +17,13 @@ typedef struct lr_json_text {
     uint64_t size, room;
 } lr_json_text;
 
-/** Reads the string whose quote is at `in->at`, and moves behind it. @param text,length (out) UTF-8, valid until the
- *  next string or refill. */
+/** Reads the string whose quote is at `in->at`, and moves after it. @param text,length (out) UTF-8, valid until the
+ * next string or refill. */
 int32_t lr_json_string(lr_json_input *in, lr_json_text *memory, const char **text, uint64_t *length);
 
 /** Reports that the text ends within `what`. */
 int32_t lr_json_cut_short(const lr_json_input *in, const char *what);
-/** Reports what is at `in->at` instead of what was expected. */
+/** Reports the text at `in->at` instead of the expected. */
 int32_t lr_json_unexpected(const lr_json_input *in, const char *expected);
 
 /** From `p` on, bytes that stand for themselves: ASCII, no quote, backslash or control character. */

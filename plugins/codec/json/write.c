@@ -89,7 +89,7 @@ static int32_t put_line(lr_json_writer *w, uint32_t depth)
     return status;
 }
 
-/* What stands before a key, or before a value that has none. */
+/* Writes the separator before a key, or before a value without one. */
 static int32_t separate(lr_json_writer *w)
 {
     if (w->after_key) {

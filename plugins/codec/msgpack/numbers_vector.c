@@ -18,7 +18,7 @@ __attribute__((target("avx2"))) static uint64_t floats_avx2(const uint8_t *data,
     const __m256i mark = _mm256_set1_epi8((char)0xca);
     const uint32_t marks = 0x04210421; /* bytes 0, 5 and 10 of either half */
     uint64_t i = 0;
-    /* A step looks at 31 bytes and writes 7 numbers, the last of which is none yet. */
+    /* A step loads 31 bytes and stores 7 numbers, of which the last is overwritten later. */
     for (; count - i >= 7; i += 6, data += 30) {
         __m128i low = _mm_loadu_si128((const __m128i *)(const void *)data);
         __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(data + 15));
@@ -50,7 +50,7 @@ static uint64_t floats_neon(const uint8_t *data, uint64_t count, float *out)
     static const uint8_t places[16] = {4, 3, 2, 1, 9, 8, 7, 6, 14, 13, 12, 11, 0, 5, 10, 10};
     const uint8x16_t order = vld1q_u8(places);
     uint64_t i = 0;
-    /* A step looks at 16 bytes and writes 4 numbers, the last of which is none yet. */
+    /* A step loads 16 bytes and stores 4 numbers, of which the last is overwritten later. */
     for (; count - i >= 4; i += 3, data += 15) {
         uint8x16_t v = vqtbl1q_u8(vld1q_u8(data), order);
         if (vgetq_lane_u32(vreinterpretq_u32_u8(v), 3) != 0xcacacacau) {

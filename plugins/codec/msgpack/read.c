@@ -71,7 +71,7 @@ static bool stop_for_many(reader *r)
     return r->past;
 }
 
-/* Numbers of the list, of whatever types, but for its last value. @return how many. */
+/* Reads the numbers of the list, of any type, except for its last value. @return how many. */
 static uint64_t read_past(reader *r)
 {
     uint64_t before = r->top->left, most, got;
@@ -157,7 +157,7 @@ static int open_container(reader *r, int in, uint64_t count, uint64_t header)
     }
     uint64_t left = r->whole == REC_UNKNOWN ? REC_UNKNOWN : r->whole - r->at - header;
     uint64_t told =
-        r->whole == REC_UNKNOWN && count > RUN ? REC_UNKNOWN : count; /* nobody can tell whether it is true */
+        r->whole == REC_UNKNOWN && count > RUN ? REC_UNKNOWN : count; /* the announced count cannot be checked */
     int32_t status = rec_job_check_count(r->job, r->at, count, each, left);
     if (status != REC_OK) {
         return stop(r, status);

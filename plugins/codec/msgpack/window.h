@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the reader knows, and the window through which it reads: a stream whose headers alone are wanted, and a large
- * file that is mapped. Of the latter the system reads a few KiB around each header, where touching the map would take a
- * page of the process's tables for each tensor, and another time to give it back; tensors are lent from the map all the
- * same. */
+ * The reader's state, and the window through which it reads: a stream of which only headers are needed, and a large
+ * mapped file. Of the latter a few KiB around each header are read, since touching the map would cost a page table
+ * entry for each tensor; tensors still point into the map. */
 #ifndef CODEC_MSGPACK_WINDOW_H
 #define CODEC_MSGPACK_WINDOW_H
 
@@ -19,12 +18,12 @@
 #define FLOATS (2 * RUN)
 /* Values of a list that are read past the template. */
 #define MANY 16
-/* The window, which grows for what is longer and has to be in one piece, and byte strings of a stream that need not be.
- */
+/* Sizes of the window, which grows for longer contiguous data, and of byte strings of a stream that are skipped
+ * instead. */
 #define WINDOW (256u << 10)
 #define JUMP_FROM (64u << 10)
-/* Of a file that is mapped: from which size on its headers are read through a window; what is read first behind
- * tensors; and what is read in a row before that ends, as most of the file seems to be wanted. */
+/* For mapped files: minimum size for reading headers through a window; size of the first read after a tensor; and
+ * consecutive bytes after which the window is given up, since most of the file is needed. */
 #define STEPS_FROM (8u << 20)
 #define STEP 4096u
 #define ROW (256u << 10)
@@ -83,15 +82,15 @@ static inline bool lr_msgpack_has_more(const reader *r)
 
 /** Makes the window and fills it for the first time. */
 int32_t lr_msgpack_window(reader *r);
-/** More bytes behind those from `at` on. */
+/** Appends more bytes to those from `at` on. */
 int32_t lr_msgpack_more(reader *r);
 /** Whether a byte string begins at `at`, whose head is in the window, that is better stepped over. */
 bool lr_msgpack_may_pass(reader *r);
 /** Steps over it: `jump_header` is 0 if the file ends in it. The window has its head still. */
 int32_t lr_msgpack_pass(reader *r);
-/** `at` is behind it. */
+/** `at` is after it. */
 void lr_msgpack_passed(reader *r);
-/** Of a stream: what follows the value is read too, as whoever makes it checks at its end what was made. */
+/** Of a stream: reads the data after the value, since the decoder checks the whole at its end. */
 int32_t lr_msgpack_rest(reader *r);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include <msgpack/pack.h>
 
-/* A length or count has at most 32 bits in MessagePack; msgpack-c would cut off the rest without a word. */
+/* Lengths and counts have at most 32 bits in MessagePack; msgpack-c would truncate them silently. */
 static int32_t check_size(lr_msgpack_writer *w, const char *what, uint64_t size)
 {
     if (size <= UINT32_MAX) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Headers of arrays: "\x93NUMPY", the version, the length, and a Python dictionary as text. What NumPy reads safely is
- * read; what it would need to run code for is refused. */
+ * Headers of arrays: "\x93NUMPY", the version, the length, and a Python dictionary as text. It accepts what NumPy
+ * reads without running code, and rejects the rest. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static bool is_big_machine(void)
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 }
 
-/* Why an element type is none that a tensor can have. @param code without the order of bytes. */
+/* Explains why a tensor cannot have an element type. @param code without the byte order. */
 static const char *reason(const char *code, size_t length)
 {
     char kind = length ? code[0] : '\0';

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * NumPy's .npy (one array: a header as text, the elements) and .npz (a zip file of those), read and written.
- *
- * An archive is not read to be listed: its directory says where the members are, the header of each what it holds. The
- * elements are sources that give their bytes when somebody asks, inflated, swapped or transposed on the way. */
+ * NumPy's .npy (one array: a header as text, the elements) and .npz (a zip file of those), read and written. Listing
+ * an archive reads its directory and the header of each member. The elements are sources that produce bytes on demand:
+ * inflated, byte-swapped or transposed. */
 #ifndef LR_NPY_H
 #define LR_NPY_H
 
@@ -35,11 +34,10 @@ typedef struct lr_npz_array {
     uint64_t size;   /**< bytes of the elements */
 } lr_npz_array;
 
-/** Reads the header of an array.
- *  @param source what it is read from, from `base` on, where `size` bytes belong to the array. @param at where failures
- *  are said to be. @param name of the member, for messages; NULL: the file is the array. @param unfit (out) why no
- *  tensor can hold the elements: strings, Python objects; then REC_E_UNSUPPORTED is returned without an error. NULL: it
- *  is an error. */
+/** Reads the header of an array. @param source to read from `base` on, where `size` bytes belong to the array. @param
+ * at place for messages. @param name of the member, for messages; NULL: the file is the array. @param unfit (out)
+ * reason why no tensor can hold the elements (strings, Python objects); REC_E_UNSUPPORTED is then returned without an
+ * error. NULL: that is an error. */
 int32_t lr_npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint64_t size, uint64_t at,
                            const char *name, lr_npz_array *array, const char **unfit);
 /** Writes it as NumPy does. @param text LR_NPY_HEADER bytes. @return its length; 0: there is no such type in NumPy. */
@@ -49,7 +47,7 @@ uint64_t lr_npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const u
 
 /** A member of an archive. */
 typedef struct lr_npz_member {
-    const char *name; /**< as it is in the directory, not NUL-terminated */
+    const char *name; /**< from the directory, not NUL-terminated */
     uint32_t name_length;
     uint32_t key_length; /**< without .npy */
     uint32_t crc;
@@ -92,10 +90,9 @@ static inline uint64_t lr_npz_get_64(const uint8_t *at)
 
 /* ---------------------------------------------------------------------------------------- bytes (source.c) -- */
 
-/** The bytes of a member, inflated if need be. Who reads them from the first to the last hears of a wrong checksum. */
+/** The bytes of a member, inflated if necessary. Reading them from first to last checks the checksum. */
 int32_t lr_npz_member_open(rec_job *job, rec_source *file, const lr_npz_member *member, rec_source **out);
-/** The elements of an array that are not as librecord has them, turned as they are read. @param base where its header
- *  is in `from`. */
+/** The elements of an array in another order, rearranged while they are read. @param base of its header in `from`. */
 int32_t lr_npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const lr_npz_array *array, rec_source **out);
 
 /* -------------------------------------------------------------------------------------------- reading, writing -- */

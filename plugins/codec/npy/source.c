@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Bytes that are made when somebody asks for them: a member inflated, its checksum checked; elements turned round. They
- * may be asked for long after the file was listed, by any thread, one at a time: nothing of the job is kept, and all
- * memory is malloc's. What inflates is kept only while a member is read from its beginning to its end. */
+ * Bytes produced on demand: inflates a member and checks its checksum; rearranges elements. Reads may come long after
+ * the load, from any thread, one at a time: the source keeps nothing of the job, and all memory is from malloc. The
+ * inflater lives only while a member is read sequentially. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum {
     PIECE = 64 * 1024,
     PART = 256 * 1024, /* stays in a cache */
     LEAP = 1024 * 1024,
-    GLANCE = 4096 /* who has read no more than this looked at the header, and may never come back */
+    GLANCE = 4096 /* a reader that stops before has only read the header */
 };
 
 static int32_t no_memory(rec_job *job)
@@ -106,7 +106,7 @@ static int32_t inflate_some(rec_job *job, bytes *b, uint8_t *target, uint64_t si
         if (result == Z_MEM_ERROR) {
             return no_memory(job);
         }
-        if (result != Z_OK && result != Z_STREAM_END) { /* Z_BUF_ERROR: all was taken, and nothing came of it */
+        if (result != Z_OK && result != Z_STREAM_END) { /* Z_BUF_ERROR: all input is used, and no output was made */
             return fail(job, b,
                         result == Z_BUF_ERROR ? "its compressed data end too early"
                                               : "its compressed data are damaged");
@@ -154,7 +154,7 @@ static int32_t check_end(rec_job *job, bytes *b)
     return status;
 }
 
-/* Up to a place that is asked for. */
+/* Skips to the requested offset. */
 static int32_t go_to(rec_job *job, bytes *b, uint64_t offset)
 {
     uint8_t *passed;

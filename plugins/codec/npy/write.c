@@ -42,7 +42,7 @@ typedef struct writer {
     bool compress;
     int method_level;
     bool paths; /* the outermost keys are dotted paths */
-    bool aside; /* a metadata entry is told */
+    bool aside; /* inside a metadata entry */
     uint64_t aside_depth;
     level *levels;
     uint64_t depth, level_room;
@@ -54,7 +54,7 @@ typedef struct writer {
     uint64_t name_used, name_room;
     uint64_t ids, values, metadata, bools; /* bools: of Bool(U8) */
     lr_npz_name value, entry;              /* the first of them */
-    uint8_t *tile;                         /* two, one for what is compressed */
+    uint8_t *tile;                         /* two; one for compressed data */
     z_stream stream;
     bool streaming;
 } writer;
@@ -128,7 +128,7 @@ static int32_t put_local(writer *w, const written *m)
     return status == REC_OK ? rec_sink_write(w->sink, extra, sizeof extra) : status;
 }
 
-/* What was not known when it was written. */
+/* Writes the fields that were unknown before. */
 static int32_t patch_local(writer *w, const written *m)
 {
     uint8_t crc[4], stored[8];
@@ -153,7 +153,7 @@ static int32_t put_entry(writer *w, const written *m)
     put(entry + 20, 4, wide ? UINT32_MAX : m->stored);
     put(entry + 24, 4, wide ? UINT32_MAX : m->size);
     put(entry + 28, 2, m->name_length);
-    put(entry + 38, 4, UINT32_C(0600) << 16); /* who may read it, to Unix */
+    put(entry + 38, 4, UINT32_C(0600) << 16); /* Unix permissions */
     put(entry + 42, 4, far ? UINT32_MAX : m->local);
     if (wide) {
         put(extra + 4, 8, m->size);
@@ -298,7 +298,7 @@ static int32_t refuse(writer *w, const char *what, const char *hint)
     return status;
 }
 
-/* The header of an array, or why there is none. */
+/* Makes the header of an array, or the reason why there is none. */
 static int32_t header_of(writer *w, const rec_tensor_event *t, char *text, uint64_t *length)
 {
     *length = lr_npz_header_write(text, t->dtype, t->rank, t->shape);

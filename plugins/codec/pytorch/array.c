@@ -84,7 +84,7 @@ int32_t lr_pickle_array_set(lr_pickle *p, uint32_t array, const lr_pickle_parts 
     }
     made.type = lr_pickle_numpy_element(type, &made.swapped);
     if (made.type == LR_PT_TYPES) {
-        return REC_OK; /* objects or texts: an error where they are wanted */
+        return REC_OK; /* objects or text: an error only if used */
     }
     if (bytes->kind != LR_PT_BYTES) {
         return fail_state(p, "the bytes of its elements", bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Which part of a checkpoint is meant: the model in it, or what `top-level-key` names. */
+ * Chooses a part of a checkpoint: the model in it, or the one that `top-level-key` names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ const rec_option lr_pt_top_level_key = {
             "model, where there is one",
 };
 
-/* Under which a trainer puts the model beside its other things, from the likeliest on. */
+/* Names that trainers use for the model, most likely first. */
 static const char *const names[] = {"state_dict", "model_state_dict", "model_state", "model",  "module",
                                     "net",        "network",          "generator",   "params", "params_ema",
                                     "weights",    "model_ema",        "ema"};
@@ -31,7 +31,7 @@ static bool is_container(const lr_pt_node *node)
            node->kind == LR_PT_OBJECT;
 }
 
-/* The value of a key in a dictionary; of several the last, as in Python. 0: there is none. */
+/* Returns the value of a key in a dictionary; of duplicates the last, as in Python. 0: not found. */
 static uint32_t look_up(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint64_t length)
 {
     uint32_t found = 0;
@@ -65,8 +65,8 @@ static bool is_optimizer(const lr_pickle *p, const lr_pt_node *node)
            lr_pickle_node(p, groups)->kind == LR_PT_LIST;
 }
 
-/* Marks containers by what is in them, each once. @param inside it is in an object, which may have itself in it.
- * @param found (out) LR_PT_TENSORS and what else is in the node. */
+/* Marks containers by their contents, each once. @param inside it is in an object, which may contain itself. @param
+ * found (out) LR_PT_TENSORS and further contents of the node. */
 static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, bool inside_object, uint8_t *found)
 {
     const lr_pickle *p = &f->pickle;
@@ -115,12 +115,12 @@ static bool is_model(const lr_pt_node *node)
     return node->kind == LR_PT_DICT && (node->mark & LR_PT_TENSORS) && !(node->mark & LR_PT_OPTIMIZER);
 }
 
-/* What is beside a model. */
+/* Other entries next to a model. */
 typedef struct survey {
     uint32_t tensors; /* among the entries themselves */
     uint32_t models;  /* entries that are models */
     uint32_t only;    /* the last of these */
-    uint32_t others;  /* entries that hold tensors, and are none */
+    uint32_t others;  /* entries that contain tensors, but are not tensors */
     uint32_t plain;   /* entries without tensors */
 } survey;
 
@@ -270,7 +270,7 @@ static void note_values(const lr_pt_file *f)
                  names[0], *list ? "; top-level-key chooses a part, such as " : "", list);
 }
 
-/* Goes down to the model in a checkpoint, as long as it is clear which that is. */
+/* Descends to the model in a checkpoint while it is unambiguous. */
 static void find_model(const lr_pt_file *f, lr_pt_choice *choice)
 {
     const lr_pickle *p = &f->pickle;
@@ -287,7 +287,7 @@ static void find_model(const lr_pt_file *f, lr_pt_choice *choice)
     choice->paths = is_model(lr_pickle_node(p, choice->node));
 }
 
-/* The item of a list whose number that is. 0: there is none. */
+/* Returns the item of a list by its number. 0: not found. */
 static uint32_t item_of(const lr_pickle *p, const lr_pt_node *list, const char *digits, uint64_t length)
 {
     uint64_t number = 0;

@@ -132,8 +132,8 @@ static void lend(lr_pt_storage *storage, rec_source *source, uint64_t offset)
 
 /* ------------------------------------------------------------------------------------------------ zip archives -- */
 
-/* Whether a member is `name` in the archive's outermost folder, or lies there by itself. @param root (out) the length
- * of what is before it. */
+/* Whether a member is `name` in the archive's top directory, or at its root. @param root (out) the length of the
+ * prefix. */
 static bool is_member(const lr_zip_member *m, const char *name, uint64_t *root)
 {
     uint64_t length = strlen(name);
@@ -154,7 +154,7 @@ static const lr_zip_member *find_pickle(const lr_pt_file *f, uint64_t *root)
     return NULL;
 }
 
-/* A member beside the pickle. NULL: there is none, or out of memory, which is reported. */
+/* Returns another member of the pickle's directory. NULL: not found, or out of memory, which is reported. */
 static const lr_zip_member *beside(const lr_pt_file *f, const lr_zip_member *pickle, uint64_t root, const char *name,
                                    uint64_t length)
 {

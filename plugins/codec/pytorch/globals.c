@@ -59,7 +59,7 @@ static const lr_pt_global globals[] = {
 };
 enum {
     GLOBALS = sizeof globals / sizeof *globals,
-    /* A node's number of a global: one of that list, or behind it an element type, or behind these a storage. */
+    /* A node's number for a global: in that list, or after it an element type, or after these a storage. */
     DTYPES = GLOBALS,
     STORAGES = GLOBALS + LR_PT_TYPES
 };
@@ -101,7 +101,7 @@ static bool begins(const char *text, uint64_t length, const char *word)
     return length >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
 }
 
-/* @return the number of a global, UINT32_MAX if it is none of those. */
+/* @return the number of a global, UINT32_MAX if unknown. */
 static uint32_t find(const char *module, uint64_t module_length, const char *name, uint64_t length)
 {
     bool storages = same(module, module_length, "torch") || same(module, module_length, "torch.storage");
@@ -167,7 +167,7 @@ int32_t lr_pickle_refuse(lr_pickle *p, const lr_pt_node *node)
                   c->name_length, c->at, false);
 }
 
-/* A name that is not known: what it makes is stepped over, and refused where it is wanted. */
+/* An unknown name: its objects are skipped, and rejected where they are used. */
 static int32_t new_class(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
                          uint32_t *node)
 {
@@ -395,7 +395,7 @@ static int32_t call_unknown(lr_pickle *p, uint32_t callable, uint32_t arguments,
     return status == REC_OK ? lr_pickle_append(p, *node, arguments) : status;
 }
 
-/* What makes a value that is not there is no data. */
+/* Without a value the factory makes nothing. */
 static int32_t call_default_dict(const call *c, uint32_t *node)
 {
     call rest = *c;

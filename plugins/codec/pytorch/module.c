@@ -7,7 +7,7 @@
 
 enum { SET_MOST = 1000 }; /* buffers of one module that state_dict() leaves out */
 
-/* The value of a key of a dictionary; of several the last. 0: there is none, or it is of another kind. */
+/* Returns the value of a key of a dictionary; of duplicates the last. 0: not found, or another kind. */
 static uint32_t entry_of(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint8_t kind)
 {
     uint32_t found = 0;

@@ -136,7 +136,7 @@ static uint64_t bottom(const lr_pickle *p)
     return p->marks.count ? ((const uint32_t *)p->marks.data)[p->marks.count - 1] : 0;
 }
 
-/* What is on the stack from there; NULL where there never was anything: an address of nothing has no offsets. */
+/* Returns the stack from there on, or NULL if it was never allocated: no offset may be added to a null pointer. */
 static const uint32_t *stack_at(const lr_pickle *p, uint64_t index)
 {
     return p->stack.data ? (const uint32_t *)p->stack.data + index : NULL;
@@ -496,7 +496,7 @@ static int32_t do_pop(lr_pickle *p)
     const uint32_t *items;
     uint64_t count;
     if (p->marks.count && p->stack.count == bottom(p)) {
-        return pop_mark(p, &items, &count); /* as Python has it: what is on top is the mark */
+        return pop_mark(p, &items, &count); /* as in Python: the top is the mark */
     }
     return pop(p, 1, &items);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Python's pickle (protocols 2 to 5) as data: a machine that makes nodes of what torch.save() writes. It runs nothing:
- * what a pickle calls is one of a list of names that torch itself writes (globals.c), each of which is acted out here
- * as the plain thing it is; any other name is refused. Nodes, cells and memo are numbers in arrays, so that memory is
- * proportional to the pickle whatever it says. */
+ * Python's pickle (protocols 2 to 5) as data: a machine that makes nodes from torch.save()'s output. It runs no code:
+ * callables are limited to a list of names that torch writes (globals.c), each of which is implemented here as plain
+ * data; other names are rejected. Nodes, cells and memo are indices into arrays, so that memory is proportional to the
+ * pickle. */
 #ifndef LR_PICKLE_H
 #define LR_PICKLE_H
 
@@ -29,10 +29,10 @@ enum {
     LR_PT_TENSOR,     /**< v.u: index of a tensor */
     LR_PT_NUMPY_TYPE, /**< `length`: its index in scalar.c; `mark`: the highest byte comes first */
     LR_PT_ARRAY,      /**< v.u: index of an array of NumPy's */
-    LR_PT_CLASS,      /**< v.u: index of a name that is none of lr_pt_globals: nothing is made of it */
+    LR_PT_CLASS,      /**< v.u: index of a name outside of lr_pt_globals: no object is made */
     LR_PT_OBJECT      /**< as a list: what was called or given a state, then all that was given to it */
 };
-enum { LR_PT_LATIN1 = 1, LR_PT_OPEN = 2 /* it is being looked through: who meets it again has found a circle */ };
+enum { LR_PT_LATIN1 = 1, LR_PT_OPEN = 2 /* being traversed: meeting it again is a cycle */ };
 
 /** Anything that a pickle makes. */
 typedef struct lr_pt_node {
@@ -50,7 +50,7 @@ typedef struct lr_pt_node {
     } v;
 } lr_pt_node;
 
-/** Nodes that there are from the beginning; 0 is none. */
+/** Nodes that always exist; 0 is no node. */
 enum { LR_PT_AT_NONE = 1, LR_PT_AT_TRUE = 2, LR_PT_AT_FALSE = 3 };
 
 /** An item of a container. */
@@ -62,7 +62,7 @@ typedef struct lr_pt_cell {
 /** A reference to a storage, as a tensor makes it. */
 typedef struct lr_pt_reference {
     uint64_t count;   /**< elements of the storage */
-    uint64_t skip;    /**< elements before the part of it that is meant (views of old files) */
+    uint64_t skip;    /**< leading elements to skip (views of old files) */
     uint64_t part;    /**< elements of that part */
     uint32_t key;     /**< node: a string */
     uint32_t storage; /**< index, once it is known */
@@ -82,7 +82,7 @@ typedef struct lr_pt_tensor {
 
 /** An array of NumPy's. */
 typedef struct lr_pt_ndarray {
-    rec_source *source; /**< of its elements as a record has them, once they were asked for; counted */
+    rec_source *source; /**< of its elements in a record's order, made on demand; retained */
     uint32_t bytes;     /**< node of its elements */
     uint32_t dims;      /**< index of `rank` sizes */
     uint32_t at;        /**< place in the pickle */
@@ -102,7 +102,7 @@ typedef struct lr_pt_class {
 /** An element type. */
 typedef struct lr_pt_type {
     const char *name;    /**< "float32", as in torch.float32 */
-    const char *storage; /**< "FloatStorage", or NULL: it has none of its own */
+    const char *storage; /**< "FloatStorage"; may be NULL */
     const char *opaque;  /**< what records call it that the library does not compute with, or NULL */
     rec_dtype dtype;
     uint8_t width; /**< bytes */
@@ -215,8 +215,8 @@ uint32_t lr_pickle_new(lr_pickle *p, uint8_t kind);
 int32_t lr_pickle_append(lr_pickle *p, uint32_t container, uint32_t item);
 /** The items of a container, at most `most`. @return how many it has. */
 uint64_t lr_pickle_items(const lr_pickle *p, const lr_pt_node *node, uint32_t *items, uint64_t most);
-/** Finds what `module`.`name` is. What is not known becomes a class that nothing is made of. @param subclass it is
- * given as the type of a tensor. */
+/** Resolves `module`.`name`. Unknown names become a class without objects. @param subclass it is given as the type of a
+ * tensor. */
 int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
                          bool subclass, uint32_t *node);
 /** What `callable` makes of the tuple `arguments`. */
@@ -250,7 +250,7 @@ int32_t lr_pickle_array_build(lr_pickle *p, uint32_t array, uint32_t state);
 bool lr_pickle_has_elements(const lr_pickle *p, const lr_pt_node *node);
 /** The place of such a node in the file. */
 uint64_t lr_pickle_element_place(const lr_pickle *p, const lr_pt_node *node);
-/** What the visitor is told of an array that has elements. */
+/** Makes the event of an array with elements. */
 int32_t lr_pickle_array_event(const lr_pickle *p, const lr_pt_node *node, rec_tensor_event *event);
 /** Releases the sources of arrays. */
 void lr_pickle_arrays_close(lr_pickle *p);

@@ -136,7 +136,7 @@ void lr_pw_bytes(lr_pickle_writer *w, const uint8_t *bytes, uint64_t length)
     lr_pw_put(w, "\x86R", 2);
 }
 
-/* @return whether it is there already, and was meant. */
+/* @return whether it is in the memo, and was referenced. */
 static bool recall(lr_pickle_writer *w, uint32_t slot)
 {
     if (w->memo[slot]) {

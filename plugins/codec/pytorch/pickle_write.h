@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Writing pickles: one function for what may stand in one. */
+ * Writes pickles: one function for each kind of object. */
 #ifndef LR_PICKLE_WRITE_H
 #define LR_PICKLE_WRITE_H
 
@@ -9,7 +9,7 @@
 
 #include "plugins/codec/pytorch/pickle.h"
 
-/** What is written once, and after that meant by its number. */
+/** Objects that are written once, and referenced by number after that. */
 enum {
     LR_PW_ENCODE,
     LR_PW_LATIN1,

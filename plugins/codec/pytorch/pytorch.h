@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * PyTorch's own files, as torch.save() writes them: a zip archive with a pickle and the storages, or (before 1.6, and
- * still on request) a stream of pickles with the storages behind them. */
+ * PyTorch's own files by torch.save(): a zip archive with a pickle and the storages, or (before 1.6, and still
+ * optional) a stream of pickles followed by the storages. */
 #ifndef LR_PYTORCH_H
 #define LR_PYTORCH_H
 
@@ -22,8 +22,8 @@ int32_t lr_pt_write(rec_job *job, rec_sink *sink);
 
 extern const rec_option lr_pt_top_level_key, lr_pt_crc, lr_pt_trailing;
 
-/** A member of archives that librecord wrote of what is no model: it is read as the values it is, whatever it looks
- *  like. PyTorch does not look there. */
+/** A member of librecord's archives that hold values other than a model: they are read as plain values, whatever they
+ * look like. PyTorch ignores it. */
 #define LR_PT_OWN_MEMBER ".data/librecord"
 #define LR_PT_OWN_VALUES "values 1\n"
 
@@ -35,7 +35,7 @@ typedef struct lr_pt_storage {
     uint64_t offset;    /**< of its bytes in the source */
     uint64_t size;      /**< of them */
     uint32_t key;       /**< node */
-    uint8_t width;      /**< of an element, as the first tensor has it */
+    uint8_t width;      /**< of an element of the first tensor */
     bool found;
 } lr_pt_storage;
 
@@ -46,7 +46,7 @@ typedef struct lr_pt_file {
     lr_zip zip;
     bool zipped;
     bool big_endian;
-    bool values;         /**< librecord wrote it, of what is no model */
+    bool values;         /**< librecord wrote it, and it is no model */
     rec_source *pickled; /**< counted: the member that the pickle is */
     lr_pickle pickle;
     uint32_t root;
@@ -64,9 +64,8 @@ bool lr_pt_is_stream(const uint8_t *data, uint64_t length);
 
 /* ------------------------------------------------------------------------------------------ tensors (tensor.c) -- */
 
-/** What the visitor is told of a tensor, after its place in the storage was checked. Bytes that are not in the file as
- *  they are wanted (strides, byte order) are made when they are asked for. @param shape,made (out) to be kept until the
- *  visitor was told, and `made` then released. */
+/** Makes the event of a tensor after checking its place in the storage. Bytes that need rearranging (strides, byte
+ * order) are produced on demand. @param shape,made (out) kept until the visitor returns; then `made` is released. */
 int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made);
 
 /* ------------------------------------------------------------------------------------- whole modules (module.c) -- */
@@ -77,7 +76,7 @@ int32_t lr_pt_modules(const lr_pt_file *file, uint64_t *count);
 
 /* ------------------------------------------------------------------------ which part of it is meant (choose.c) -- */
 
-/** Marks of containers, beside those of pickle.h. */
+/** Marks of containers, in addition to those of pickle.h. */
 enum {
     LR_PT_SEEN = 4,
     LR_PT_TENSORS = 8,    /**< there is a tensor in it */
@@ -86,15 +85,15 @@ enum {
     LR_PT_OTHERS = 32     /**< there is something in it that is neither tensor nor None */
 };
 
-/** What is told of a file. */
+/** The part of a file to report. */
 typedef struct lr_pt_choice {
     uint32_t node;
     uint32_t beside; /**< the dictionary that the model was found in; 0: none */
     bool paths;      /**< as a model: names and tensors */
 } lr_pt_choice;
-/** Whether an entry beside a model is told as metadata. */
+/** Whether an entry next to a model is reported as metadata. */
 bool lr_pt_is_metadata(const lr_pickle *p, const lr_pt_node *key, const lr_pt_node *value);
-/** Finds what is meant by the option `top-level-key`, or by what there is. */
+/** Finds the part of the file by the option `top-level-key`, or by its contents. */
 int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice);
 
 #endif

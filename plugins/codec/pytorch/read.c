@@ -20,19 +20,19 @@ typedef struct run {
     } at;
 } run;
 
-/* Something is told. */
+/* A traversal that calls the visitor. */
 typedef struct teller {
     const lr_pt_file *file_of; /* what `p` is of */
     const lr_pickle *p;
     rec_job *job;
     const rec_visitor *visitor;
     void *self;
-    uint64_t left; /* values that may still be told: what is there once may be meant often, but not without end */
+    uint64_t left; /* limit of values: shared ones may be reported often, but not endlessly */
     char *path;    /* of a model: the name so far */
     uint64_t length, room;
     lr_index *index; /* of a model in several files, else NULL… */
     uint64_t file;   /* …and the number of this one */
-    char *name;      /* as the index has it, where that differs from the path */
+    char *name;      /* from the index, if it differs from the path */
     uint64_t name_room;
     uint64_t passed_over;     /* of a model: values that are no tensors */
     lr_codec_excerpt example; /* one of them */
@@ -278,8 +278,8 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
 
 /* ----------------------------------------------------------------------------------------------------- a model -- */
 
-/* Puts one more part behind the name: a path, in which a backslash of the file's is escaped. @return its length before
- * that; REC_UNKNOWN with the failure reported. */
+/* Appends a part to the name: a path, with backslashes escaped. @return its previous length; REC_UNKNOWN with the
+ * failure reported. */
 static uint64_t enter(teller *t, const char *part, uint64_t length)
 {
     uint64_t before = t->length, need = before + 2 * length + 2;
@@ -413,7 +413,7 @@ static const char *metadata_key(const char *key, rec_scalar *name)
     return key;
 }
 
-/* What is beside the model and is one number or text, as metadata: the epoch, the version of the trainer. */
+/* Reports single numbers and texts next to the model as metadata: the epoch, the version of the trainer. */
 static int32_t tell_metadata(teller *t, const lr_pt_node *beside)
 {
     int32_t status = REC_OK;
@@ -461,8 +461,8 @@ static int32_t tell_model(teller *t, const lr_pt_choice *choice)
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */
 
-/* Opens a file and tells what is meant in it. @param t what is told so far. @param name of the file among several, or
- * NULL. */
+/* Opens a file and reports its chosen part. @param t the state so far. @param name of the file among several, or NULL.
+ */
 static int32_t tell_file(teller *t, rec_source *source, const char *name)
 {
     lr_pt_file file;
@@ -489,7 +489,7 @@ static int32_t tell_file(teller *t, rec_source *source, const char *name)
     return status;
 }
 
-/* What the index says of the model, but for what its tensors say themselves. */
+/* Reports the index's facts about the model that its tensors do not show. */
 static int32_t tell_index(teller *t)
 {
     const lr_index *x = t->index;
@@ -511,7 +511,7 @@ static int32_t tell_index(teller *t)
     return status;
 }
 
-/* Files of a model that are opened before anything of it is told: up to then all can begin again. */
+/* Files of a model opened before the first event: until then the load can start again. */
 enum { AHEAD = 48 };
 
 typedef struct parts {
@@ -585,7 +585,7 @@ static bool ends_in(const char *name, uint64_t length, const char *end)
 #define INDEX_END ".bin.index.json"
 #define WHOLE "pytorch_model.bin"
 
-/* A folder as they are published: its only index, or the one file that a model without an index is in. */
+/* A published directory: its only index, or the single file of a model without an index. */
 static int32_t tell_folder(teller *t, rec_source *folder, const char *const *names, uint64_t count)
 {
     const char *index = NULL, *whole = NULL;
@@ -655,7 +655,7 @@ int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
 
 /* ----------------------------------------------------------------------------------------------------- probing -- */
 
-/* Less than what says that there are safetensors: who has both publishes the same model twice. */
+/* Less than the bid for safetensors: a directory with both has the same model twice. */
 static int32_t probe_folder(const rec_head *head)
 {
     for (uint64_t i = 0; i < head->name_count; i++) {

@@ -30,7 +30,7 @@ int32_t lr_pickle_numpy_type(lr_pickle *p, uint32_t code, uint32_t *node)
     if (!*node) {
         return REC_E_MEMORY;
     }
-    lr_pickle_node(p, *node)->length = i; /* TYPES: none that a number has, an error where it is wanted */
+    lr_pickle_node(p, *node)->length = i; /* TYPES: not a number type, an error where it is used */
     return REC_OK;
 }
 

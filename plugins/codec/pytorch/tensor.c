@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors: where in its storage each element is, and the bytes in the order that a record has them. What lies there in
- * that order already is told as it is; the rest is put in order when somebody asks for it. */
+ * Tensors: the place of each element in its storage, and the bytes in a record's order. Contiguous tensors are lent
+ * unchanged; others are rearranged on demand. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct scattered {
     rec_source *parent; /* counted */
     uint64_t begin;     /* of the bytes in the parent that the tensor's elements are among */
     uint64_t span;      /* how many these are */
-    uint64_t total;     /* bytes that come of them */
+    uint64_t total;     /* size of the result */
     uint64_t at;        /* those that were read in order */
     uint8_t *bytes;     /* all of the span, while they are put in order */
     uint8_t rank, width, part;
@@ -62,8 +62,7 @@ static uint64_t locate(const scattered *s, uint64_t number, uint64_t *rest)
     return element;
 }
 
-/* Bytes from a place on. The span is kept until the last ones were given: who reads piece by piece needs all of it for
- * each. */
+/* Returns bytes from an offset. The span is kept until the last ones were read: each chunk needs all of it. */
 static int32_t gather(void *self, rec_job *job, uint64_t at, void *target, uint64_t size)
 {
     scattered *s = self;
@@ -148,7 +147,7 @@ static const rec_source_ops gathering = {
 typedef struct extent {
     uint64_t count; /* of elements */
     uint64_t last;  /* element of the storage that is the farthest from the first */
-    bool in_order;  /* one after the other, as a record has them */
+    bool in_order;  /* contiguous, in a record's order */
 } extent;
 
 static int32_t fail_place(const lr_pt_file *f, const lr_pt_tensor *t, const char *what)
@@ -192,7 +191,7 @@ static bool measure(const uint64_t *dims, unsigned rank, extent *e)
     return true;
 }
 
-/* Its sizes and strides; NULL for a scalar: of a file of scalars alone there are none. */
+/* Its sizes and strides; NULL for a scalar: a file of scalars has no array. */
 static const uint64_t *dims_of(const lr_pt_file *f, const lr_pt_tensor *t)
 {
     return t->rank ? (const uint64_t *)f->pickle.dims.data + t->dims : NULL;

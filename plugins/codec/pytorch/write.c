@@ -70,7 +70,7 @@ static void *grow(writer *w, void *array, uint64_t count, uint64_t *room, uint64
 
 /* --------------------------------------------------------------------------------------- the tensors there are -- */
 
-/* The element type that is written for one of a record's. @return its index; LR_PT_TYPES: there is none. */
+/* The element type to write for one of a record. @return its index; LR_PT_TYPES: not supported. */
 static uint8_t find_type(const rec_tensor_event *event)
 {
     uint8_t i = LR_PT_UNTYPED + 1;
@@ -131,7 +131,7 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
     return REC_OK;
 }
 
-/* A tensor by its number, to be brought beside those of the same bytes. */
+/* A tensor by its number, for sorting by bytes. */
 typedef struct numbered {
     const tensor *is;
     uint64_t number;
@@ -350,7 +350,7 @@ static int32_t end(void *self, uint64_t at)
     return w->pickle.status;
 }
 
-/* A record's own; what says how a record is written, or that a file is PyTorch's, is none of them. */
+/* Handles a record's own entries; those on the format of a record, or of PyTorch's files, are left out. */
 static int32_t see_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     static const char *const known[] = {"float", "int", "settings", "format", "version"};

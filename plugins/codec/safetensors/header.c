@@ -230,13 +230,14 @@ static int32_t entry_fields(parser *p, lr_st_entry *e)
     return status;
 }
 
-/* Whether `text` (of constant length) is at `*at`; moves behind it. */
+/* Whether `text` (of constant length) is at `*at`; moves after it. */
 #define PASS(at, end, text)                                                                    \
     ((size_t)((end) - *(at)) >= sizeof(text) - 1 && memcmp(*(at), text, sizeof(text) - 1) == 0 \
          ? (*(at) += sizeof(text) - 1, true)                                                   \
          : false)
 
-/* Numbers up to `]`, with or without a space after the comma. @return behind it, NULL: something else is there. */
+/* Parses numbers up to `]`, with or without a space after the comma. @return the position after it, NULL: other text.
+ */
 static inline const uint8_t *quick_numbers(const uint8_t *at, const uint8_t *end, uint64_t *out, unsigned most,
                                            unsigned *count)
 {
@@ -271,8 +272,8 @@ static inline const uint8_t *quick_numbers(const uint8_t *at, const uint8_t *end
     return NULL;
 }
 
-/* An entry as nearly all writers have it: dtype, shape, data_offsets in this order, no white space but one after colons
- * and commas. @return false: it is not, and nothing was taken. */
+/* Parses an entry in the form of nearly all writers: dtype, shape, data_offsets in this order, no white space except
+ * one space after colons and commas. @return false: another form, and nothing was consumed. */
 static inline bool entry_quick(parser *p, lr_st_entry *e)
 {
     lr_st_header *h = p->h;
@@ -395,7 +396,7 @@ static int32_t parse(parser *p)
     int32_t status = lr_st_json_expect(p->json, '{', "the header, a JSON object");
     bool more = status == REC_OK && !lr_st_json_next(p->json, '}');
     uint8_t type = 0;
-    if (status == REC_OK) { /* as many as there may well be, for what is not touched costs nothing */
+    if (status == REC_OK) { /* a generous estimate: untouched memory costs nothing */
         uint64_t likely = h->length / 96;
         if (!lr_st_grow(h->job, (void **)&h->entries, 0, &h->room, likely + 1, sizeof *h->entries) ||
             !lr_st_grow(h->job, (void **)&h->dims, 0, &h->dim_room, likely + 1, sizeof *h->dims)) {

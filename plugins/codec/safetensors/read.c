@@ -71,7 +71,7 @@ static uint64_t gather(entry *entries, uint64_t count, const lr_st_json *json, c
     return count;
 }
 
-/* The files of a model repeat their metadata: told once. Those that differ are told as the first file has them. */
+/* The files of a model repeat their metadata: reported once. Of differing entries the first counts. */
 static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
 {
     qsort(entries, (size_t)count, sizeof *entries, by_key);
@@ -297,7 +297,7 @@ int32_t lr_st_probe(const rec_head *head)
     }
     bits = probe_content(head);
     if (!bits && head->length && name > tail && strcmp(head->name + name - tail, extension) == 0) {
-        return 20; /* what is wrong with it is best said by who knows what it should be */
+        return 20; /* the reader of the format has the better message */
     }
     return bits;
 }

@@ -257,7 +257,7 @@ static int32_t map_of(lr_st_reader *r, int32_t form)
     return status == REC_OK ? lr_st_expect(r, ']', "`]` after a map") : status;
 }
 
-/* What stands in brackets: a word, and what it is about. */
+/* Parses brackets: a word, and its arguments. */
 static int32_t tagged(lr_st_reader *r)
 {
     static const struct {

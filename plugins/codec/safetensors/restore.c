@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tokens of the text that tells a record, and what is said where it is wrong. It is written without white space, by
- * structure.c. */
+ * Tokens of the text that describes a record, and their error messages. structure.c writes it without white space. */
 #include "plugins/codec/safetensors/restore_private.h"
 
 #include <inttypes.h>

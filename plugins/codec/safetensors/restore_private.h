@@ -48,7 +48,7 @@ int32_t lr_st_sized_number(lr_st_reader *r, char letter, unsigned bits, rec_scal
 /** @return -1: none. */
 int lr_st_hex_digit(char c);
 
-/** Behind ["tensor": `,id,key,dtype,name,shape]`, as far as they are there. */
+/** After ["tensor": `,id,key,dtype,name,shape]`, possibly truncated. */
 int32_t lr_st_restore_tensor(lr_st_reader *r);
 /** Behind ["blob": bytes that are stored as a tensor. */
 int32_t lr_st_restore_blob(lr_st_reader *r);

@@ -31,7 +31,7 @@ static int32_t take(lr_st_reader *r, const char *key, uint64_t length, const lr_
     return REC_OK;
 }
 
-/* A string or null, behind a comma if there is one more. */
+/* Parses a string or null after a comma, if there is one. */
 static int32_t more_text(lr_st_reader *r, bool *there, uint64_t *at, uint64_t *length)
 {
     *there = false;
@@ -67,7 +67,7 @@ static int32_t read_shape(lr_st_reader *r, uint64_t *shape, uint32_t *rank)
     return status;
 }
 
-/* Whether elements of `stored` may be said to be `dtype`. */
+/* Whether elements of `stored` can represent `dtype`. */
 static bool may_be(rec_dtype stored, rec_dtype dtype)
 {
     return dtype == REC_DTYPE_BOOL8    ? stored == REC_DTYPE_BOOL
@@ -90,7 +90,7 @@ static int32_t check_line(lr_st_reader *r, uint64_t at, uint64_t length, uint64_
     return fine ? REC_OK : lr_st_wrong(r, what);
 }
 
-/* Behind ["tensor": `,id,key,dtype,name,shape]`, as far as they are there. */
+/* After ["tensor": `,id,key,dtype,name,shape]`, possibly truncated. */
 int32_t lr_st_restore_tensor(lr_st_reader *r)
 {
     bool has_id, has_key, has_dtype, has_name = false;

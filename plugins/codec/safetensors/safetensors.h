@@ -37,7 +37,7 @@ typedef struct lr_st_type {
 } lr_st_type;
 /** All there are, in the order of the reference implementation: files have the last first. */
 extern const lr_st_type lr_st_types[LR_ST_TYPES];
-/** @return the index of a name, -1 if it is none. */
+/** @return the index of a name, -1 if unknown. */
 int lr_st_type_find(const char *name, uint64_t length);
 
 /* ----------------------------------------------------------------------------------------------------- headers -- */
@@ -59,7 +59,7 @@ typedef struct lr_st_header {
     rec_job *job;
     rec_source *source; /**< borrowed */
     bool beside;        /**< not the file that is loaded, so that failures have to name it */
-    uint8_t *text;      /**< the header as it was read; NULL where it is at hand: of a map, of memory, of a stream */
+    uint8_t *text;      /**< the header; NULL if it is in memory already: of a map, of memory, of a stream */
     uint64_t length;    /**< of the header; the data begin at 8 + length */
     uint64_t size;      /**< of the file */
     lr_st_entry *entries;
@@ -86,7 +86,7 @@ static inline uint64_t lr_st_location(uint32_t at)
 {
     return 8 + (uint64_t)at;
 }
-/** What the visitor is told of an entry. */
+/** Makes the event of an entry. */
 rec_tensor_event lr_st_event(const lr_st_header *header, const lr_st_entry *entry);
 /* ------------------------------------------------------------------------------------- models of several files -- */
 
@@ -118,7 +118,7 @@ const lr_st_file *lr_st_model_file(const lr_st_model *model, uint64_t number);
 /** Whether the names of a folder promise a model. */
 bool lr_st_is_folder(const char *const *names, uint64_t count);
 /** Whether the name of a file is that of part `*part` of `*parts`, "model-00001-of-00003.safetensors". @param stem
- * (out) the length of what is before the numbers. */
+ * (out) the length of the prefix before the numbers. */
 bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *parts);
 
 /* ---------------------------------------------------------------------------- what a flat map of tensors lacks -- */
@@ -128,9 +128,8 @@ bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *p
 /** The key of `__metadata__` of a file of flat names under which its metadata stand that are no texts. */
 #define LR_ST_TYPED_KEY "librecord.metadata"
 
-/** Tells the visitor the record that `text` (UTF-8, with tensors by reference) describes. Each tensor of the model that
- * is not left out must be in it once.
- *  @param at where in the file failures are said to be. */
+/** Reports the record that `text` (UTF-8, with references to tensors) describes. It must contain each selected tensor
+ * of the model once. @param at file offset for messages. */
 int32_t lr_st_record_read(lr_st_model *model, const char *text, uint64_t length, uint64_t at,
                           const rec_visitor *visitor, void *self);
 
@@ -214,7 +213,7 @@ void lr_st_tree_close(lr_st_tree *tree);
 
 /** Whether a part of a path is a word of Rust's, which its source has as r#type. */
 bool lr_st_has_word(const char *path, uint64_t length);
-/** Puts a path with such parts as Burn's store has it. */
+/** Writes a path with raw identifiers, like Burn's store. */
 void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length);
 /** Says how a file is laid out whose metadata have that entry: Burn's store says that it wrote it, and not whether its
  *  adapter for PyTorch was at work. */

@@ -91,7 +91,7 @@ static int32_t make_files(lr_st_model *m, uint64_t count)
     return REC_OK;
 }
 
-/* Opens one more file. @param source of a file beside the model's, taken; NULL: the model's itself. */
+/* Opens one more file. @param source of a companion file, taken; NULL: the model's own. */
 static int32_t open_file(lr_st_model *m, rec_source *source)
 {
     lr_st_file *f = &m->files[m->file_count++];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What Burn's own store (SafetensorsStore, since 0.19) has otherwise: names of fields as Rust's source has them, and
- * element types that make it refuse a whole file. */
+ * Differences of Burn's own store (SafetensorsStore, since 0.19): raw identifiers in the names of fields, and element
+ * types that make it reject a whole file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,7 +92,7 @@ void lr_st_note_store(const lr_st_tree *tree)
              ": the name of a field that is a word of Rust, which Burn's store has with r# (burn-store = yes, or the "
              "layout "
              "of Burn 0.19 or later)");
-        if (tree->count && !tree->only_tensors) { /* those that were asked for have a note of their own */
+        if (tree->count && !tree->only_tensors) { /* explicit selections have their own note */
             rec_job_note(
                 tree->job, REC_NOTE_LAYOUT, "",
                 "written under Burn's own names and in its own layout; for a model that PyTorch is to load, go "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is to be written: a walk over the record gathers its tensors under flat names, and puts all that such names do
- * not say into a text beside them. docs/reference/foreign-formats.md describes it. */
+ * Describes the record to write: a walk collects its tensors under flat names, and puts everything that such names do
+ * not show into a text next to them. docs/reference/foreign-formats.md describes it. */
 #include <string.h>
 
 #include "plugins/codec/safetensors/structure_private.h"

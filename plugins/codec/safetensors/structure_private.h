@@ -29,7 +29,7 @@ typedef struct lr_st_structure_writer {
     uint64_t pairs, other_pairs;
     bool has_format;      /**< a metadata entry says whose the tensors are */
     const char *reserved; /**< a metadata entry has this name, which is that of a text; NULL: none has */
-    /* While a metadata value is told: */
+    /* Within a metadata value: */
     bool entry;
     uint64_t entry_at; /**< where it begins in the text */
     uint64_t entry_left_out;
@@ -49,7 +49,7 @@ void lr_st_value_ends(lr_st_structure_writer *t);
 void lr_st_put_hex(lr_st_buffer *b, const uint8_t *bytes, uint64_t size);
 /** A number in digits that read back to the bit. */
 void lr_st_put_number(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s);
-/** Any scalar, with its width where it has to be said. */
+/** Any scalar, with its width where necessary. */
 void lr_st_put_scalar(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s);
 const char *lr_st_nil_word(unsigned form);
 

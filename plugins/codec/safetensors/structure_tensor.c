@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Tensors that are to be written: their names in the file, how they are stored, and what the text beside them says. */
+ * Tensors to write: their names in the file, their storage, and their part of the description. */
 #include "plugins/codec/safetensors/structure_private.h"
 
 #include <string.h>
@@ -125,7 +125,7 @@ int32_t lr_st_structure_add(lr_st_structure_writer *t, int type, const uint64_t 
                              .type = type,
                              .blob = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = blob->size}};
     if (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE) {
-        tensor->blob = *blob; /* of the record, which stays as it is while it is saved */
+        tensor->blob = *blob; /* of the record, which does not change during the save */
     }
     tree->count++;
     for (uint32_t i = 0; i < rank; i++) {

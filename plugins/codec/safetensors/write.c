@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer: what the walk over the record found, as the reference implementation would lay it out, so that saving a
- * file again with it gives the same bytes; in one file, or in several and an index as Hugging Face's tools have them.
- */
+ * The writer: lays out the collected tensors like the reference implementation, so that a file saved again has the
+ * same bytes; in one file, or in several with an index, as Hugging Face's tools do. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +190,7 @@ static int32_t place(writer *w)
         if (__builtin_add_overflow(at, t->size, &at)) {
             return rec_fail(w->job, REC_E_RANGE, REC_UNKNOWN, "the tensors have more bytes than 64 bits can count");
         }
-        w->total += t->size; /* overflows in several files only; it is a number to be told */
+        w->total += t->size; /* overflows only with several files; it is reported as a number */
     }
     return REC_OK;
 }
@@ -430,7 +429,7 @@ static int32_t read_small(void *user, void *target, uint64_t size)
     return REC_OK;
 }
 
-/* The same where nobody wants them. */
+/* The same for skipped bytes. */
 static int32_t read_nothing(void *user, void *target, uint64_t size)
 {
     (void)user;
@@ -548,8 +547,8 @@ static int32_t write_index(writer *w, rec_sink *sink, const lr_st_buffer *stem)
     return status;
 }
 
-/* Another file, and what its name has in front of its number: the first says that for all of them.
- * @param stem without what core may put behind it. @param got (out) with it. */
+/* Opens another file, and finds the prefix of its number: the first file decides for all. @param stem without core's
+ * letters. @param got (out) with them. */
 static int32_t open_part(writer *w, rec_sink *sink, uint32_t number, const lr_st_buffer *stem, lr_st_buffer *got,
                          rec_sink **part)
 {
@@ -619,7 +618,7 @@ static int32_t write_files(writer *w, rec_sink *sink)
     return status;
 }
 
-/* What was left out was asked for, and is told. */
+/* Reports values left out on request. */
 static void note_left_out(const writer *w)
 {
     const lr_st_tree *tree = &w->tree;

@@ -24,7 +24,7 @@ static uint64_t side_by_setting(rec_job *job, const rec_siblings *siblings, cons
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* A side that tensor and grid leave no doubt about: all of the tensor, or a power of two. 0: there is none. */
+/* A block side that tensor and grid determine: the whole tensor, or a power of two. 0: undetermined. */
 static uint64_t side_by_size(uint64_t size, uint64_t blocks)
 {
     uint64_t side = size % blocks ? 0 : size / blocks;
@@ -63,7 +63,7 @@ static uint64_t product(const uint64_t *shape, uint32_t rank)
     return product;
 }
 
-/* How many scales lie over a matrix, down and across, and whether there are matrices of their own. */
+/* Finds how many scales cover a matrix, down and across, and whether there are several matrices. */
 static bool find_size(const rec_part *part, const rec_part *scale, uint64_t *grid)
 {
     uint32_t lead = part->rank > 2 ? part->rank - 2 : 0, rank = scale->rank;

@@ -8,7 +8,7 @@
 
 #include <librecord/plugin.h>
 
-/** What is done with the scale of the whole. */
+/** How the scale of the whole tensor is applied. */
 enum { LR_PAIRS_NO_WHOLE, LR_PAIRS_TIMES, LR_PAIRS_DIVIDED };
 
 /** What a claim is made of. */

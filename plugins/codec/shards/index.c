@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- the JSON -- */
 
-/* Moves behind a comma or the end of a map. @param more (out) whether there is another entry. */
+/* Moves after a comma or the end of a map. @param more (out) whether another entry follows. */
 static int32_t next_entry(lr_st_json *json, bool *more)
 {
     *more = lr_st_json_comma(json);
@@ -417,7 +417,7 @@ static const uint8_t *behind_string(const uint8_t *p, const uint8_t *end)
     return p < end ? p + 1 : end;
 }
 
-/* Over a value to the key behind it. */
+/* Skips a value to the key after it. */
 static const uint8_t *next_key(const uint8_t *p, const uint8_t *end)
 {
     unsigned depth = 0;
@@ -433,7 +433,7 @@ static const uint8_t *next_key(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-/* The value of the first entry of a map of texts, from behind the map's name on. */
+/* Finds the value of the first entry of a map of texts, from after the map's name on. */
 static void first_value(const uint8_t *p, const uint8_t *end, const char **file, uint64_t *size)
 {
     static const char marks[] = ":{\":\"";

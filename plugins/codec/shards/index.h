@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The index of a model in several files, "model.safetensors.index.json" or "pytorch_model.bin.index.json": JSON that
- * says which tensor is in which file. It is read and held against the files; what these are is their reader's matter.
- */
+ * The index of a model of several files, "model.safetensors.index.json" or "pytorch_model.bin.index.json": JSON that
+ * maps tensors to files. It is parsed and compared with the files; the caller reads these. */
 #ifndef LR_SHARDS_INDEX_H
 #define LR_SHARDS_INDEX_H
 
@@ -44,7 +43,7 @@ typedef struct lr_index {
 int32_t lr_index_open(lr_index *index, rec_job *job, rec_source *source, bool counted, const char *what,
                       const char *extension);
 void lr_index_close(lr_index *index);
-/** Who reads the files that an index names, and opens some of them before anything is told. */
+/** The reader of the files that an index names, some of which are opened before the first event. */
 typedef struct lr_index_reader {
     void *self;
     uint64_t ahead; /**< so many at most */
@@ -52,10 +51,9 @@ typedef struct lr_index_reader {
     int32_t (*part)(void *self, uint64_t number, rec_source *part);
     void (*undo)(void *self); /**< gives back all that it was given */
 } lr_index_reader;
-/** As lr_index_open(), and opens the files ahead. Who saves the model anew removes the files of an index that he has
- *  replaced: if a file is not there, and the index is not what it was either, all begins again with that.
- *  @param source (in, out) of the index; the one that was read in the end, which is valid as long as the index is open.
- */
+/** Like lr_index_open(), and opens files ahead. Another process that saves the model removes the files of the old
+ * index: if a file is missing and the index has changed, it starts again with the new one. @param source (in, out) of
+ * the index; finally the one that was read, valid while the index is open. */
 int32_t lr_index_open_ahead(lr_index *index, rec_job *job, rec_source **source, bool counted, const char *what,
                             const char *extension, const lr_index_reader *reader);
 /** The name of file `number` of `file_count`; they are in the order of their names. @param name (out) NUL-terminated,

@@ -34,7 +34,7 @@ void lr_st_json_open(lr_st_json *json, rec_job *job, rec_source *source, const u
                      uint64_t offset, const char *whole);
 void lr_st_json_close(lr_st_json *json);
 
-/** Reports what is at the cursor instead of what was expected. */
+/** Reports the text at the cursor instead of the expected. */
 int32_t lr_st_json_unexpected(lr_st_json *json, const char *expected);
 /** Adds what to do about a file that is wrong. @return status. */
 int32_t lr_st_json_damaged(rec_job *job, int32_t status);
@@ -113,7 +113,7 @@ static inline int32_t lr_st_json_string(lr_st_json *json, lr_st_text *out, const
     return REC_OK;
 }
 
-/** The digits of an unsigned number. @return behind them; NULL: there are none, or too many. */
+/** Parses the digits of an unsigned number. @return the position after them; NULL: no digits, or too many. */
 static inline const uint8_t *lr_st_digits(const uint8_t *at, const uint8_t *end, uint64_t *number)
 {
     const uint8_t *from = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * An index of the names of tensors: open addressing, with a part of the hash beside each number, so that a name is
- * looked at only when it is most likely the right one. */
+ * An index of the names of tensors: open addressing, with part of the hash next to each number, so that few names are
+ * compared. */
 #include <string.h>
 #include <sys/random.h>
 
@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 #endif
 }
 
-/* Who makes a file does not know the seed: names cannot be chosen so that they collide. */
+/* The seed is random: names cannot be chosen to collide. */
 static uint64_t hash_of(const lr_st_keys *keys, const char *text, uint64_t length)
 {
     static const uint64_t odd[] = {UINT64_C(0xa0761d6478bd642f), UINT64_C(0xe7037ed1a0b428db)};

@@ -22,7 +22,7 @@ enum {
 /* Where the directory is. */
 typedef struct place {
     uint64_t offset, size, count;
-    uint64_t end; /* of what may come before the records at the end */
+    uint64_t end; /* of the data before the end records */
 } place;
 
 static int32_t fail_cut(rec_job *job, uint64_t at, const char *what)
@@ -67,8 +67,8 @@ static int32_t fail_volumes(const lr_zip *zip, uint64_t at)
     return rec_fail(zip->job, REC_E_UNSUPPORTED, at, "a zip archive in several volumes");
 }
 
-/* Whether another archive stands before this one: what this one says of its places is less by the other's size.
- * @param said,found where something is said to be, and where it is. @return true with the failure reported. */
+/* Whether another archive precedes this one: offsets in this one are too small by its size. @param said,found stated
+ * and actual offset. @return true with the failure reported. */
 static bool fail_several(const lr_zip *zip, uint64_t said, uint64_t found)
 {
     uint8_t head[4];

@@ -16,11 +16,11 @@ typedef struct reader {
     lr_zip_member member; /* its name is not used */
     rec_source *parent;   /* the filter holds it for as long as this lives */
     uint64_t taken;       /* bytes of it that were read */
-    uint64_t given;       /* bytes that came of them */
+    uint64_t given;       /* bytes inflated so far */
     uint32_t crc;
     bool ended; /* and verified */
     z_stream stream;
-    uint8_t *buffer; /* while it is inflated: an archive may have many members that nobody reads */
+    uint8_t *buffer; /* allocated while it is inflated: an archive may have many members that are never read */
 } reader;
 
 static void end_stream(reader *r)

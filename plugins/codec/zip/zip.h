@@ -32,8 +32,8 @@ typedef struct lr_zip_member {
 typedef struct lr_zip {
     rec_job *job;
     rec_source *source;     /**< borrowed */
-    uint8_t *directory;     /**< as it is in the file; names lie in it */
-    lr_zip_member *members; /**< as the directory has them */
+    uint8_t *directory;     /**< from the file; names point into it */
+    lr_zip_member *members; /**< in the order of the directory */
     uint64_t count;
     const lr_zip_member **by_name;
 } lr_zip;
@@ -42,7 +42,7 @@ typedef struct lr_zip {
  *  be closed, also after a failure. */
 int32_t lr_zip_open(lr_zip *zip, rec_job *job, rec_source *source);
 void lr_zip_close(lr_zip *zip);
-/** @return the member of a name, NULL if there is none. */
+/** @return the member of a name, or NULL. */
 const lr_zip_member *lr_zip_find(const lr_zip *zip, const char *name, uint64_t length);
 /** The bytes of a member as a source, inflated if need be; their length and checksum are verified before the end is
  *  reported. @param out counted. */

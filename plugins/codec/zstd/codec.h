@@ -5,9 +5,9 @@
 
 #include <librecord/plugin.h>
 
-/** What a compressed file decodes to. Every frame is read, skippable ones are passed over, and each one's checksum is
- *  verified where it has one; anything else between or behind frames is an error. A frame that needs a window of more
- * than 128 MiB, or a dictionary, is refused. Errors have their place in the compressed file. @param out counted. */
+/** The decoded bytes of a compressed file. Every frame is read, skippable ones are skipped, and checksums are verified
+ * where present; other data between or after frames are an error. A frame that needs a window of more than 128 MiB, or
+ * a dictionary, is rejected. Errors have their offset in the compressed file. @param out retained. */
 int32_t lr_zstd_source(rec_job *job, rec_source *parent, rec_source **out);
 
 /** One frame with a checksum. @param level 1 to 19. @return the sink; NULL with the failure reported. */

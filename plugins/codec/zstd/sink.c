@@ -10,7 +10,7 @@ typedef struct encoder {
     uint8_t buffer[128 * 1024];
 } encoder;
 
-/* Compresses what there is and hands on what comes of it. @param mode what is to come of it, and when it is done. */
+/* Compresses the input and passes the output on. @param mode ends a block or the frame, or neither. */
 static int32_t pump(encoder *self, rec_sink *target, const void *data, uint64_t size, ZSTD_EndDirective mode)
 {
     ZSTD_inBuffer input = {.src = data, .size = (size_t)size};

@@ -12,7 +12,7 @@
 
 /* Compressed bytes are read in pieces of this size. */
 #define PIECE (128u << 10)
-/* The window is memory that a few bytes of a header ask for: 128 MiB at most, as the tool zstd has it. */
+/* A few bytes of a header can request the window's memory: at most 128 MiB, like the zstd tool. */
 #define WINDOW_LOG 27
 /* Of a frame's magic, and of the header of any frame. */
 #define MAGIC_SIZE 4u

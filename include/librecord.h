@@ -627,7 +627,7 @@ typedef struct rec_tensor_spec {
     const void *data;      /**< little-endian elements, row-major; NULL with REC_PRODUCE */
     uint64_t data_size;    /**< bytes at `data`: shape × element size */
     const char *id; /**< parameter id; "" creates one (13 characters, like Burn); NULL: no id, and a bare tensor unless
-                         it replaces a parameter of a file without ids */
+                         `parameter` is set or it replaces a parameter of a file without ids */
     /** Except with REC_TAKE: called once, on any thread, when `data` and `user` are not needed any more, also if the
      * call fails. May be NULL. */
     void (*release)(void *user, const void *data);
@@ -637,6 +637,7 @@ typedef struct rec_tensor_spec {
      * MiB; zip archives (npz, pt) request them twice if the output cannot be patched (a codec, a stream). The record
      * keeps bytes requested by rec_tensor_bytes() and typed access. */
     int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size);
+    int32_t parameter; /**< nonzero, with `id` NULL: a parameter of unknown id, which a save derives from its path */
 } rec_tensor_spec;
 
 /** Sets a tensor. */

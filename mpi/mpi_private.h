@@ -131,6 +131,7 @@ typedef struct lr_mpi_leaf {
     int32_t kind;     /* REC_KIND_… */
     int first;        /* the lowest rank that has it */
     bool sized;       /* of a tensor: elements have a size, and can be sent */
+    bool parameter;   /* of a tensor: it may lack an id all the same */
     bool expected;    /* of a tensor: some rank knows of it and has nothing of it */
     rec_dtype dtype;  /* of a tensor; REC_DTYPE_NONE: not known yet */
     uint32_t rank, dimension;

@@ -210,7 +210,8 @@ static rec_status put(sharing *s, const placed *p, const uint64_t *shape, void *
                                   .shape = shape,
                                   .data = data,
                                   .data_size = size,
-                                  .id = rec_tensor_id(p->tensor)};
+                                  .id = rec_tensor_id(p->tensor),
+                                  .parameter = rec_tensor_is_parameter(p->tensor)};
     return rec_set_tensor(s->share, p->path, &spec);
 }
 

@@ -19,8 +19,8 @@ typedef struct head {
     uint32_t rank, dimension;
     uint32_t sized, held; /* bools */
     uint32_t beside;      /* bool: it is in the table of slices alone */
-    uint32_t reserved;
-    uint64_t shape[32]; /* of which `rank` travel */
+    uint32_t parameter;   /* bool */
+    uint64_t shape[32];   /* of which `rank` travel */
 } head;
 
 /* What a rank tells. */
@@ -131,6 +131,7 @@ static void tell_tensor(uniting *g, const char *key, const rec_tensor *tensor)
               .sized = rec_dtype_bits(rec_tensor_dtype(tensor)) > 0,
               .rank = rec_tensor_rank(tensor),
               .held = 1,
+              .parameter = rec_tensor_is_parameter(tensor) != 0,
               .index = u->mine_count};
     if (slice && !fits(g, key + 1, tensor, slice)) {
         return;
@@ -457,6 +458,7 @@ static void unite_tensor(uniting *g, lr_mpi_leaf *leaf, const head *h, const cha
         leaf->sized = h->sized != 0;
         leaf->first = rank;
         leaf->id = id ? strdup(id) : NULL;
+        leaf->parameter = h->parameter != 0;
         if (!set_value(leaf, name, strlen(name) + 1) || (id && !leaf->id)) {
             fail_memory(g);
             return;

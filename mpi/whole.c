@@ -33,6 +33,7 @@ static void put_tensor(building *b, lr_mpi_leaf *leaf)
                                   .data_size =
                                       lr_mpi_product(leaf->shape, 0, leaf->rank) * (rec_dtype_bits(leaf->dtype) / 8),
                                   .id = leaf->id,
+                                  .parameter = leaf->parameter,
                                   .user = leaf,
                                   .produce = b->produce};
     b->status = rec_set_tensor(b->whole, leaf->path + 1, &spec);

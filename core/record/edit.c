@@ -235,7 +235,7 @@ static rec_status put(edit *e, const char *path, const rec_value *value)
         rec_fail_hint(&e->job, "Take it away first: rec_clear(), rec_remove().");
     } else if (place) {
         if (place->kind == REC_KIND_TENSOR && value->kind == REC_KIND_TENSOR && !value->v.tensor->id) {
-            value->v.tensor->anonymous = place->v.tensor->anonymous; /* it stays a parameter */
+            value->v.tensor->anonymous |= place->v.tensor->anonymous; /* it stays a parameter */
         }
         forget(place);
         *place = *value;
@@ -550,6 +550,7 @@ static rec_tensor *make_tensor(edit *e, const char *path, const rec_tensor_spec 
     tensor->rank = (uint8_t)spec->rank;
     tensor->packed = tensor->stored = tensor->dtype = (uint8_t)spec->dtype;
     tensor->id = name ? lr_arena_text(&record->arena, name, strlen(name)) : NULL;
+    tensor->anonymous = !name && spec->parameter;
     tensor->data = make_data(e, spec, &taken);
     if (!tensor->data || (name && !tensor->id)) {
         (void)no_memory(e);

@@ -186,6 +186,33 @@ static void made_tensors_are_tensors(void **state)
     assert_int_equal(none.calls, 0);
 }
 
+static void test_parameter_of_unknown_id(void **state)
+{
+    const uint64_t shape[1] = {2};
+    const float numbers[2] = {1, 2};
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .ownership = REC_COPY,
+                            .shape = shape,
+                            .data = numbers,
+                            .data_size = sizeof numbers};
+    rec_record *record = rec_record_new(context);
+    (void)state;
+    assert_int_equal(rec_set_tensor(record, "bare", &spec), REC_OK);
+    spec.parameter = 1;
+    assert_int_equal(rec_set_tensor(record, "parameter", &spec), REC_OK);
+    spec.parameter = 0;
+    assert_int_equal(rec_tensor_is_parameter(rec_tensor_at(record, "bare")), 0);
+    assert_int_equal(rec_tensor_is_parameter(rec_tensor_at(record, "parameter")), 1);
+    assert_null(rec_tensor_id(rec_tensor_at(record, "parameter")));
+    assert_int_equal(rec_set_tensor(record, "parameter", &spec), REC_OK); /* replaced, it stays a parameter */
+    assert_int_equal(rec_tensor_is_parameter(rec_tensor_at(record, "parameter")), 1);
+    assert_int_equal(rec_set_id(record, "parameter", NULL), REC_OK);
+    assert_int_equal(rec_tensor_is_parameter(rec_tensor_at(record, "parameter")), 0);
+    rec_record_free(record);
+}
+
 static void what_cannot_be_made_is_told_and_the_old_file_stays(void **state)
 {
     scratch *s = scratch_new();
@@ -464,6 +491,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(made_tensors_are_written_as_others_are, enter, leave),
         cmocka_unit_test_setup_teardown(other_formats_ask_once_too, enter, leave),
         cmocka_unit_test_setup_teardown(made_tensors_are_tensors, enter, leave),
+        cmocka_unit_test_setup_teardown(test_parameter_of_unknown_id, enter, leave),
         cmocka_unit_test_setup_teardown(what_cannot_be_made_is_told_and_the_old_file_stays, enter, leave),
         cmocka_unit_test_setup_teardown(what_is_lent_is_given_back_once, enter, leave),
         cmocka_unit_test_setup_teardown(memory_that_is_refused_loses_nothing, enter, leave),

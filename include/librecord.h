@@ -972,6 +972,7 @@ typedef struct rec_profile_info {
     const char *source;      /**< the files it is for */
     const char *destination; /**< what it converts them to */
     const char *file;        /**< its INI file */
+    const char *text;        /**< the text of this file if it is built into the library ("librecord:…"), else NULL */
 } rec_profile_info;
 /** @return the number of profiles of the context's INI file and of the library; 0 with an error. */
 REC_API uint64_t rec_profile_count(rec_context *context);

@@ -52,7 +52,7 @@ static bool describes(const char *line)
  * @return EXIT_OK, or EXIT_ERROR with the error printed. */
 static int read_rules(const rec_profile_info *p, text *rules)
 {
-    FILE *file = fopen(p->file, "r");
+    FILE *file = p->text ? fmemopen((void *)(uintptr_t)p->text, strlen(p->text), "r") : fopen(p->file, "r");
     char *line = NULL;
     size_t room = 0;
     bool own = false;
@@ -307,7 +307,8 @@ int tool_run_profiles(session *s, const char *const *operands, size_t count)
         } else if (profiles) {
             list_people(s->context, profiles, s->o->all);
         } else {
-            puts("No profile was found. LIBRECORD_DATA names the folder to look into.");
+            puts("No profile was found. LIBRECORD_DATA names the folder to look into. Without it, librecord uses its "
+                 "own.");
         }
         return EXIT_OK;
     }

@@ -135,7 +135,7 @@ lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr);
 int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint64_t length, const char *file);
 /** Reads the type sections of INI files (types_ini.c): all of them or, with a mistake in one, none. */
 int32_t lr_types_add_inis(rec_job *job, rec_types *types, const char *const *paths, uint64_t count);
-/** Reads Burn's own modules, once: LIBRECORD_DATA/modules, else LR_DATA_DIR/modules, all *.ini (builtin.c). */
+/** Reads Burn's own modules, once: the *.ini files that lr_ini_files_find() names (builtin.c). */
 int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
 
 /* shapes.c */

@@ -174,9 +174,32 @@ const char *lr_words_list(char *text, size_t room, uint32_t where);
 
 enum { LR_TEXT_FILE_MOST = 16 << 20 };
 
-/** Reads a text file of at most LR_TEXT_FILE_MOST bytes. @param wanted "a configuration file", for messages. @return
- * its text with a terminating NUL, from the job's allocator. NULL: the job has failed. */
+/** Reads a text file of at most LR_TEXT_FILE_MOST bytes, or one built into the library. @param wanted "a configuration
+ * file", for messages. @return its text with a terminating NUL, from the job's allocator. NULL: the job has failed. */
 char *lr_text_file(rec_job *job, const char *path, const char *wanted, size_t *length);
+
+/** A file of librecord's data in the library. The last one of lr_builtin_files has no path. */
+typedef struct lr_builtin_file {
+    const char *path; /**< "librecord:profiles/llama.ini" */
+    const char *text;
+} lr_builtin_file;
+/** Made from etc/ by data_files.awk. */
+extern const lr_builtin_file lr_builtin_files[];
+/** Begins the paths of these files. */
+#define LR_BUILTIN "librecord:"
+/** Returns the file in the library that has this path, or NULL. */
+const lr_builtin_file *lr_builtin_find(const char *path);
+
+/** The INI files of one kind that come with librecord, in the order of their names. */
+typedef struct lr_ini_files {
+    const char *folder;
+    const char **files; /**< their paths */
+    uint64_t count;
+} lr_ini_files;
+/** Lists them in the directory LIBRECORD_DATA/`kind`, which may not exist. Without LIBRECORD_DATA, lists those of the
+ *  installed directory or, if there are none, those in the library. @param kind "modules" or "profiles". @param arena
+ *  holds the paths. */
+int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_ini_files *data);
 
 /** Receives the contents of an INI file. Texts are trimmed, valid UTF-8, and live during the call only. A function that
  * returns a status other than REC_OK has reported the failure on the job, and parsing stops. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,15 +15,33 @@ static int32_t system_failed(rec_job *job, const char *path, int error, const ch
     return lr_job_errno(job, error);
 }
 
+/* Copies a text of the library. */
+static char *copy(rec_job *job, const char *builtin, size_t *length)
+{
+    size_t room = strlen(builtin) + 1;
+    char *text = lr_alloc(job->allocator, room);
+    if (!text) {
+        (void)lr_fail_memory(job, room);
+        return NULL;
+    }
+    *length = room - 1;
+    return memcpy(text, builtin, room);
+}
+
 char *lr_text_file(rec_job *job, const char *path, const char *wanted, size_t *length)
 {
+    const lr_builtin_file *builtin = lr_builtin_find(path);
     enum { LEAST = 4096 }; /* that are asked of the system at once */
     char *text = NULL;
     uint64_t room = 0;
     size_t used = 0;
     struct stat state;
     int32_t status = REC_OK;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd;
+    if (builtin) {
+        return copy(job, builtin->text, length);
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) {
         (void)system_failed(job, path, errno, "open");
         return NULL;

@@ -2,19 +2,12 @@
  * Profiles: finds them, and resolves `include` and `less`. */
 #include "remap/rules/rules_private.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-
-#ifndef LR_DATA_DIR
-#error "LR_DATA_DIR must be the folder of librecord's data, such as \"/usr/share/librecord\""
-#endif
 
 /* An include of includes of includes: what stops is a mistake, long before it could take time. */
-enum { DEPTH_MOST = 16, INCLUDES_MOST = 256, FILES_MOST = 1000 };
+enum { DEPTH_MOST = 16, INCLUDES_MOST = 256 };
 
 /** A file that was read. */
 typedef struct lr_profile_ini {
@@ -77,96 +70,28 @@ static const lr_config *read_file(lr_library *library, const char *path)
     return lr_config_read(job, file->config, path) == REC_OK ? file->config : NULL;
 }
 
-/* `folder`/`name` in the library's arena. `length`: of the folder. NULL: the job has failed. */
-static char *join(lr_library *library, const char *folder, size_t length, const char *name, const char *tail)
+/* Returns `folder`/`name`. @param length of `folder`. NULL: the job has failed. */
+static char *join(lr_library *library, const char *folder, size_t length, const char *name)
 {
-    size_t middle = strlen(name), end = strlen(tail);
-    char *path = lr_arena_alloc(&library->arena, length + middle + end + 2, 1);
+    size_t tail = strlen(name) + 1;
+    char *path = lr_arena_alloc(&library->arena, length + 1 + tail, 1);
     if (!path) {
-        (void)lr_fail_memory(library->job, length + middle + end + 2);
+        (void)lr_fail_memory(library->job, length + 1 + tail);
         return NULL;
     }
     memcpy(path, folder, length);
     path[length] = '/';
-    memcpy(path + length + 1, name, middle);
-    memcpy(path + length + 1 + middle, tail, end + 1);
+    memcpy(path + length + 1, name, tail);
     return path;
 }
 
-/* The folder of the profiles that come with the library. NULL: the job has failed. */
-static const char *own_folder(lr_library *library)
+/* Lists the files that come with the library, once. */
+static int32_t list_files(lr_library *library)
 {
-    const char *data = secure_getenv("LIBRECORD_DATA");
-    if (!library->folder) {
-        data = data && *data ? data : LR_DATA_DIR;
-        library->folder = join(library, data, strlen(data), "profiles", "");
+    if (!library->listed) {
+        library->listed = lr_ini_files_find(library->job, &library->arena, "profiles", &library->data) == REC_OK;
     }
-    return library->folder;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static int32_t folder_failed(lr_library *library, int error)
-{
-    char text[256];
-    (void)lr_fail_line(library->job, REC_E_IO, library->folder, 0, "cannot read the folder of profiles: %s",
-                       lr_errno_words(error, text, sizeof text));
-    return lr_job_errno(library->job, error);
-}
-
-/* Finds the *.ini of that folder, in the order of their names. A folder that is not there holds none. */
-static int32_t list_folder(lr_library *library)
-{
-    rec_job *job = library->job;
-    const char *folder = own_folder(library);
-    const struct dirent *entry;
-    DIR *entries;
-    if (library->listed || !folder) {
-        return job->error.status;
-    }
-    entries = opendir(folder);
-    if (!entries) {
-        library->listed = errno == ENOENT;
-        return library->listed ? REC_OK : folder_failed(library, errno);
-    }
-    library->paths = lr_arena_alloc(&library->arena, FILES_MOST * sizeof *library->paths, 8);
-    if (!library->paths) {
-        (void)lr_fail_memory(job, FILES_MOST * sizeof *library->paths);
-    }
-    while (!lr_job_failed(job)) {
-        size_t length;
-        errno = 0;
-        entry = readdir(entries);
-        if (!entry) {
-            if (errno) {
-                (void)folder_failed(library, errno);
-            }
-            break;
-        }
-        length = strlen(entry->d_name);
-        if (entry->d_name[0] == '.' || length <= 4 || strcmp(entry->d_name + length - 4, ".ini") != 0) {
-            continue;
-        }
-        if (library->path_count == FILES_MOST) {
-            (void)lr_fail_line(job, REC_E_LIMIT, folder, 0, "more than %d files with profiles", FILES_MOST);
-            break;
-        }
-        library->paths[library->path_count] = join(library, folder, strlen(folder), entry->d_name, "");
-        if (library->paths[library->path_count]) {
-            (void)lr_config_judge_data(job, library->paths[library->path_count++]);
-        }
-    }
-    (void)closedir(entries);
-    if (!lr_job_failed(job)) {
-        library->listed = true;
-        if (library->path_count) {
-            qsort(library->paths, (size_t)library->path_count, sizeof *library->paths, by_text);
-        }
-    }
-    return job->error.status;
+    return library->job->error.status;
 }
 
 int32_t lr_library_each(lr_library *library,
@@ -178,10 +103,10 @@ int32_t lr_library_each(lr_library *library,
         status = call(user, library->own, lr_config_profile_at(library->own, i));
     }
     if (status == REC_OK) {
-        status = list_folder(library);
+        status = list_files(library);
     }
-    for (uint64_t i = 0; i < library->path_count && status == REC_OK; i++) {
-        const lr_config *config = read_file(library, library->paths[i]);
+    for (uint64_t i = 0; i < library->data.count && status == REC_OK; i++) {
+        const lr_config *config = read_file(library, library->data.files[i]);
         status = library->job->error.status;
         for (uint64_t j = 0; config && j < lr_config_profile_count(config) && status == REC_OK; j++) {
             status = call(user, config, lr_config_profile_at(config, j));
@@ -237,14 +162,27 @@ static int32_t unknown(lr_library *library, const char *name, const search *s, c
         (void)rec_fail(library->job, REC_E_NOT_FOUND, REC_UNKNOWN, "unknown profile \"%s\"",
                        lr_excerpt_text(&brief, name));
     }
-    if (!library->path_count) {
+    if (!library->data.count) {
         rec_fail_hint(library->job,
                       "librecord's own ones are not in %s.\n"
                       "The environment variable LIBRECORD_DATA names the folder above it.",
-                      library->folder);
+                      library->data.folder);
     }
     hint_names(library, s);
     return library->job->error.status;
+}
+
+/* Returns the path of NAME.ini among the library's files, or NULL. */
+static const char *file_named(const lr_library *library, const char *name)
+{
+    size_t length = strlen(name);
+    for (uint64_t i = 0; i < library->data.count; i++) {
+        const char *file = strrchr(library->data.files[i], '/') + 1;
+        if (strncmp(file, name, length) == 0 && strcmp(file + length, ".ini") == 0) {
+            return library->data.files[i];
+        }
+    }
+    return NULL;
 }
 
 /* Finds a profile of the context's file, else one that comes with the library. NULL: the job has failed. */
@@ -252,16 +190,15 @@ static const lr_profile_section *find_named(lr_library *library, const char *nam
                                             const lr_config **config)
 {
     search s = {.name = name, .except = asker ? asker->section : NULL};
-    const char *folder = own_folder(library), *path;
+    const char *path;
     const lr_profile_section *section = lr_config_find_profile(library->own, name);
-    struct stat state;
     *config = library->own;
     if (section && section != s.except) {
         return section;
     }
     /* The file of that name first: the others need not be read. */
-    path = folder && lr_name_valid(name) ? join(library, folder, strlen(folder), name, ".ini") : NULL;
-    if (path && stat(path, &state) == 0) {
+    path = list_files(library) == REC_OK ? file_named(library, name) : NULL;
+    if (path) {
         *config = read_file(library, path);
         section = *config ? lr_config_find_profile(*config, name) : NULL;
         if (section && section != s.except) {
@@ -349,7 +286,7 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
     }
     if (beside && *path != '/') {
         const char *slash = strrchr(beside, '/');
-        path = slash ? join(library, beside, (size_t)(slash - beside), path, "") : path;
+        path = slash ? join(library, beside, (size_t)(slash - beside), path) : path;
     }
     return path ? find_in_file(library, path, name, config) : NULL;
 }

@@ -42,6 +42,7 @@ static int32_t on_profile(void *user, const lr_config *config, const lr_profile_
 {
     filler *f = user;
     list *l = f->list;
+    const lr_builtin_file *builtin = lr_builtin_find(lr_config_file(config));
     for (uint64_t i = 0; i < l->count; i++) {
         if (lr_name_same(l->infos[i].name, section->name)) {
             return REC_OK;
@@ -55,7 +56,8 @@ static int32_t on_profile(void *user, const lr_config *config, const lr_profile_
                                             .description = copy(f, section->description),
                                             .source = copy(f, section->source),
                                             .destination = copy(f, section->destination),
-                                            .file = copy(f, lr_config_file(config))};
+                                            .file = copy(f, lr_config_file(config)),
+                                            .text = builtin ? builtin->text : NULL};
     l->count += !lr_job_failed(f->job);
     return f->job->error.status;
 }

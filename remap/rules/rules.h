@@ -120,9 +120,9 @@ int32_t lr_rules_append_one(rec_job *job, lr_rules *rules, const lr_rule *rule, 
 void lr_rules_remove(lr_rules *rules, uint64_t index);
 
 /** Loads the rules of a profile with its includes. @param name "NAME": from the context's INI file, else from the
- * profiles of the library (LIBRECORD_DATA/profiles, else LR_DATA_DIR/profiles: NAME.ini, or any *.ini that has it);
- * "FILE.ini:NAME", or "FILE.ini" if it has only one. @param beside the file that a relative FILE.ini starts from;
- * NULL: the working directory. NULL: the job has failed (with similar names). */
+ * profiles of the library (NAME.ini of lr_ini_files_find(), or any *.ini that has it); "FILE.ini:NAME", or "FILE.ini"
+ * if it has only one. @param beside the file that a relative FILE.ini starts from; NULL: the working directory. NULL:
+ * the job has failed (with similar names). */
 lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside);
 
 /* profile.c: the profiles that can be named, those of the context's INI file and those that come with the library. */
@@ -133,9 +133,7 @@ typedef struct lr_library {
     const lr_config *own;         /**< the context's */
     struct lr_profile_ini *files; /**< read so far */
     lr_arena arena;               /**< of the paths */
-    const char *folder;           /**< of the profiles that come with the library */
-    const char **paths;           /**< the files there, once they are listed */
-    uint64_t path_count;
+    lr_ini_files data;            /**< the files that come with the library, once they are listed */
     bool listed;
     uint32_t includes;
 } lr_library;

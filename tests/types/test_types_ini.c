@@ -540,8 +540,8 @@ static void mistakes_in_the_data_folder_are_told_and_can_be_mended(void **state)
     begin(&f, NULL);
     assert_int_equal(add_builtin(&f), REC_E_IO);
     (void)snprintf(message, sizeof message,
-                   "%s: cannot read the folder of Burn's own types: No such file or directory\n  It comes with "
-                   "librecord. The environment variable LIBRECORD_DATA names the folder above it.",
+                   "%s: cannot read the folder of Burn's own types: No such file or directory\n  The environment "
+                   "variable LIBRECORD_DATA names the folder above it. Without it, librecord uses its own files.",
                    modules);
     assert_string_equal(rec_error_message(), message);
     free(scratch_folder(s, "data/modules"));

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * The INI files that come with librecord: those of a directory, or those built into the library. */
+#include "core/config/config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef LR_DATA_DIR
+#error "LR_DATA_DIR must be the directory of librecord's data, such as \"/usr/share/librecord\""
+#endif
+
+/* A directory with more files holds no data of librecord. */
+enum { FILES_MOST = 1000 };
+
+/** A list in progress. */
+typedef struct lister {
+    rec_job *job;
+    lr_arena *arena;
+    lr_ini_files *data;
+} lister;
+
+const lr_builtin_file *lr_builtin_find(const char *path)
+{
+    const lr_builtin_file *file = lr_builtin_files;
+    while (file->path && strcmp(file->path, path) != 0) {
+        file++;
+    }
+    return file->path ? file : NULL;
+}
+
+/* Returns `folder` + `between` + `name`. NULL: the job has failed. */
+static const char *join(lister *l, const char *folder, const char *between, const char *name)
+{
+    size_t room = strlen(folder) + strlen(between) + strlen(name) + 1;
+    char *path = lr_arena_alloc(l->arena, room, 1);
+    if (!path) {
+        (void)lr_fail_memory(l->job, room);
+        return NULL;
+    }
+    (void)snprintf(path, room, "%s%s%s", folder, between, name);
+    return path;
+}
+
+static int32_t add(lister *l, const char *path)
+{
+    lr_ini_files *data = l->data;
+    if (data->count == FILES_MOST) {
+        return lr_fail_line(l->job, REC_E_LIMIT, data->folder, 0, "more than %d INI files", FILES_MOST);
+    }
+    if (path) {
+        data->files[data->count++] = path;
+    }
+    return l->job->error.status;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int32_t folder_failed(lister *l, int error)
+{
+    char text[256];
+    (void)lr_fail_line(l->job, REC_E_IO, l->data->folder, 0, "cannot read this directory of librecord's data: %s",
+                       lr_errno_words(error, text, sizeof text));
+    return lr_job_errno(l->job, error);
+}
+
+static bool is_ini(const char *name)
+{
+    size_t length = strlen(name);
+    return name[0] != '.' && length > 4 && strcmp(name + length - 4, ".ini") == 0;
+}
+
+/* Lists data->folder. A directory that does not exist has no files. */
+static int32_t list_folder(lister *l)
+{
+    DIR *entries = opendir(l->data->folder);
+    const struct dirent *entry;
+    if (!entries) {
+        return errno == ENOENT ? REC_OK : folder_failed(l, errno);
+    }
+    while (!lr_job_failed(l->job)) {
+        const char *path;
+        errno = 0;
+        entry = readdir(entries);
+        if (!entry) {
+            (void)(errno ? folder_failed(l, errno) : REC_OK);
+            break;
+        }
+        path = is_ini(entry->d_name) ? join(l, l->data->folder, "/", entry->d_name) : NULL;
+        if (path && lr_config_judge_data(l->job, path) == REC_OK) {
+            (void)add(l, path);
+        }
+    }
+    (void)closedir(entries);
+    return l->job->error.status;
+}
+
+/* Lists the files of a kind in the library. */
+static int32_t list_builtin(lister *l, const char *kind)
+{
+    size_t length;
+    l->data->folder = join(l, LR_BUILTIN, "", kind);
+    length = l->data->folder ? strlen(l->data->folder) : 0;
+    for (const lr_builtin_file *file = lr_builtin_files; file->path && !lr_job_failed(l->job); file++) {
+        if (strncmp(file->path, l->data->folder, length) == 0 && file->path[length] == '/') {
+            (void)add(l, file->path);
+        }
+    }
+    return l->job->error.status;
+}
+
+int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_ini_files *data)
+{
+    const char *given = secure_getenv("LIBRECORD_DATA");
+    lister l = {.job = job, .arena = arena, .data = data};
+    given = given && *given ? given : NULL;
+    *data = (lr_ini_files){.folder = join(&l, given ? given : LR_DATA_DIR, "/", kind)};
+    data->files = lr_arena_alloc(arena, FILES_MOST * sizeof *data->files, sizeof *data->files);
+    if (!data->files) {
+        (void)lr_fail_memory(job, FILES_MOST * sizeof *data->files);
+    }
+    if (!lr_job_failed(job) && list_folder(&l) == REC_OK && !data->count && !given) {
+        (void)list_builtin(&l, kind);
+    }
+    if (data->count) {
+        qsort(data->files, (size_t)data->count, sizeof *data->files, by_text);
+    }
+    return job->error.status;
+}

@@ -8,13 +8,19 @@
 #else
 #define ZSTD(P)
 #endif
-#define ALL(P) \
-    P(mpk)     \
-    P(mpk_gz)  \
-    P(bin)     \
-    P(bin_gz)  \
-    P(json)    \
-    P(json_gz) \
-    P(safetensors) P(gz) P(bpk) P(npz) ZSTD(P) P(pt) P(gguf) P(scheme_ggml) P(scheme_fp4) P(scheme_fp8) P(scheme_known)
+#ifdef LR_HAVE_HTTPS
+#define HTTPS(P) P(source_https)
+#else
+#define HTTPS(P)
+#endif
+#define ALL(P)     \
+    P(mpk)         \
+    P(mpk_gz)      \
+    P(bin)         \
+    P(bin_gz)      \
+    P(json)        \
+    P(json_gz)     \
+    P(safetensors) \
+    P(gz) P(bpk) P(npz) ZSTD(P) P(pt) P(gguf) P(scheme_ggml) P(scheme_fp4) P(scheme_fp8) P(scheme_known) HTTPS(P)
 
 REC_STATIC_PLUGINS(ALL);

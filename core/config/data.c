@@ -9,7 +9,7 @@
 #include <string.h>
 
 #ifndef LR_DATA_DIR
-#error "LR_DATA_DIR must be the directory of librecord's data, such as \"/usr/share/librecord\""
+#error "LR_DATA_DIR must be the directory of librecord's data, such as \"/usr/share/librecord\", or \"\": none"
 #endif
 
 /* A directory with more files holds no data of librecord. */
@@ -124,7 +124,10 @@ int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_in
     if (!data->files) {
         (void)lr_fail_memory(job, FILES_MOST * sizeof *data->files);
     }
-    if (!lr_job_failed(job) && list_folder(&l) == REC_OK && !data->count && !given) {
+    if (!lr_job_failed(job) && (given || *LR_DATA_DIR)) {
+        (void)list_folder(&l);
+    }
+    if (!lr_job_failed(job) && !data->count && !given) {
         (void)list_builtin(&l, kind);
     }
     if (data->count) {

@@ -37,7 +37,8 @@ extern const rec_plugin *const *const rec_static_plugins[];
 /**
  * Defines that table. `list` is a macro that applies its argument to plugin files, named without `.so` and with `_`
  * for characters that C names cannot have: mpk, mpk_gz, bin, bin_gz, json, json_gz, safetensors, bpk, pt, npz, gguf;
- * gz and zst are codecs, scheme_ggml (for gguf), scheme_fp4, scheme_fp8 and scheme_known are schemes. Plugins named
+ * gz and zst are codecs, scheme_ggml (for gguf), scheme_fp4, scheme_fp8 and scheme_known are schemes, source_https
+ * opens URLs (not in every build). Plugins named
  * after a codec need the codec and the format, so mpk_gz needs gz and mpk. Your own plugins, made with REC_PLUGINS and
  * linked with the program, are listed in the same way.
  */

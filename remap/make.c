@@ -433,9 +433,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
         job->file = source->name;
         status = source->reverse ? lr_back_learn(job, plan, source) : REC_OK;
         for (uint64_t i = 0; i < source->rules->count; i++) {
-            int32_t kind = source->rules->rules[i].kind;
-            source->works = source->works || kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE ||
-                            kind == LR_RULE_ROPE || kind == LR_RULE_ADD;
+            source->works = source->works || lr_rule_works(source->rules->rules[i].kind);
         }
         status = status == REC_OK ? lr_plan_keys(job, plan, s) : status;
         if (status == REC_OK) {

@@ -258,10 +258,11 @@ static bool is_setting(const char *value)
 /* What --rule takes: rules, and what else a profile may say. Options of recorders have --from-option. */
 static int check_rule(const char *setting)
 {
-    static const char *const keys[] = {
-        "drop",    "split", "weight_norm", "rename",  "remap",   "add",    "rope",   "squeeze", "stack",   "reshape",
-        "join",    "merge", "tie",         "module",  "variant", "back",   "let",    "export",  "require", "select",
-        "adapter", "gaps",  "prefix",      "partial", "set",     "config", "strict", "profile", "reverse", NULL};
+    static const char *const keys[] = {"drop",    "split",   "weight_norm", "rename",    "remap",   "add",    "rope",
+                                       "squeeze", "stack",   "reshape",     "transpose", "permute", "join",   "merge",
+                                       "tie",     "module",  "variant",     "back",      "let",     "export", "require",
+                                       "select",  "adapter", "gaps",        "prefix",    "partial", "set",    "config",
+                                       "strict",  "profile", "reverse",     NULL};
     size_t length = strcspn(setting, "= \t");
     char *key;
     const char *near;
@@ -283,7 +284,8 @@ static int check_rule(const char *setting)
         status = tool_fail("--rule: unknown rule \"%s\"\nDid you mean \"%s\"?", key, near);
     } else {
         status = tool_fail("--rule: unknown rule \"%s\"\n"
-                           "Known: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, "
+                           "Known: drop, split, weight_norm, rename, add, rope, squeeze, reshape, transpose, permute, "
+                           "stack, join, merge, "
                            "tie, module, variant, back, export, let, select.",
                            key);
     }

@@ -112,7 +112,8 @@ static int way_of_rule(const char *line)
 {
     const char *value;
 
-    if (is_rule(line, "reshape", &value) || (is_rule(line, "squeeze", &value) && !strstr(value, " | ")) ||
+    if ((is_rule(line, "reshape", &value) && !strstr(value, "] to [")) ||
+        (is_rule(line, "squeeze", &value) && !strstr(value, " | ")) ||
         (is_rule(line, "join", &value) && !strchr(value, '*'))) {
         return BACK_NONE;
     }

@@ -47,6 +47,8 @@ static const lr_word words[] = {
     {"rope", LR_WORD_ROPE, LR_FOR_RULES, true},
     {"squeeze", LR_WORD_SQUEEZE, LR_FOR_RULES, true},
     {"reshape", LR_WORD_RESHAPE, LR_FOR_RULES, true},
+    {"transpose", LR_WORD_TRANSPOSE, LR_FOR_RULES, true},
+    {"permute", LR_WORD_PERMUTE, LR_FOR_RULES, true},
     {"stack", LR_WORD_STACK, LR_FOR_RULES, true},
     {"join", LR_WORD_JOIN, LR_FOR_RULES, true},
     {"merge", LR_WORD_MERGE, LR_FOR_RULES, true},

@@ -426,13 +426,12 @@ static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *
     return status;
 }
 
-/* Maps the parts of its input that lie in mappable files, if that was postponed. */
-static int32_t map_input(rec_job *job, const lr_op *input)
+int32_t lr_op_map(rec_job *job, const lr_op *op)
 {
-    while (input->kind == LR_OP_RESHAPE || input->kind == LR_OP_SLICE) {
-        input = input->inputs[0];
+    while (op->kind == LR_OP_RESHAPE || op->kind == LR_OP_SLICE) {
+        op = op->inputs[0];
     }
-    return input->kind == LR_OP_TENSOR ? lr_source_map_late(job, input->u.tensor.data.source) : REC_OK;
+    return op->kind == LR_OP_TENSOR ? lr_source_map_late(job, op->u.tensor.data.source) : REC_OK;
 }
 
 static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
@@ -443,7 +442,7 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
     const uint8_t *from = matrix_at_hand(input, &stride);
     int32_t status = REC_OK;
     (void)pthread_mutex_lock(&kept->lock);
-    if (!from && (status = map_input(job, input)) == REC_OK) {
+    if (!from && (status = lr_op_map(job, input)) == REC_OK) {
         from = matrix_at_hand(input, &stride);
     }
     if (status == REC_OK && !from && input->nbytes > WHOLE_MOST) {
@@ -652,6 +651,8 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
         return tensor_part(job, op, offset, target, size);
     case LR_OP_TRANSPOSE:
         return transpose_part(job, op, offset, target, size);
+    case LR_OP_PERMUTE:
+        return lr_op_permute_part(job, op, offset, target, size);
     case LR_OP_SLICE:
         return slice_part(job, op, offset, target, size);
     case LR_OP_JOIN:

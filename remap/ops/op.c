@@ -17,10 +17,8 @@ static uint64_t aligned(uint64_t size)
     return (size + 7) & ~UINT64_C(7);
 }
 
-/* Allocates a node without its union, with `extra` bytes after it (*behind) and a cache of `keeps`. Its size follows
- * from its shape; 0 for types without an element size. NULL: the job has failed. */
-static lr_op *node_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *shape, uint32_t rank,
-                       lr_op *const *inputs, uint64_t input_count, uint64_t extra, bool keeps, void **behind)
+lr_op *lr_op_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *shape, uint32_t rank,
+                 lr_op *const *inputs, uint64_t input_count, uint64_t extra, bool keeps, void **behind)
 {
     uint64_t count, nbytes = 0, size, weight = 1, shape_at = aligned(sizeof(lr_op)), inputs_at, extra_at, kept_at;
     uint32_t depth = 0;
@@ -228,7 +226,7 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
     const lr_data *data = tensor->data;
     int32_t status = REC_OK;
     uint8_t *copy;
-    lr_op *op = node_new(job, LR_OP_TENSOR, tensor->stored, tensor->shape, tensor->rank, NULL, 0, 0, false, NULL);
+    lr_op *op = lr_op_new(job, LR_OP_TENSOR, tensor->stored, tensor->shape, tensor->rank, NULL, 0, 0, false, NULL);
     if (!op) {
         return NULL;
     }
@@ -271,7 +269,7 @@ static const char *dtype_words(const lr_op *op)
 }
 
 /* What moves elements about must know where they are. */
-static bool check_elements(rec_job *job, const lr_op *op, const char *doing)
+bool lr_op_has_elements(rec_job *job, const lr_op *op, const char *doing)
 {
     if (!lr_op_width(op)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
@@ -319,7 +317,7 @@ lr_op *lr_op_reshape(rec_job *job, lr_op *input, const uint64_t *shape, uint32_t
     if (input->kind == LR_OP_RESHAPE) {
         input = input->inputs[0];
     }
-    op = node_new(job, LR_OP_RESHAPE, input->dtype, shape, rank, &input, 1, 0, false, NULL);
+    op = lr_op_new(job, LR_OP_RESHAPE, input->dtype, shape, rank, &input, 1, 0, false, NULL);
     if (op) {
         op->nbytes = input->nbytes;
     }
@@ -330,7 +328,7 @@ lr_op *lr_op_transpose(rec_job *job, lr_op *input)
 {
     uint64_t shape[2];
     char words[WORDS];
-    if (!check_elements(job, input, "transposed")) {
+    if (!lr_op_has_elements(job, input, "transposed")) {
         return NULL;
     }
     if (input->rank != 2) {
@@ -347,7 +345,7 @@ lr_op *lr_op_transpose(rec_job *job, lr_op *input)
     if (shape[0] <= 1 || shape[1] <= 1) { /* the elements stay where they are */
         return lr_op_reshape(job, input, shape, 2);
     }
-    return node_new(job, LR_OP_TRANSPOSE, input->dtype, shape, 2, &input, 1, 0, true, NULL);
+    return lr_op_new(job, LR_OP_TRANSPOSE, input->dtype, shape, 2, &input, 1, 0, true, NULL);
 }
 
 /* Joins neighbours. @param runs may be NULL: only counts. @return how many there are; *total: of indices. */
@@ -382,7 +380,7 @@ lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spa
     lr_op *op;
     void *behind;
     bool fits = true;
-    if (!check_elements(job, input, "cut") || !check_axis(job, input, axis, "cut")) {
+    if (!lr_op_has_elements(job, input, "cut") || !check_axis(job, input, axis, "cut")) {
         return NULL;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -408,8 +406,8 @@ lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spa
     if (used <= 1 && shape[axis] == input->shape[axis]) {
         return lr_op_retain(input); /* everything, in order */
     }
-    op = node_new(job, LR_OP_SLICE, input->dtype, shape, input->rank, &input, 1, used * sizeof(lr_packed_span), true,
-                  &behind);
+    op = lr_op_new(job, LR_OP_SLICE, input->dtype, shape, input->rank, &input, 1, used * sizeof(lr_packed_span), true,
+                   &behind);
     if (op) {
         op->axis = axis;
         op->u.slice.runs = behind;
@@ -431,7 +429,7 @@ static bool check_alike(rec_job *job, lr_op *const *inputs, uint64_t count, uint
     for (uint64_t i = 0; i < count; i++) {
         const lr_op *op = inputs[i];
         bool same = op->rank == first->rank;
-        if (!check_elements(job, op, doing)) {
+        if (!lr_op_has_elements(job, op, doing)) {
             return false;
         }
         if (op->dtype != first->dtype) {
@@ -475,7 +473,7 @@ lr_op *lr_op_join(rec_job *job, lr_op *const *inputs, uint64_t count, uint32_t a
         (void)rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices");
         return NULL;
     }
-    op = node_new(job, LR_OP_JOIN, inputs[0]->dtype, shape, inputs[0]->rank, inputs, count, 0, true, NULL);
+    op = lr_op_new(job, LR_OP_JOIN, inputs[0]->dtype, shape, inputs[0]->rank, inputs, count, 0, true, NULL);
     if (op) {
         op->axis = axis;
     }
@@ -493,7 +491,7 @@ lr_op *lr_op_stack(rec_job *job, lr_op *const *inputs, uint64_t count)
     if (count == 1 && inputs[0]->rank < LR_RANK_MOST) {
         return lr_op_reshape(job, inputs[0], shape, inputs[0]->rank + 1u);
     }
-    return node_new(job, LR_OP_STACK, inputs[0]->dtype, shape, inputs[0]->rank + 1u, inputs, count, 0, false, NULL);
+    return lr_op_new(job, LR_OP_STACK, inputs[0]->dtype, shape, inputs[0]->rank + 1u, inputs, count, 0, false, NULL);
 }
 
 /* New row j of a head of `d` rows, of which `r` rotate. Forward: pairs (2i, 2i+1) are made of halves (i, i + r/2). */
@@ -511,7 +509,7 @@ lr_op *lr_op_rope(rec_job *job, lr_op *input, uint64_t heads, uint64_t rotary, b
     char words[WORDS], a[32], b[32];
     lr_span *spans;
     lr_op *op;
-    if (!check_elements(job, input, "permuted") || !check_axis(job, input, 0, "permuted")) {
+    if (!lr_op_has_elements(job, input, "permuted") || !check_axis(job, input, 0, "permuted")) {
         return NULL;
     }
     rows = input->shape[0];
@@ -561,7 +559,7 @@ lr_op *lr_op_add(rec_job *job, lr_op *input, double number)
                        rec_dtype_name(input->dtype));
         return NULL;
     }
-    op = node_new(job, LR_OP_ADD, input->dtype, input->shape, input->rank, &input, 1, 0, false, NULL);
+    op = lr_op_new(job, LR_OP_ADD, input->dtype, input->shape, input->rank, &input, 1, 0, false, NULL);
     if (op) {
         op->u.number = number;
     }
@@ -579,12 +577,12 @@ lr_op *lr_op_multiply(rec_job *job, lr_op *a, lr_op *b)
                        lr_shape_words(other, sizeof other, b->shape, b->rank));
         return NULL;
     }
-    return node_new(job, LR_OP_MULTIPLY, a->dtype, a->shape, a->rank, inputs, 2, 0, false, NULL);
+    return lr_op_new(job, LR_OP_MULTIPLY, a->dtype, a->shape, a->rank, inputs, 2, 0, false, NULL);
 }
 
 lr_op *lr_op_cast(rec_job *job, lr_op *input, rec_dtype dtype)
 {
-    if (!check_elements(job, input, "converted")) {
+    if (!lr_op_has_elements(job, input, "converted")) {
         return NULL;
     }
     if (!rec_dtype_bits(dtype)) {
@@ -595,7 +593,7 @@ lr_op *lr_op_cast(rec_job *job, lr_op *input, rec_dtype dtype)
     if (dtype == input->dtype) {
         return lr_op_retain(input);
     }
-    return node_new(job, LR_OP_CAST, dtype, input->shape, input->rank, &input, 1, 0, false, NULL);
+    return lr_op_new(job, LR_OP_CAST, dtype, input->shape, input->rank, &input, 1, 0, false, NULL);
 }
 
 /* The axis that g keeps; v's rank: none, the norm is over everything. @return false if g is nothing of that kind. */
@@ -636,7 +634,7 @@ lr_op *lr_op_norm(rec_job *job, lr_op *input, uint32_t axis)
     for (uint32_t i = 0; i < rank; i++) {
         shape[i] = i == axis ? input->shape[i] : 1;
     }
-    op = node_new(job, LR_OP_NORM, input->dtype, shape, rank, &input, 1, 0, false, NULL);
+    op = lr_op_new(job, LR_OP_NORM, input->dtype, shape, rank, &input, 1, 0, false, NULL);
     if (op) {
         op->axis = axis;
     }
@@ -662,7 +660,7 @@ lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v)
                        lr_shape_words(other, sizeof other, v->shape, v->rank));
         return NULL;
     }
-    op = node_new(job, LR_OP_WEIGHT_NORM, v->dtype, v->shape, v->rank, inputs, 2, 0, true, NULL);
+    op = lr_op_new(job, LR_OP_WEIGHT_NORM, v->dtype, v->shape, v->rank, inputs, 2, 0, true, NULL);
     if (op) {
         op->axis = axis;
     }

@@ -19,7 +19,8 @@ enum {
     LR_OP_WEIGHT_NORM = 8, /**< g · v / norm(v) */
     LR_OP_CAST = 9,        /**< another kind of number */
     LR_OP_MULTIPLY = 10,   /**< element by element */
-    LR_OP_NORM = 11        /**< lengths along an axis: g of torch's weight_norm */
+    LR_OP_NORM = 11,       /**< lengths along an axis: g of torch's weight_norm */
+    LR_OP_PERMUTE = 12     /**< axes in another order */
 };
 
 typedef struct lr_op lr_op;
@@ -38,6 +39,8 @@ typedef struct lr_span {
  *  For a tensor whose bytes are in its record's arena they are copied. */
 lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor);
 lr_op *lr_op_transpose(rec_job *job, lr_op *input);
+/** Axis i of the result is axis order[i] of the input. @param count the rank; each axis once. */
+lr_op *lr_op_permute(rec_job *job, lr_op *input, const uint32_t *order, uint32_t count);
 /** @param axis below the rank. Spans lie within the axis; an index may come once, twice or never. Neighbours are joined
  *  to one span. This is splitting, taking groups apart and permuting in one. */
 lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spans, uint64_t count);

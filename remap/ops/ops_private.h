@@ -49,6 +49,7 @@ struct lr_op {
             uint64_t count;
         } slice;
         double number;                   /**< ADD */
+        const uint32_t *order;           /**< PERMUTE: an axis of the input for each of its own */
         atomic_uint_fast64_t overflowed; /**< CAST: floats that became infinite, not noted yet */
     } u;
 };
@@ -63,11 +64,21 @@ static inline uint32_t lr_op_width(const lr_op *op)
 
 /** The node's bytes if they are in memory already, in one piece; NULL if they have to be made or read. */
 const uint8_t *lr_op_at_hand(const lr_op *op);
+/** Maps the file that a node reads, if it can be mapped and was left until needed. */
+int32_t lr_op_map(rec_job *job, const lr_op *op);
+/** Makes bytes of a permutation (permute.c). */
+int32_t lr_op_permute_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size);
 /** As lr_op_read, but what was made on the way is kept until lr_op_forget. */
 int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size);
 /** Frees what this node and those below it keep. */
 void lr_op_forget(lr_op *op);
 
+/** Makes a node (op.c). Its size is that of its shape, 0 where elements have none. @param extra bytes after it, at
+ *  `*behind`. @param keeps whether it keeps parts of itself. NULL: the job has failed. */
+lr_op *lr_op_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *shape, uint32_t rank,
+                 lr_op *const *inputs, uint64_t input_count, uint64_t extra, bool keeps, void **behind);
+/** Whether elements have a fixed size, so that they can be moved; else the job has failed. */
+bool lr_op_has_elements(rec_job *job, const lr_op *op, const char *doing);
 /** The input of a chain of reshapes; the node itself without one (op.c). */
 const lr_op *lr_op_reshaped(const lr_op *op);
 

@@ -108,7 +108,7 @@ typedef struct lr_plan_source {
     bool chosen;   /**< the profile was chosen by its keys */
     bool presumed; /**< it is taken for PyTorch's though nothing says so: no profile, no rule, no argument */
     bool lent;     /**< rules and numbers are another plan's */
-    bool works;    /**< there are rules that act at the destination: squeeze, reshape, rope, add */
+    bool works;    /**< there are rules that act at the destination: lr_rule_works() */
     lr_key *keys;
     uint64_t key_count;
     lr_key **sorted;   /**< the keys by their text, once one was looked for */
@@ -336,7 +336,12 @@ void lr_place_leave(lr_place_path *path, size_t before);
 
 /** The part of a path that the rules of a source see: without its prefix. @param length in and out. */
 const char *lr_place_without_prefix(const lr_plan_source *source, const char *path, uint64_t *length);
-/** Acts out squeeze, reshape, rope and add on a piece for the destination key `path`, then the transposition.
+/** Whether rules of a kind act on tensors at the destination: squeeze, reshape, transpose, permute, rope, add. */
+bool lr_rule_works(int32_t kind);
+/** Acts out a reshape rule (shape.c). @param back the other way, where the rule has both shapes.
+ *  @return NULL: the job has failed. */
+lr_op *lr_rule_reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op, bool back);
+/** Acts out these rules on a piece for the destination key `path`, then the transposition.
  *  @param op (out) a new count. @param operations (out) what was done. */
 int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piece *piece, const char *path,
                       uint64_t length, bool transpose, lr_op **op, const char **operations);

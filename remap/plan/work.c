@@ -93,32 +93,6 @@ static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule,
     return lr_op_reshape(job, op, shape, rank);
 }
 
-static lr_op *reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
-{
-    uint64_t shape[LR_RANK_MOST], known = 1, all = 1;
-    int64_t open = -1;
-    if (rule->amount_count > LR_RANK_MOST || !lr_shape_count(lr_op_shape(op), lr_op_rank(op), &all)) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a shape has at most %d dimensions", LR_RANK_MOST);
-        return NULL;
-    }
-    for (uint64_t i = 0; i < rule->amount_count; i++) {
-        int64_t length;
-        if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[i], &rule->place, &length) != REC_OK) {
-            return NULL;
-        }
-        shape[i] = length < 0 ? 1 : (uint64_t)length;
-        open = length < 0 ? (int64_t)i : open;
-        if (!lr_mul(known, shape[i], &known)) {
-            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the shape would have more than 2^64 elements");
-            return NULL;
-        }
-    }
-    if (open >= 0 && known) {
-        shape[open] = all / known;
-    }
-    return lr_op_reshape(job, op, shape, (uint32_t)rule->amount_count);
-}
-
 /* The heads of a rope rule must have as many rows as the configuration says. */
 static bool has_heads(rec_job *job, lr_plan_source *source, const lr_op *op, int64_t heads)
 {
@@ -151,7 +125,18 @@ static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr
 static const struct {
     int32_t kind;
     const char *word;
-} works[] = {{LR_RULE_SQUEEZE, "squeeze"}, {LR_RULE_RESHAPE, "reshape"}, {LR_RULE_ROPE, "rope"}, {LR_RULE_ADD, "add"}};
+} works[] = {{LR_RULE_SQUEEZE, "squeeze"}, {LR_RULE_RESHAPE, "reshape"}, {LR_RULE_TRANSPOSE, "transpose"},
+             {LR_RULE_PERMUTE, "permute"}, {LR_RULE_ROPE, "rope"},       {LR_RULE_ADD, "add"}};
+
+bool lr_rule_works(int32_t kind)
+{
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        if (works[w].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static lr_op *act(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
 {
@@ -159,7 +144,11 @@ static lr_op *act(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_
     case LR_RULE_SQUEEZE:
         return squeeze(job, source, rule, op);
     case LR_RULE_RESHAPE:
-        return reshape(job, source, rule, op);
+        return lr_rule_reshape(job, source, rule, op, false);
+    case LR_RULE_TRANSPOSE:
+        return lr_op_transpose(job, op);
+    case LR_RULE_PERMUTE:
+        return lr_op_permute(job, op, rule->order, rule->order_count);
     case LR_RULE_ROPE:
         return rope(job, source, rule, op);
     default:

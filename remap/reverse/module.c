@@ -61,7 +61,22 @@ static lr_op *unrope(lr_reverse *b, const lr_rule *rule, lr_op *op)
 }
 
 /* In the reverse of the order in which they act. */
-static const int32_t works[] = {LR_RULE_ADD, LR_RULE_ROPE, LR_RULE_RESHAPE, LR_RULE_SQUEEZE};
+static const int32_t works[] = {LR_RULE_ADD,       LR_RULE_ROPE,    LR_RULE_PERMUTE,
+                                LR_RULE_TRANSPOSE, LR_RULE_RESHAPE, LR_RULE_SQUEEZE};
+
+static lr_op *unpermute(lr_reverse *b, const lr_rule *rule, lr_op *op)
+{
+    uint32_t order[LR_RANK_MOST];
+    for (uint32_t i = 0; i < rule->order_count; i++) {
+        order[rule->order[i] % LR_RANK_MOST] = i; /* more axes than a tensor has are refused all the same */
+    }
+    return lr_op_permute(b->job, op, order, rule->order_count);
+}
+
+static int32_t undone(lr_reverse *b, lr_back_item *one, const lr_rule *rule, lr_op *op, const char *word)
+{
+    return replace_op(b, one, op, word) ? REC_OK : lr_back_refused_by(b, one->text, rule);
+}
 
 /* Undoes one rule. */
 static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
@@ -74,22 +89,25 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
             REC_OK) {
             return b->job->error.status;
         }
-        return replace_op(b, one, lr_op_add(b->job, one->op, -rule->number_value), "subtract")
-                   ? REC_OK
-                   : lr_back_refused_by(b, one->text, rule);
+        return undone(b, one, rule, lr_op_add(b->job, one->op, -rule->number_value), "subtract");
     case LR_RULE_RESHAPE:
-        return lr_back_no_inverse(b, index, one->text, "the shape before is not in it", "");
+        if (!rule->before) {
+            return lr_back_no_inverse(b, index, one->text, "the shape before is not in it",
+                                      "Give both shapes: reshape = PATTERN | [n, H, -1] to [n, -1].");
+        }
+        return undone(b, one, rule, lr_rule_reshape(b->job, b->source, rule, one->op, true), "reshape back");
+    case LR_RULE_TRANSPOSE:
+        return undone(b, one, rule, lr_op_transpose(b->job, one->op), "transpose");
+    case LR_RULE_PERMUTE:
+        return undone(b, one, rule, unpermute(b, rule, one->op), "permute back");
     case LR_RULE_SQUEEZE:
         if (!rule->amount_count) {
             return lr_back_no_inverse(b, index, one->text, "which axes of length 1 there were is not in it",
                                       "Name the axes: squeeze = PATTERN | 1 2.");
         }
-        return replace_op(b, one, unsqueeze(b, rule, one->op, one->op), "unsqueeze")
-                   ? REC_OK
-                   : lr_back_refused_by(b, one->text, rule);
+        return undone(b, one, rule, unsqueeze(b, rule, one->op, one->op), "unsqueeze");
     default:
-        return replace_op(b, one, unrope(b, rule, one->op), "rope back") ? REC_OK
-                                                                         : lr_back_refused_by(b, one->text, rule);
+        return undone(b, one, rule, unrope(b, rule, one->op), "rope back");
     }
 }
 

@@ -446,6 +446,11 @@ static const lr_rule *find_rule(const lr_rules *rules, const lr_amount *amount)
                 return rule;
             }
         }
+        for (uint64_t j = 0; j < rule->before_count; j++) {
+            if (&rule->before[j] == amount) {
+                return rule;
+            }
+        }
         for (uint64_t j = 0; j < rule->part_count; j++) {
             if (rule->parts[j].amount == amount) {
                 return rule;
@@ -549,7 +554,7 @@ static void want_all(const lookup *l, wanted *w)
     for (uint64_t i = 0; i < l->rules->count; i++) {
         const lr_rule *rule = &l->rules->rules[i];
         want_of(l, &own, w, rule->groups);
-        for (uint64_t j = 0; j < rule->amount_count; j++) {
+        for (uint64_t j = 0; j < rule->amount_count && !rule->before; j++) { /* with a shape before: its own lengths */
             want_of(l, &own, w, &rule->amounts[j]);
         }
         for (uint64_t j = 0; j < rule->part_count; j++) {
@@ -638,6 +643,11 @@ bool lr_rules_names_variables(const lr_rules *rules)
         }
         for (uint64_t j = 0; j < rule->amount_count; j++) {
             if (has_name(rule->amounts[j].terms)) {
+                return true;
+            }
+        }
+        for (uint64_t j = 0; j < rule->before_count; j++) {
+            if (has_name(rule->before[j].terms)) {
                 return true;
             }
         }

@@ -35,7 +35,9 @@ static const char *const forms[] = {
     [LR_RULE_ADD] = "add = PATTERN | NUMBER",
     [LR_RULE_ROPE] = "rope = PATTERN | HEADS, or rope = PATTERN | HEADS DIMS",
     [LR_RULE_SQUEEZE] = "squeeze = PATTERN, or squeeze = PATTERN | AXIS AXIS",
-    [LR_RULE_RESHAPE] = "reshape = PATTERN | [SIZE, SIZE]",
+    [LR_RULE_RESHAPE] = "reshape = PATTERN | [SIZE, SIZE], or reshape = PATTERN | [SIZE, SIZE] to [SIZE]",
+    [LR_RULE_TRANSPOSE] = "transpose = PATTERN",
+    [LR_RULE_PERMUTE] = "permute = PATTERN | AXIS AXIS, with all axes from 0 on",
     [LR_RULE_STACK] = "stack = PATTERN => KEY, where a group of the pattern is the index",
     [LR_RULE_JOIN] = "join = PATTERN | rows NAME NAME => KEY, where % in PATTERN is the part's name",
     [LR_RULE_TIE] = "tie = KEY = KEY",
@@ -444,7 +446,7 @@ static int32_t compile_join(parser *p)
 
 /* --------------------------------------------------------------------------------------------- reshape, module -- */
 
-static int32_t read_shape(parser *p, span text)
+static int32_t read_shape(parser *p, span text, const lr_amount **shape, uint64_t *rank)
 {
     lr_amount *amounts = take(p, SHAPE_MOST * sizeof *amounts);
     const char *at, *end;
@@ -478,8 +480,43 @@ static int32_t read_shape(parser *p, span text)
         }
         at = comma;
     }
-    p->rule->amounts = amounts;
-    p->rule->amount_count = count;
+    *shape = amounts;
+    *rank = count;
+    return p->job->error.status;
+}
+
+/* `[E, E]`, or `[E, E] to [E, E]`, which has an inverse. */
+static int32_t read_shapes(parser *p, span text)
+{
+    lr_rule *rule = p->rule;
+    span before, after;
+    if (!cut(text, "to", &before, &after)) {
+        return read_shape(p, text, &rule->amounts, &rule->amount_count);
+    }
+    return read_shape(p, before, &rule->before, &rule->before_count) == REC_OK
+               ? read_shape(p, after, &rule->amounts, &rule->amount_count)
+               : p->job->error.status;
+}
+
+/* All axes from 0 on in another order. */
+static int32_t read_order(parser *p, span text)
+{
+    uint32_t *order = take(p, RANK_MOST * sizeof *order);
+    uint64_t seen = 0, axis = 0, count = 0;
+    char buffer[LR_NAME_MOST];
+    span all = text, word;
+    while (order && take_word(&text, &word)) {
+        if (count == RANK_MOST || !read_whole(word, RANK_MOST - 1, &axis) || (seen >> axis & 1)) {
+            return bad_form(p, "has the axes \"%s\"", shown(all, buffer, sizeof buffer));
+        }
+        seen |= UINT64_C(1) << axis;
+        order[count++] = (uint32_t)axis;
+    }
+    if (order && (!count || seen >> (count - 1) != 1)) {
+        return bad_form(p, "has the axes \"%s\"", shown(all, buffer, sizeof buffer));
+    }
+    p->rule->order = order;
+    p->rule->order_count = (uint32_t)count;
     return p->job->error.status;
 }
 
@@ -557,7 +594,9 @@ static int32_t parse_arguments(parser *p, span text, bool given)
     case LR_RULE_ROPE:
         return read_amounts(p, text, 1, 2);
     case LR_RULE_RESHAPE:
-        return read_shape(p, text);
+        return read_shapes(p, text);
+    case LR_RULE_PERMUTE:
+        return read_order(p, text);
     case LR_RULE_MERGE:
         if (same(text, "same")) {
             p->rule->axis = LR_MERGE_SAME;
@@ -609,7 +648,7 @@ static bool has_arguments(int32_t kind)
 {
     return kind == LR_RULE_DROP || kind == LR_RULE_SPLIT || kind == LR_RULE_ADD || kind == LR_RULE_ROPE ||
            kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE || kind == LR_RULE_JOIN || kind == LR_RULE_MERGE ||
-           kind == LR_RULE_WEIGHT_NORM;
+           kind == LR_RULE_WEIGHT_NORM || kind == LR_RULE_PERMUTE;
 }
 
 /* Kinds whose pattern may stand alone. */

@@ -20,7 +20,9 @@ enum {
     LR_RULE_ADD = LR_WORD_ADD,                 /**< add = RE | NUMBER  destination keys, as all that follow */
     LR_RULE_ROPE = LR_WORD_ROPE,               /**< rope = RE | E [E]  heads, rotary dims */
     LR_RULE_SQUEEZE = LR_WORD_SQUEEZE,         /**< squeeze = RE [| AXIS…] */
-    LR_RULE_RESHAPE = LR_WORD_RESHAPE,         /**< reshape = RE | [E, E, …]  -1: what is left */
+    LR_RULE_RESHAPE = LR_WORD_RESHAPE,         /**< reshape = RE | [E, E, …] [to [E, E, …]]  -1: the rest */
+    LR_RULE_TRANSPOSE = LR_WORD_TRANSPOSE,     /**< transpose = RE  tensors of two axes */
+    LR_RULE_PERMUTE = LR_WORD_PERMUTE,         /**< permute = RE | AXIS…  axis i of the result is the i-th named */
     LR_RULE_STACK = LR_WORD_STACK, /**< stack = RE => TEXT  first all-digits group that TEXT lacks: the index */
     LR_RULE_JOIN = LR_WORD_JOIN,   /**< join = RE | rows|last|AXIS NAME[*E]… => TEXT  % in RE: the part; E: backwards */
     LR_RULE_TIE = LR_WORD_TIE,     /**< tie = DST = SRC */
@@ -60,8 +62,12 @@ typedef struct lr_rule {
     lr_regex **part_regexes; /**< of JOIN: one for each part */
     uint64_t amount_count;
     const lr_amount *amounts; /**< of ROPE: heads[, dims]; of RESHAPE: the shape; of SQUEEZE: axes */
-    double number_value;      /**< of ADD */
-    int32_t rank;             /**< of DROP: -1 any */
+    uint64_t before_count;
+    const lr_amount *before; /**< of RESHAPE with `to`: the shape before; its names are lengths of the tensor */
+    const uint32_t *order;   /**< of PERMUTE: `order_count` axes, each below that and once */
+    uint32_t order_count;
+    double number_value; /**< of ADD */
+    int32_t rank;        /**< of DROP: -1 any */
     uint64_t dtype_count;
     const rec_dtype *dtypes; /**< of DROP: none is any */
     int32_t needed;          /**< of DROP: LR_NEEDED_… */

@@ -278,7 +278,7 @@ record: adapter: expected pytorch or none, found "torch"
 END
 fails "a rule that is none" plan --rule 'foo = bar' net.safetensors <<END
 record: --rule: unknown rule "foo"
-  Known: drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, tie, module, variant, back, export, let, select.
+  Known: drop, split, weight_norm, rename, add, rope, squeeze, reshape, transpose, permute, stack, join, merge, tie, module, variant, back, export, let, select.
 END
 fails "a rule that is nearly one" plan --rule 'splti = bar' net.safetensors <<END
 record: --rule: unknown rule "splti"

@@ -39,6 +39,10 @@ static void what_does_not_fit_is_refused(void **state)
     assert_failed(w, REC_E_MISMATCH, "a tensor of shape [3] cannot be transposed: it has no two axes");
     assert_null(lr_op_transpose(&w->job, carried));
     assert_failed(w, REC_E_UNSUPPORTED, "a tensor of opaque cannot be transposed");
+    assert_null(lr_op_permute(&w->job, matrix, (const uint32_t[]){2, 1, 0}, 3));
+    assert_failed(w, REC_E_MISMATCH, "a tensor of shape [4, 3] cannot be permuted: it does not have 3 axes");
+    assert_null(lr_op_permute(&w->job, carried, (const uint32_t[]){0}, 1));
+    assert_failed(w, REC_E_UNSUPPORTED, "a tensor of opaque cannot be permuted");
     assert_null(lr_op_slice(&w->job, matrix, 1, &span, 1));
     assert_failed(w, REC_E_MISMATCH, "indices 2 to 5 of axis 1 do not exist in shape [4, 3]");
     assert_null(lr_op_slice(&w->job, matrix, 1, &wild, 1));
@@ -163,6 +167,20 @@ static void what_comes_to_the_same_is_the_same(void **state)
     again = lr_op_transpose(&w->job, other);
     assert_int_equal(lr_op_kind(again), LR_OP_RESHAPE);
     assert_int_equal(lr_op_shape(again)[1], 24);
+    lr_op_release(again);
+    lr_op_release(other);
+    again = lr_op_permute(&w->job, op, (const uint32_t[]){0, 1}, 2);
+    assert_ptr_equal(again, op);
+    lr_op_release(again);
+    other = lr_op_permute(&w->job, op, (const uint32_t[]){1, 0}, 2);
+    assert_int_equal(lr_op_kind(other), LR_OP_TRANSPOSE);
+    again = lr_op_permute(&w->job, other, (const uint32_t[]){1, 0}, 2);
+    assert_ptr_equal(again, op);
+    lr_op_release(again);
+    lr_op_release(other);
+    other = lr_op_reshape(&w->job, op, SHAPE(1, 6, 1, 4), 4);
+    again = lr_op_permute(&w->job, other, (const uint32_t[]){2, 1, 0, 3}, 4); /* two axes of length 1 */
+    assert_ptr_equal(again, other);
     lr_op_release(again);
     lr_op_release(other);
     lr_op_release(op);

@@ -144,6 +144,40 @@ static void random_reshape(chain *c)
     memcpy(c->n.shape, shape, rank * sizeof *shape);
 }
 
+/* Element by element, by the definition. */
+static naive naive_permute(const naive *n, const uint32_t *order)
+{
+    uint64_t shape[8], index[8] = {0}, width = width_of(n->dtype), strides[8];
+    naive out;
+    for (uint32_t i = n->rank; i-- > 0;) {
+        strides[i] = i + 1 < n->rank ? strides[i + 1] * n->shape[i + 1] : 1;
+        shape[i] = n->shape[order[i]];
+    }
+    out = naive_new(n->dtype, n->rank, shape);
+    for (uint64_t at = 0; at < n->count; at++) {
+        uint64_t from = 0;
+        for (uint32_t i = 0; i < n->rank; i++) {
+            from += index[i] * strides[order[i]];
+        }
+        memcpy(out.data + at * width, n->data + from * width, (size_t)width);
+        for (uint32_t i = n->rank; i-- > 0 && ++index[i] == shape[i];) {
+            index[i] = 0;
+        }
+    }
+    return out;
+}
+
+static void random_permute(chain *c)
+{
+    uint32_t order[8];
+    for (uint32_t i = 0; i < c->n.rank; i++) {
+        uint32_t k = (uint32_t)below(c, i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+    take_over(c, lr_op_permute(&c->w->job, c->op, order, c->n.rank), naive_permute(&c->n, order));
+}
+
 static void random_add(chain *c)
 {
     for (uint64_t i = 0; i < c->n.count; i++) {
@@ -165,7 +199,11 @@ static void random_add(chain *c)
 
 static void random_step(chain *c)
 {
-    switch (below(c, 8)) {
+    switch (below(c, 10)) {
+    case 8:
+    case 9:
+        random_permute(c);
+        break;
     case 0:
     case 1:
         if (c->n.rank == 2) {

@@ -176,6 +176,17 @@ static void every_other_kind_is_taken_apart(void **state)
     assert_int_equal(rule->amount_count, 3);
     assert_string_equal(rule->amounts[1].text, "-1");
     assert_string_equal(rule->amounts[2].text, "H*2");
+    assert_int_equal(rule->before_count, 0);
+    rule = add(f, rules, "reshape", "w$ | [n, H, -1] to [n, -1]");
+    assert_int_equal(rule->before_count, 3);
+    assert_string_equal(rule->before[1].text, "H");
+    assert_int_equal(rule->amount_count, 2);
+    rule = add(f, rules, "transpose", "w$");
+    assert_string_equal(rule->pattern, "w$");
+    rule = add(f, rules, "permute", "w$ | 3 2 0 1");
+    assert_int_equal(rule->order_count, 4);
+    assert_int_equal(rule->order[0], 3);
+    assert_int_equal(rule->order[3], 1);
     rule = add(f, rules, "reshape", "w$ | []");
     assert_int_equal(rule->amount_count, 0);
     rule = add(f, rules, "stack", "(.*)\\.([0-9]+)\\.w => $1.w");
@@ -235,7 +246,8 @@ static void keys_are_known(void **state)
 #define WRITE_SPLIT "\n  Write split = PATTERN | rows NAME NAME => KEY, where % in KEY is the part's name."
 #define WRITE_JOIN "\n  Write join = PATTERN | rows NAME NAME => KEY, where % in PATTERN is the part's name."
 #define WRITE_ROPE "\n  Write rope = PATTERN | HEADS, or rope = PATTERN | HEADS DIMS."
-#define WRITE_RESHAPE "\n  Write reshape = PATTERN | [SIZE, SIZE]."
+#define WRITE_RESHAPE "\n  Write reshape = PATTERN | [SIZE, SIZE], or reshape = PATTERN | [SIZE, SIZE] to [SIZE]."
+#define WRITE_PERMUTE "\n  Write permute = PATTERN | AXIS AXIS, with all axes from 0 on."
 #define PART_HINT "\n  A part is NAME, or NAME*SHARE without blanks: q*H/K."
 #define AMOUNT_HINT "\n  Amounts are names and numbers with + - * / and parentheses between them: H/K."
 #define LET_HINT \
@@ -295,6 +307,13 @@ static const struct {
     {"reshape", "a | [-1, 2, -1]", "rule 1: reshape has -1, what is left, twice" WRITE_RESHAPE},
     {"reshape", "a | [1,]", "rule 1: \"\" is not an amount: expected a name or a number, found its end" AMOUNT_HINT},
     {"reshape", "a | [-2]", "rule 1: \"-2\" is below 0"},
+    {"reshape", "a | [2, 3] to 6", "rule 1: reshape has the shape \"6\"" WRITE_RESHAPE},
+    {"permute", "a", "rule 1: permute has no \" | \" in \"a\"" WRITE_PERMUTE},
+    {"permute", "a |", "rule 1: permute has the axes \"\"" WRITE_PERMUTE},
+    {"permute", "a | 0 2", "rule 1: permute has the axes \"0 2\"" WRITE_PERMUTE},
+    {"permute", "a | 0 1 1", "rule 1: permute has the axes \"0 1 1\"" WRITE_PERMUTE},
+    {"permute", "a | 1 x", "rule 1: permute has the axes \"1 x\"" WRITE_PERMUTE},
+    {"permute", "a | 64 0", "rule 1: permute has the axes \"64 0\"" WRITE_PERMUTE},
     {"stack", "a\\.[0-9]+ => a",
      "rule 1: stack has no group in its pattern for the index\n"
      "  Write stack = PATTERN => KEY, where a group of the pattern is the index."},
@@ -1114,7 +1133,8 @@ static const struct {
     {"[profile a]\nthreads = 2\n",
      ": line 2: [profile a] has no key \"threads\"\n"
      "  Known: description, source, destination, include, less, family, others, doubt, model_type, architecture, has, "
-     "knows, drop, split, weight_norm, rename, add, rope, squeeze, reshape, stack, join, merge, tie, module, variant, "
+     "knows, drop, split, weight_norm, rename, add, rope, squeeze, reshape, transpose, permute, stack, join, merge, "
+     "tie, module, variant, "
      "back, export, require, let, adapter, gaps, select."},
     {"[profile a]\nsource = b\nsource = c\n", ": line 3: \"source\" occurs twice in [profile a]"},
     {"[profile a]\ngaps = keep\ngaps = keep\n", ": line 3: \"gaps\" occurs twice in [profile a], first in line 2"},

@@ -240,6 +240,59 @@ static void squeezed_axes_come_back_where_the_rule_names_them(void **state)
     rec_record_free(r);
 }
 
+static void test_permutations_are_undone(void **state)
+{
+    static const uint64_t shape[] = {2, 1, 3, 4};
+    rec_record *r = new_record();
+    float data[24];
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        data[i] = (float)i;
+    }
+    ok(rec_set_f32(r, "conv.kernel", data, 4, shape));
+    put(r, "dense.kernel", 1, 2, 4, 3);
+    THERE_AND_BACK(r, NULL, "permute", "conv\\.kernel$ | 3 2 0 1", "transpose", "dense\\.kernel$", "adapter", "none");
+    rec_record_free(r);
+}
+
+static void test_shapes_are_restored_where_the_rule_has_both(void **state)
+{
+    static const uint64_t wide[] = {3, 2, 4}, bias[] = {2, 4};
+    rec_record *r = new_record();
+    float data[24];
+    (void)state;
+    for (int i = 0; i < 24; i++) {
+        data[i] = (float)i;
+    }
+    ok(rec_set_f32(r, "query.kernel", data, 3, wide));
+    ok(rec_set_f32(r, "query.bias", data, 2, bias));
+    THERE_AND_BACK(r, NULL, "reshape", "kernel$ | [n, H, -1] to [n, -1]", "reshape", "bias$ | [H, -1] to [-1]",
+                   "adapter", "none", "set", "H=2");
+    THERE_AND_BACK(r, NULL, "reshape", "kernel$ | [n, H, d] to [n, H*d]", "reshape", "bias$ | [H, d] to [H*d]",
+                   "adapter", "none", "set", "H=2", "set", "d=4");
+    rec_record_free(r);
+}
+
+static void test_shapes_that_do_not_fit_both_ways_are_problems(void **state)
+{
+    rec_record *r = new_record();
+    rec_recorder *on = open_with("NamedMpk", "adapter", "none", "reshape", "a$ | [n, 4] to [n, 2, 2]", NULL);
+    rec_recorder *set = open_with("NamedMpk", "adapter", "none", "reshape", "a$ | [H, d] to [-1]", "set", "H=3", NULL);
+    rec_plan *plan;
+    (void)state;
+    put(r, "a", 1, 2, 2, 3);
+    plan = plan_of(on, r);
+    expect_problem(plan, REC_PROBLEM_SHAPE, 1,
+                   "a: rule 1 (a$ | [n, 4] to [n, 2, 2]): the shape [2, 3] is not the one that the rule expects", "");
+    rec_plan_free(plan);
+    plan = plan_of(set, r);
+    expect_problem(plan, REC_PROBLEM_SHAPE, 1, "a: rule 1 (a$ | [H, d] to [-1]): axis 0 has length 2, and H=3", "");
+    rec_plan_free(plan);
+    rec_close_recorder(on);
+    rec_close_recorder(set);
+    rec_record_free(r);
+}
+
 static void stacks_are_taken_apart(void **state)
 {
     rec_record *r = new_record();
@@ -287,7 +340,8 @@ static void rules_without_an_inverse_are_named(void **state)
         const char *kind, *rule, *text, *hint;
     } list[] = {
         {"reshape", "gamma$ | [-1]",
-         "n.gamma: rule 1 (reshape = gamma$ | [-1]) has no inverse: the shape before is not in it", ""},
+         "n.gamma: rule 1 (reshape = gamma$ | [-1]) has no inverse: the shape before is not in it",
+         "Give both shapes: reshape = PATTERN | [n, H, -1] to [n, -1]."},
         {"rename", "x[0-9]+\\.n => n",
          "n.gamma: rule 1 (rename = x[0-9]+\\.n => n) has no inverse: what [0-9]+ matched is not in the replacement, "
          "and may be "
@@ -896,6 +950,9 @@ int main(void)
         cmocka_unit_test(parts_of_other_sizes_stay_apart_where_a_rule_renames_them),
         cmocka_unit_test(rotary_rows_go_back),
         cmocka_unit_test(squeezed_axes_come_back_where_the_rule_names_them),
+        cmocka_unit_test(test_permutations_are_undone),
+        cmocka_unit_test(test_shapes_are_restored_where_the_rule_has_both),
+        cmocka_unit_test(test_shapes_that_do_not_fit_both_ways_are_problems),
         cmocka_unit_test(stacks_are_taken_apart),
         cmocka_unit_test(joins_are_taken_apart_by_their_shares),
         cmocka_unit_test(rules_without_an_inverse_are_named),

@@ -17,8 +17,9 @@ static const struct {
     {"gaps", "gaps", false},       {"set", "set", false},         {"config", "config-json", false},
     {"partial", "partial", true},  {"strict", "strict", true},    {"reverse", "reverse", true},
 };
-static const char *const rules[] = {"split", "weight_norm", "add", "rope",   "squeeze", "reshape", "stack",
-                                    "join",  "merge",       "tie", "export", "back",    "let"};
+static const char *const rules[] = {"split",   "weight_norm", "add",     "rope",  "squeeze",
+                                    "reshape", "transpose",   "permute", "stack", "join",
+                                    "merge",   "tie",         "export",  "back",  "let"};
 
 /* `word = value` as an option, and the option of a recorder that has a switch. @return false: it is neither. */
 static bool put_option(text *t, const char *at, size_t length)

@@ -18,7 +18,7 @@ static const rec_plugin gguf = {
     .probe = lr_gguf_probe,
     .load = lr_gguf_read,
     .save = lr_gguf_write,
-    .adapter = REC_ADAPTER_PYTORCH,
+    .adapter = "pytorch",
     .magic = (const rec_magic *const[]){&magic, NULL},
 };
 

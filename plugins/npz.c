@@ -65,7 +65,7 @@ static const rec_plugin npz = {
     .probe = probe_npz,
     .load = lr_npz_load,
     .save = lr_npz_save,
-    .adapter = REC_ADAPTER_PYTORCH, /* what is written; the readers tell what a file is */
+    .adapter = "pytorch", /* what is written; the readers tell what a file is */
     .magic = (const rec_magic *const[]){&zip_magic, &empty_magic, NULL},
     .license = "MIT OR Apache-2.0",
 };
@@ -80,7 +80,7 @@ static const rec_plugin npy = {
     .probe = probe_npy,
     .load = lr_npy_load,
     .save = lr_npy_save,
-    .adapter = REC_ADAPTER_PYTORCH, /* what is written; the readers tell what a file is */
+    .adapter = "pytorch", /* what is written; the readers tell what a file is */
     .magic = (const rec_magic *const[]){&npy_magic, NULL},
     .license = "MIT OR Apache-2.0",
 };

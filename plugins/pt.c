@@ -26,7 +26,7 @@ static const rec_plugin pytorch = {
     .probe = lr_pt_probe,
     .load = lr_pt_read,
     .save = lr_pt_write,
-    .adapter = REC_ADAPTER_PYTORCH,
+    .adapter = "pytorch",
     .magic = (const rec_magic *const[]){&zip, &stream, &framed, &brace, NULL},
 };
 

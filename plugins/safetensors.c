@@ -26,7 +26,7 @@ static const rec_plugin safetensors = {
     .magic = (const rec_magic *const[]){&magic[0], &magic[1], &magic[2], NULL},
     .load = lr_st_read,
     .save = lr_st_write,
-    .adapter = REC_ADAPTER_PYTORCH,
+    .adapter = "pytorch",
 };
 
 REC_PLUGINS(safetensors, &safetensors);

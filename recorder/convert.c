@@ -7,7 +7,7 @@
 static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
 {
     const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
-    return plugin && plugin->d.adapter != REC_ADAPTER_NONE;
+    return plugin && lr_adapter_kind(plugin->d.adapter) != LR_FILE_BURN;
 }
 
 /* One source by its load arguments alone: what is to be saved. @param plan (out) which holds it; NULL: it is the

@@ -11,7 +11,7 @@ rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
     lr_job_open(&job, to ? to->context : context, "plan", NULL);
     if (!lr_job_failed(&job)) {
         plan = to ? lr_plan_new(&job, to->type, to->target, to->precision,
-                                to->plugin && to->plugin->d.adapter != REC_ADAPTER_NONE)
+                                to->plugin && lr_adapter_kind(to->plugin->d.adapter) != LR_FILE_BURN)
                   : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
         if (plan) {
             plan->burns = to && to->plugin && lr_plugin_is_burns(to->plugin);

@@ -181,7 +181,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
         }
         lr_builder_free(builder);
         /* Where paths are only how a record of Burn writes its names, it becomes one at once. */
-        if (record && record->flat && record->adapter == REC_ADAPTER_NONE && lr_unflatten(job, record) != REC_OK) {
+        if (record && record->flat && record->adapter == LR_FILE_BURN && lr_unflatten(job, record) != REC_OK) {
             rec_record_free(record);
             record = NULL;
         }

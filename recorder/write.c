@@ -75,7 +75,7 @@ static void note_unchecked(rec_job *job, const char *why)
 
 static int32_t as_loaded(rec_job *job, rec_record *record)
 {
-    return record->flat && record->adapter == REC_ADAPTER_NONE ? lr_unflatten(job, record) : REC_OK;
+    return record->flat && record->adapter == LR_FILE_BURN ? lr_unflatten(job, record) : REC_OK;
 }
 
 /* Reads what was written. Its names are still those that it had before: a failure leaves them. */

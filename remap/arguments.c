@@ -133,7 +133,7 @@ bool lr_arguments_any(const lr_arguments *arguments)
     return arguments->profile || arguments->automatic || arguments->prefix || arguments->partial || arguments->strict ||
            arguments->debug || arguments->reverse ||
            (rules &&
-            (rules->count || rules->select || rules->adapter == LR_ADAPTER_PYTORCH || rules->gaps == LR_SWITCH_YES));
+            (rules->count || rules->select || rules->adapter > LR_ADAPTER_NONE || rules->gaps == LR_SWITCH_YES));
 }
 
 static bool comes_first(const lr_rule *rule)

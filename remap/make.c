@@ -90,13 +90,22 @@ static int32_t add_metadata(rec_job *job, rec_record *record, const char *name, 
     return REC_OK;
 }
 
-/* The result of a reverse conversion is PyTorch's: its tools need `format`, and it gets the original's metadata without
- * Burn's. With the original as the base, its own count. */
+/* The result of a reverse conversion is PyTorch's, whose tools need `format`, or has the layout of its profile. It gets
+ * the original's metadata without Burn's. With the original as the base, its own count. */
 static int32_t take_back_metadata(rec_job *job, rec_plan *plan, const lr_plan_source *source)
 {
     static const rec_value pt = {.kind = REC_KIND_STRING, .length = 2, .v = {.text = "pt"}};
     const lr_map *own = &source->record->metadata;
-    int32_t status = add_metadata(job, plan->result, "format", 6, &pt);
+    const char *layout = plan->result->adapter_name;
+    rec_value format = pt;
+    int32_t status = REC_OK;
+    if (layout) {
+        format.v.text = layout;
+        format.length = (uint32_t)strlen(layout);
+    }
+    if (layout || plan->result->adapter != LR_FILE_FOREIGN) {
+        status = add_metadata(job, plan->result, "format", 6, &format);
+    }
     for (uint64_t i = 0; i < own->count && !plan->base && status == REC_OK; i++) {
         const char *name = own->entries[i].key.v.text;
         rec_value value;
@@ -416,6 +425,20 @@ static int32_t on_told(void *user, const char *text)
     return lr_plan_problem(f->job, f->plan, REC_PROBLEM_MISSING, false, "", "", "%s", text);
 }
 
+/* Whose layout the result has: the first source's, or that of the rules that it goes back by. */
+static int32_t set_layout(rec_job *job, const rec_plan *plan, rec_record *record)
+{
+    const lr_plan_source *source = &plan->sources[0];
+    bool back = source->reverse && source->rules->adapter == LR_ADAPTER_FOREIGN;
+    const char *name = back ? source->rules->name : source->record->adapter_name;
+    record->adapter = back ? LR_FILE_FOREIGN : source->record->adapter;
+    if (name && lr_adapter_valid(name)) {
+        record->adapter_name = lr_arena_text(&record->arena, name, strlen(name));
+        return record->adapter_name ? REC_OK : lr_fail_memory(job, strlen(name));
+    }
+    return REC_OK;
+}
+
 int32_t lr_plan_make(rec_job *job, rec_plan *plan)
 {
     lr_fitter f = {.job = job, .plan = plan};
@@ -455,8 +478,8 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
         f.record->precision = plan->precision;
         f.record->clamp = plan->clamp;
         f.record->burn_minor = plan->sources[0].record->burn_minor;
-        f.record->adapter = plan->sources[0].record->adapter;
-        status = typed ? lr_plan_typed(&f, layout) : lr_plan_untyped(&f);
+        status = set_layout(job, plan, f.record);
+        status = status != REC_OK ? status : typed ? lr_plan_typed(&f, layout) : lr_plan_untyped(&f);
         status = status == REC_OK ? lr_fit_report_clashes(&f) : status;
         status = status == REC_OK ? lr_fit_report_misfits(&f) : status;
         status = status == REC_OK ? lr_fit_report_lacking(&f) : status;

@@ -58,7 +58,7 @@ static int32_t put_rules(writer *w, const lr_plan_source *source)
     const lr_rules *rules = source->rules;
     int32_t status = REC_OK;
     if (source->adapter == LR_ADAPTER_NONE) {
-        status = line(w, "adapter", "none", 4);
+        status = source->foreign ? line(w, "adapter", "foreign", 7) : line(w, "adapter", "none", 4);
     }
     if (status == REC_OK && rules->select) {
         status = line(w, "select", rules->select, strlen(rules->select));
@@ -547,7 +547,7 @@ static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved, 
     int32_t status = put(w, "options", strlen("options"));
     after = w->used;
     if (status == REC_OK && source->adapter == LR_ADAPTER_NONE) {
-        status = option(w, "adapter", "none");
+        status = option(w, "adapter", source->foreign ? "foreign" : "none");
     }
     if (status == REC_OK && rules->name) {
         status = option(w, "profile", rules->name);
@@ -620,7 +620,8 @@ static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
 static bool is_import(const rec_plan *plan)
 {
     const lr_plan_source *source = &plan->sources[0];
-    bool foreign = source->record->root.form == REC_FORM_PATHS || source->adapter == LR_ADAPTER_PYTORCH;
+    bool foreign = source->record->root.form == REC_FORM_PATHS || source->adapter == LR_ADAPTER_PYTORCH ||
+                   (source->foreign && source->rules->count);
     return plan->source_count == 1 && foreign && !source->reverse && !plan->base && !plan->foreign && !plan->trial;
 }
 

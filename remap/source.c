@@ -14,16 +14,22 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
     bool profiled = arguments && arguments->profile && arguments->profile->count;
     bool ruled = false, asked;
     int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
+    if (adapter == LR_ADAPTER_UNSET && foreign && source->record->adapter == LR_FILE_FOREIGN) {
+        adapter = LR_ADAPTER_FOREIGN;
+    }
     for (uint64_t i = 0; i < source->rules->count; i++) {
         ruled = ruled || source->rules->rules[i].kind == LR_RULE_MODULE;
     }
     asked = profiled || ruled || (arguments && plan->type.layout);
     /* By default a foreign file is taken for PyTorch's on its way to what is Burn's; between two foreign files nothing
      * is adapted unless something says to what. */
+    source->foreign = adapter == LR_ADAPTER_FOREIGN;
+    source->hints = foreign && adapter != LR_ADAPTER_NONE && !plan->foreign && !source->reverse;
+    adapter = source->foreign ? LR_ADAPTER_NONE : adapter;
     source->adapter = adapter != LR_ADAPTER_UNSET            ? adapter
                       : foreign && (!plan->foreign || asked) ? LR_ADAPTER_PYTORCH
                                                              : LR_ADAPTER_NONE;
-    source->stored = foreign && source->record->adapter == REC_ADAPTER_EITHER;
+    source->stored = foreign && source->record->adapter == LR_FILE_EITHER;
     source->doubted =
         source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH && !source->reverse;
     source->presumed = !source->stored && adapter == LR_ADAPTER_UNSET && source->adapter == LR_ADAPTER_PYTORCH &&
@@ -60,6 +66,29 @@ static bool has_rule(const lr_rules *rules, const lr_rule *rule)
         }
     }
     return false;
+}
+
+/* The rules of the profile that a file's layout names, where the load arguments choose neither a profile nor a layout.
+ * @param own (out) the arguments with it. */
+static int32_t resolve_layout(rec_job *job, const lr_plan_input *input, lr_arguments *own)
+{
+    *own = *input->arguments;
+    own->profile = lr_profile_load(job, input->record->adapter_name, NULL);
+    if (!own->profile) {
+        rec_fail_hint(job,
+                      "The reader of %.200s says that its modules are laid out as this profile has them. Select "
+                      "another profile, or adapter = foreign to load without one.",
+                      input->name);
+    }
+    return job->error.status;
+}
+
+/* Whether a file's layout names a profile that is to be applied. */
+static bool has_layout(const rec_plan *plan, const lr_plan_input *input)
+{
+    const lr_arguments *a = input->arguments;
+    return input->record->adapter == LR_FILE_FOREIGN && input->record->adapter_name && !plan->foreign && a &&
+           !a->profile && !a->automatic && !a->reverse && !(a->rules && a->rules->adapter != LR_ADAPTER_UNSET);
 }
 
 /* Tells of rules of the import that the given ones lack: what those rules did is not undone. */
@@ -151,7 +180,7 @@ static int32_t check_direction(rec_job *job, const rec_plan *plan, const lr_plan
     if (!source->reverse) {
         return REC_OK;
     }
-    if (source->record->root.form == REC_FORM_PATHS && source->record->adapter != REC_ADAPTER_EITHER) {
+    if (source->record->root.form == REC_FORM_PATHS && source->record->adapter != LR_FILE_EITHER) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
                        "not a record of Burn: reverse goes from a record to the file of another framework");
         rec_fail_hint(job, "Leave reverse out.");
@@ -181,6 +210,8 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     source->path = input->path ? lr_plan_keep(job, plan, input->path, strlen(input->path)) : NULL;
     if (arguments && arguments->automatic && choose_profile(job, plan, input, &chosen) == REC_OK) {
         arguments = &chosen;
+    } else if (has_layout(plan, input) && resolve_layout(job, input, &chosen) == REC_OK) {
+        arguments = &chosen;
     }
     if (lr_job_failed(job)) {
         source->rules = NULL;
@@ -206,7 +237,7 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     if (!plan->type.layout && !plan->foreign && !source->reverse && !source->record->typed) {
         plan->type = input->type;
     }
-    source->chosen = arguments == &chosen;
+    source->chosen = arguments == &chosen && input->arguments->automatic;
     settle(plan, arguments, source);
     if (plan->minor <= 0 && input->minor > 0) {
         plan->minor = input->minor;

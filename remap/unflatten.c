@@ -574,7 +574,7 @@ static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value
 
 int32_t lr_unflatten(rec_job *job, rec_record *record)
 {
-    bool foreign = record->adapter != REC_ADAPTER_NONE;
+    bool foreign = record->adapter != LR_FILE_BURN;
     splitter s = {
         .job = job,
         .arena = &record->arena,

@@ -59,20 +59,7 @@ static int32_t probe(const rec_head *head)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 static const rec_plugin example = {
-    REC_PLUGIN_ABI,
-    (uint32_t)sizeof(rec_plugin),
-    "Example",
-    NULL,
-    "x",
-    "",
-    NULL,
-    0,
-    NULL,
-    probe,
-    NULL,
-    NULL,
-    REC_ADAPTER_NONE,
-    0,
+    REC_PLUGIN_ABI, (uint32_t)sizeof(rec_plugin), "Example", NULL, "x", "", NULL, 0, NULL, probe, NULL, NULL, NULL,
 };
 #pragma GCC diagnostic pop
 REC_PLUGINS(header_macros, &example);

@@ -207,7 +207,7 @@ static void print_one(const rec_plugin_info *p)
     if (p->usable && (p->kind == REC_PLUGIN_FORMAT || p->kind == REC_PLUGIN_STACK)) {
         detail("names", p->has_names ? "" : "are not in its files: give the record's type");
     }
-    detail("adapter", strcmp(p->adapter, "none") == 0 ? "" : p->adapter);
+    detail("adapter", strcmp(p->adapter, "burn") == 0 ? "" : p->adapter);
     detail("version", p->version);
     detail("license", p->license);
     detail("file", p->file);

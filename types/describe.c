@@ -477,7 +477,7 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     const lr_seen *seen;
     text whole = {0};
     char line[96], *copy;
-    bool flat = record->dotted || record->adapter != REC_ADAPTER_NONE;
+    bool flat = record->dotted || record->adapter != LR_FILE_BURN;
     w->own.flat = flat;
     if (!lr_own_types_make(w->job, w->arena, w->types, &w->own)) {
         return NULL;

@@ -322,6 +322,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.size) {
         return lr_fail_data(b->job, at, event->dtype, event->shape, event->rank, event->data.size);
     }
+    tensor->turned = (uint8_t)event->transposed;
     tensor->anonymous = !event->id && !(event->flags & REC_EVENT_BARE);
     if (event->id) {
         tensor->id = lr_arena_text(&record->arena, event->id, strlen(event->id));
@@ -427,7 +428,7 @@ rec_record *lr_builder_finish(lr_builder *b)
         return NULL;
     }
     b->record->burn_minor = b->burn.minor;
-    if (lr_record_is_foreign(b->record) && b->record->adapter != REC_ADAPTER_NONE && !b->job->burn.forced) {
+    if (lr_record_is_foreign(b->record) && b->record->adapter != LR_FILE_BURN && !b->job->burn.forced) {
         b->record->burn_minor = -1; /* a `version` of its own is not Burn's */
     }
     if ((!lr_record_is_foreign(b->record) && lr_builder_metadata_check(b) != REC_OK) ||

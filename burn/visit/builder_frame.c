@@ -168,6 +168,15 @@ lr_frame *lr_builder_open(lr_builder *b, uint64_t at, int32_t kind, int32_t form
     if (!b->depth && !b->entry) {
         b->job->adapting = false;
         b->record->adapter = b->job->adapter;
+        if (b->job->adapter_name && lr_adapter_kind(b->job->adapter_name) == LR_FILE_FOREIGN &&
+            strcmp(b->job->adapter_name, "foreign") != 0) {
+            b->record->adapter_name =
+                lr_arena_text(&b->record->arena, b->job->adapter_name, strlen(b->job->adapter_name));
+            if (!b->record->adapter_name) {
+                (void)lr_fail_arena(b->job, &b->record->arena, LR_NAME_MOST);
+                return NULL;
+            }
+        }
         b->record->flat = form == REC_FORM_PATHS;
     }
     f = &b->frames[b->depth++];

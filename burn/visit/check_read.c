@@ -137,6 +137,7 @@ typedef struct before {
     bool quiet;
     lr_job_burn burn;
     int32_t adapter;
+    const char *adapter_name;
 } before;
 
 static before begin(lr_check *c, rec_source *source)
@@ -149,7 +150,8 @@ static before begin(lr_check *c, rec_source *source)
                 .beside = job->beside,
                 .quiet = job->quiet,
                 .burn = job->burn,
-                .adapter = job->adapter};
+                .adapter = job->adapter,
+                .adapter_name = job->adapter_name};
     c->burn = job->burn;
     c->reading = true;
     c->total = rec_source_size(source);
@@ -177,6 +179,7 @@ static void end(lr_check *c, const before *b)
     job->quiet = b->quiet;
     job->burn = b->burn;
     job->adapter = b->adapter;
+    job->adapter_name = b->adapter_name;
     c->reading = false;
 }
 
@@ -218,7 +221,7 @@ int32_t lr_check_read(lr_check *c, rec_source *source, lr_check_finish finish)
     if (lr_job_failed(job) && !job->error.hint[0]) {
         lr_check_hint(c);
     }
-    torch = !lr_job_failed(job) && c->paths && b.adapter == REC_ADAPTER_NONE && job->adapter == REC_ADAPTER_PYTORCH;
+    torch = !lr_job_failed(job) && c->paths && b.adapter == LR_FILE_BURN && job->adapter == LR_FILE_PYTORCH;
     end(c, &b);
     if (torch) {
         lr_note(job, REC_NOTE_LAYOUT, 1, "",

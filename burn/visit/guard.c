@@ -326,6 +326,10 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     if (event.dtype <= REC_DTYPE_NONE || event.dtype > REC_DTYPE_OPAQUE) {
         return lr_breach(g->order.job, at, "sent a tensor of the invalid element type %d", (int)event.dtype);
     }
+    if (event.transposed < REC_TRANSPOSED_UNKNOWN || event.transposed > REC_TRANSPOSED_YES || event.reserved) {
+        return lr_breach(g->order.job, at, "sent a tensor event with an invalid `transposed` (%d) or `reserved`",
+                         (int)event.transposed);
+    }
     if ((event.flags & ~(uint32_t)REC_EVENT_BARE) || (event.flags && event.id)) {
         return lr_breach(g->order.job, at, "told a tensor with the flags %u%s, which no reader may set",
                          (unsigned)event.flags, event.id ? " and an id" : "");
@@ -404,7 +408,8 @@ int32_t lr_plugin_load(rec_job *job, rec_source *source, const rec_visitor *visi
     if (!g) {
         return job->error.status;
     }
-    job->adapter = job->plugin->adapter;
+    job->adapter = lr_adapter_kind(job->plugin->adapter);
+    job->adapter_name = job->plugin->adapter;
     job->adapting = true;
     status = job->plugin->load(job, source, &lr_guard_visitor, g);
     job->adapting = false;

@@ -443,9 +443,10 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
     w->ids = target > 0;
     w->optimizer = lr_optimizer_is(&record->root);
     w->paths = is_paths(record, &w->tensor_count) && !lr_job_typed(job);
-    job->adapter = !lr_record_is_foreign(record) || lr_job_typed(job) ? REC_ADAPTER_NONE
-                   : record->adapter == REC_ADAPTER_EITHER            ? REC_ADAPTER_EITHER
-                                                                      : REC_ADAPTER_PYTORCH;
+    job->adapter = !lr_record_is_foreign(record) || lr_job_typed(job) ? LR_FILE_BURN
+                   : record->adapter == LR_FILE_BURN                  ? LR_FILE_PYTORCH
+                                                                      : record->adapter;
+    job->adapter_name = record->adapter_name;
     job->burn.minor = w->keep ? record->burn_minor : target > 0 ? target : lr_burn_default(job->plugin);
     job->burn.precision = precision;
     if (precision == REC_PRECISION_KEEP) {

@@ -287,6 +287,15 @@ typedef struct lr_pieces {
     uint64_t room, count;
 } lr_pieces;
 
+/** Module layouts of files whose names are paths: the names of rec_plugin.adapter. */
+enum { LR_FILE_BURN, LR_FILE_PYTORCH, LR_FILE_EITHER, LR_FILE_FOREIGN };
+/** @param name NULL: Burn's. @return LR_FILE_…; LR_FILE_FOREIGN of names that are none of the library's own. */
+int32_t lr_adapter_kind(const char *name);
+/** @return the name of a layout. @param name of LR_FILE_FOREIGN, or NULL. */
+const char *lr_adapter_name(int32_t kind, const char *name);
+/** Whether a text may be a layout's name: 1 to 64 bytes of letters, digits, `-`, `_` and `.`. */
+bool lr_adapter_valid(const char *name);
+
 /** A job in parts of one concern each. */
 struct rec_job {
     /* What it is. */
@@ -297,18 +306,19 @@ struct rec_job {
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     const lr_option_set *options;  /**< options of that plugin; core/registry/option.c */
-    int32_t adapter;    /**< REC_ADAPTER_… of the file, from its plugin or reader; for a save, of the output */
-    bool adapting;      /**< the reader may still say so */
-    bool skip;          /**< of a load: tensors are to have no data */
-    bool missed;        /**< of such a load: bytes that belong to no tensor were passed over and are gone… */
-    bool whole;         /**< …so this is a second one, whose reader passes over nothing */
-    bool partly;        /**< of such a load: what was read is not the whole */
-    rec_source *absent; /**< core/io/source_absent.c: in their place, or NULL */
-    uint32_t cuts;      /**< maps of files that had been cut when it began (watch.c) */
-    bool placed;        /**< of a save: what was written has its name, and nothing that fails later undoes that */
-    bool passing;       /**< what is loaded or saved is only handed on: files that are not mapped are read when
-                             needed, pages of those that are need not stay */
-    lr_walk *walk;      /**< of a save, or NULL */
+    int32_t adapter;               /**< LR_FILE_… of the file, by its plugin or as its reader said; of what is saved */
+    const char *adapter_name;      /**< of LR_FILE_FOREIGN: its name; NULL: "foreign" */
+    bool adapting;                 /**< the reader may still say so */
+    bool skip;                     /**< of a load: tensors are to have no data */
+    bool missed;                   /**< of such a load: bytes that belong to no tensor were passed over and are gone… */
+    bool whole;                    /**< …so this is a second one, whose reader passes over nothing */
+    bool partly;                   /**< of such a load: what was read is not the whole */
+    rec_source *absent;            /**< core/io/source_absent.c: in their place, or NULL */
+    uint32_t cuts;                 /**< maps of files that had been cut when it began (watch.c) */
+    bool placed;   /**< of a save: what was written has its name, and nothing that fails later undoes that */
+    bool passing;  /**< what is loaded or saved is only handed on: files that are not mapped are read when
+                        needed, pages of those that are need not stay */
+    lr_walk *walk; /**< of a save, or NULL */
     struct lr_parallel *parallel; /**< core/io/io.h: of one of several processes that work together; else NULL */
     rec_source *stepped;          /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
     bool converting;              /**< of a save: what is streamed are numbers in memory that only change their type */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Records: made, copied, freed. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/config/config.h"
 #include "core/io/io.h"
@@ -138,6 +139,13 @@ rec_record *rec_record_copy(const rec_record *record)
         copy->precision = record->precision;
         copy->clamp = record->clamp;
         copy->adapter = record->adapter;
+        copy->adapter_name = NULL;
+        if (record->adapter_name) {
+            copy->adapter_name = lr_arena_text(&copy->arena, record->adapter_name, strlen(record->adapter_name));
+            if (!copy->adapter_name) {
+                goto failed;
+            }
+        }
         copy->flat = record->flat;
         copy->dotted = record->dotted;
         copy->states = record->states;

@@ -124,6 +124,7 @@ struct rec_tensor {
     bool anonymous; /**< a parameter whose id is unknown, as its file has no ids; written, it gets one of its path */
     bool id_made;   /**< librecord made the id: no file has it */
     bool part;      /**< of a logical tensor whose first part is another one */
+    uint8_t turned; /**< REC_TRANSPOSED_…, of a foreign file whose reader knows it */
 };
 
 /** Whether a tensor is a parameter of a module: Burn stores {id, param} of it, and else the tensor itself. */
@@ -152,7 +153,8 @@ struct rec_record {
     bool typed;              /**< it came from data without names, and was read by its type */
     lr_map **edited;         /**< maps that may have holes: lr_record_settle() */
     uint64_t edited_count, edited_room;
-    int32_t adapter;      /**< REC_ADAPTER_… of the file that it came from, where its names came as paths */
+    int32_t adapter;          /**< LR_FILE_… of the file that it came from, where its names came as paths */
+    const char *adapter_name; /**< of LR_FILE_FOREIGN: its name; NULL: "foreign" */
     bool flat;            /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
     bool states;          /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
     bool dotted;          /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */

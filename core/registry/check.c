@@ -255,7 +255,7 @@ static bool check_members(const rec_plugin *plugin, char *reason)
         {"spans", plugin->spans, SCHEME},
         {"tile", plugin->tile, SCHEME},
         {"options", plugin->options, FORMAT | CODEC | SOURCE},
-        {"adapter", plugin->adapter != REC_ADAPTER_NONE, FORMAT},
+        {"adapter", plugin->adapter != NULL, FORMAT},
         {"burn_name", plugin->burn_name, FORMAT | STACK},
         {"burn_first", plugin->burn_first != 0, FORMAT},
     };
@@ -377,9 +377,8 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
         return REFUSE("it has traits that librecord %s does not know (0x%llx)", rec_version_string(),
                       (unsigned long long)(copy->traits & TRAITS_COUNT & ~TRAITS_KNOWN));
     }
-    if (copy->adapter < REC_ADAPTER_NONE || copy->adapter > REC_ADAPTER_EITHER) {
-        return REFUSE("it has an adapter that librecord %s does not know (%d)", rec_version_string(),
-                      (int)copy->adapter);
+    if (copy->adapter && !lr_adapter_valid(copy->adapter)) {
+        return REFUSE("its adapter is not a name of 1 to 64 letters, digits, -, _ and .");
     }
     if ((copy->traits & REC_TRAIT_PATHS) && !(copy->traits & REC_TRAIT_TENSORS)) {
         return REFUSE("it has the trait PATHS without TENSORS");

@@ -201,9 +201,7 @@ void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const
     info->schemes = keep_printed(job, arena, d, print_schemes);
     info->format = d->format ? d->format : "";
     info->codec = d->codec ? d->codec : "";
-    info->adapter = d->adapter == REC_ADAPTER_PYTORCH  ? "pytorch"
-                    : d->adapter == REC_ADAPTER_EITHER ? "either"
-                                                       : "none";
+    info->adapter = d->adapter ? d->adapter : "burn";
     info->kind = d->kind;
     info->can_load = lr_plugin_can(d, LR_CAN_LOAD);
     info->can_save = lr_plugin_can(d, LR_CAN_SAVE);
@@ -232,7 +230,7 @@ rec_plugin_info lr_info_of(const rec_plugin *d, const char *file)
                              .refused = "",
                              .aliases = "",
                              .options = "",
-                             .adapter = "none",
+                             .adapter = "burn",
                              .version = "",
                              .license = "",
                              .extensions = "",

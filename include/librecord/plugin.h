@@ -141,11 +141,11 @@ REC_API uint64_t rec_path_escape(const char *name, uint64_t length, char *path, 
  * these. @param name (out) NUL-terminated, truncated to `room`. @return its complete length, without the NUL. */
 REC_API uint64_t rec_path_unescape(const char *path, uint64_t length, char *name, uint64_t room);
 /** Sets the module layout of the file, if it differs from the descriptor's, for a map of REC_FORM_PATHS. The user's
- * `adapter` takes precedence. Call it before the first value. @param adapter REC_ADAPTER_… */
-REC_API int32_t rec_job_set_adapter(rec_job *job, int32_t adapter);
-/** @return REC_ADAPTER_…: the module layout of the file (load, as far as known) or of the record (save):
- * REC_ADAPTER_NONE for a Burn record, another for a foreign model. A writer stores it in its file. */
-REC_API int32_t rec_job_adapter(const rec_job *job);
+ * `adapter` takes precedence. Call it before the first value. @param adapter "burn", "pytorch", …, copied. */
+REC_API int32_t rec_job_set_adapter(rec_job *job, const char *adapter);
+/** @return the module layout of the file (load, as far as known) or of the record (save): "burn" for a Burn record,
+ * another name for a foreign model. A writer stores it in its file. Borrowed; never NULL. */
+REC_API const char *rec_job_adapter(const rec_job *job);
 
 /** Room for a parameter id of Burn 0.15 or later, with its NUL. */
 #define REC_ID_ROOM 16
@@ -305,6 +305,13 @@ enum {
     REC_EVENT_ID_MADE = 2
 };
 
+/** Whether a matrix is the weight of a linear layer as PyTorch stores it, [out, in]; Burn's is [in, out]. */
+enum {
+    REC_TRANSPOSED_UNKNOWN = 0, /**< the module layout and the user's rules decide */
+    REC_TRANSPOSED_NO = 1,      /**< known not to be: an import leaves it unchanged */
+    REC_TRANSPOSED_YES = 2      /**< known to be: an import transposes it */
+};
+
 /** A tensor event, for tensor formats. */
 typedef struct rec_tensor_event {
     uint32_t size;   /**< sizeof(rec_tensor_event) */
@@ -317,6 +324,9 @@ typedef struct rec_tensor_event {
                                REC_DTYPE_QFLOAT always does: Burn's description as JSON, {"QFloat":{…}}, in which 32-bit
                                floats end in f. A writer stores it, a reader returns it */
     rec_blob data;          /**< little-endian elements, row-major */
+    int32_t transposed;     /**< REC_TRANSPOSED_…, for readers of foreign models that know it, as from a graph. It takes
+                               precedence over the layout "pytorch"; in Burn records it is ignored. 0 for writers */
+    int32_t reserved;       /**< 0 */
 } rec_tensor_event;
 
 /**
@@ -356,7 +366,7 @@ typedef struct rec_visitor {
     int32_t (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN; for the outermost value of a format with REC_TRAIT_TENSORS also
      * _PATHS: its keys are distinct strings, paths as written by rec_job_path(), which the core splits (a backslash
-     * before anything but a dot or another one is literal). In a file of REC_ADAPTER_NONE no key may be below one with
+     * before anything but a dot or another one is literal). In a file of the layout "burn" no key may be below one with
      * a value. @param count entries, REC_UNKNOWN if not known yet. */
     int32_t (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** A key is a string, bool or integer. */
@@ -527,18 +537,15 @@ enum {
                             too; the states of Burn's optimizers and schedulers are recognised by their keys */
 };
 
-/** The module layout of a map of REC_FORM_PATHS, which is the default of the load argument `adapter`: of all files of a
- * format, or of one (rec_job_set_adapter()). Other values are always Burn records. */
-enum {
-    /** Burn's: a Burn record with flat names */
-    REC_ADAPTER_NONE = 0,
-    /** PyTorch's, a foreign model: it is adapted on its way to a Burn record, and gaps in list indices are closed.
-     * Between files of such formats nothing is adapted */
-    REC_ADAPTER_PYTORCH = 1,
-    /** one of both: the core decides by names and shapes, or asks the user. For files of Burn's stores, which do not
-     * record it */
-    REC_ADAPTER_EITHER = 2
-};
+/* The module layout of a map of REC_FORM_PATHS is a name. It is the default of the load argument `adapter`: of all
+ * files of a format, or of one (rec_job_set_adapter()). Other values are always Burn records.
+ * - "burn": a Burn record with flat names.
+ * - "pytorch": a foreign model in PyTorch's layout. It is adapted on its way to a Burn record, and gaps in list indices
+ *   are closed. Between files of foreign formats nothing is adapted.
+ * - "either": one of both: the core decides by names and shapes, or asks the user. For files of Burn's stores, which do
+ *   not record it.
+ * - "foreign": a foreign model in another layout. Nothing is assumed: rules decide, and rec_tensor_event.transposed.
+ * - any other name: "foreign", with the rules of the profile of that name, unless the user selects a profile. */
 
 /** The beginning of a file to recognise. */
 typedef struct rec_head {
@@ -583,8 +590,7 @@ typedef struct rec_plugin {
     int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
     /** Walks the record (rec_job_walk) and writes it. */
     int32_t (*save)(rec_job *job, rec_sink *sink);
-    int32_t adapter;               /**< REC_ADAPTER_… */
-    int32_t reserved;              /**< 0 */
+    const char *adapter;           /**< the module layout of its files: "pytorch", "foreign", …; NULL: "burn" */
     int32_t kind;                  /**< REC_PLUGIN_…, of librecord.h */
     int32_t reserved_kind;         /**< 0 */
     const char *const *extensions; /**< additional recognised extensions, NULL-terminated, or NULL */

@@ -130,6 +130,10 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
         *by = "by its module";
         return "Linear";
     }
+    if (lr_piece_turned(s->f->plan, w) != REC_TRANSPOSED_UNKNOWN) {
+        *by = "by its file";
+        return lr_piece_turned(s->f->plan, w) == REC_TRANSPOSED_YES ? "Linear" : "Conv1D";
+    }
     if (b) {
         if (bias == shape[0] && bias == shape[1] && s->conv1d) {
             *doubtful =
@@ -716,7 +720,9 @@ int32_t lr_plan_untyped(lr_fitter *f)
         const lr_plan_source *source = &f->plan->sources[i];
         bool foreign = source->reverse || source->record->root.form == REC_FORM_PATHS;
         flat = flat && foreign;
-        plain = plain && foreign && (source->reverse || (source->adapter == LR_ADAPTER_NONE && !source->close_gaps));
+        plain = plain && foreign &&
+                (source->reverse || (source->adapter == LR_ADAPTER_NONE && !source->close_gaps &&
+                                     !(source->foreign && source->rules->count)));
     }
     status = status == REC_OK && flat ? make_flat(&s) : status;
     /* Nothing of Burn's is in it: its names are still the paths of a foreign file. */

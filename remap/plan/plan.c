@@ -235,6 +235,14 @@ bool lr_tensor_is_plain(const rec_tensor *tensor)
            lr_tensor_size(tensor->stored, tensor->count, &size) && size == tensor->data->size;
 }
 
+int32_t lr_piece_turned(const rec_plan *plan, const lr_piece *piece)
+{
+    const rec_tensor *tensor = piece->input_count == 1 && !piece->adapted && plan->sources[piece->source].hints
+                                   ? rec_value_tensor(piece->of.one->value)
+                                   : NULL;
+    return tensor && lr_piece_is_tensor(piece) && lr_piece_rank(piece) == 2 ? tensor->turned : REC_TRANSPOSED_UNKNOWN;
+}
+
 bool lr_piece_is_tensor(const lr_piece *piece)
 {
     return piece->op || piece->value->kind == REC_KIND_TENSOR;

@@ -100,6 +100,8 @@ typedef struct lr_plan_source {
     lr_variables numbers;
     const char *prefix; /**< or NULL */
     int32_t adapter;    /**< LR_ADAPTER_NONE, LR_ADAPTER_PYTORCH */
+    bool foreign;       /**< its layout is neither Burn's nor PyTorch's: rules decide */
+    bool hints;         /**< what its reader knows of the weights of linear layers counts */
     bool close_gaps;
     bool gaps_given; /**< an argument or a profile said so, or said otherwise */
     bool partial, strict, reverse, debug;
@@ -275,6 +277,8 @@ const uint64_t *lr_piece_shape(const lr_piece *piece);
 rec_dtype lr_piece_dtype(const lr_piece *piece);
 /** Its operation, with a count more. NULL: the job has failed. */
 lr_op *lr_piece_op(rec_job *job, const lr_piece *piece);
+/** What the reader of a piece's only tensor knows of it: REC_TRANSPOSED_…; unknown where that does not count. */
+int32_t lr_piece_turned(const rec_plan *plan, const lr_piece *piece);
 /** Whether a tensor needs no operation: its piece has none until one is requested. */
 bool lr_tensor_is_plain(const rec_tensor *tensor);
 /** The parameter id that a piece came with, or NULL. */
@@ -338,6 +342,9 @@ void lr_place_leave(lr_place_path *path, size_t before);
 const char *lr_place_without_prefix(const lr_plan_source *source, const char *path, uint64_t *length);
 /** Whether rules of a kind act on tensors at the destination: squeeze, reshape, transpose, permute, rope, add. */
 bool lr_rule_works(int32_t kind);
+/** Whether a rule is for tensors of a rank: transpose for two axes, permute for as many as it names, reshape for those
+ *  of its shape before. @param back for tensors that it made. */
+bool lr_rule_fits(const lr_rule *rule, uint32_t rank, bool back);
 /** Acts out a reshape rule (shape.c). @param back the other way, where the rule has both shapes.
  *  @return NULL: the job has failed. */
 lr_op *lr_rule_reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op, bool back);

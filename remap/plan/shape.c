@@ -8,6 +8,20 @@
 
 #include "remap/plan/plan.h"
 
+bool lr_rule_fits(const lr_rule *rule, uint32_t rank, bool back)
+{
+    switch (rule->kind) {
+    case LR_RULE_TRANSPOSE:
+        return rank == 2;
+    case LR_RULE_PERMUTE:
+        return rank == rule->order_count;
+    case LR_RULE_RESHAPE:
+        return !rule->before || rank == (back ? rule->amount_count : rule->before_count);
+    default:
+        return true;
+    }
+}
+
 /* A shape as a rule has it. */
 typedef struct pattern {
     const lr_amount *amounts;

@@ -121,11 +121,11 @@ static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr
     return lr_op_rope(job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, false);
 }
 
-/* The rules that act at the destination, in this order. */
+/* The rules that act at the destination, in this order. "transpose" is what adapters do, which an import remembers. */
 static const struct {
     int32_t kind;
     const char *word;
-} works[] = {{LR_RULE_SQUEEZE, "squeeze"}, {LR_RULE_RESHAPE, "reshape"}, {LR_RULE_TRANSPOSE, "transpose"},
+} works[] = {{LR_RULE_SQUEEZE, "squeeze"}, {LR_RULE_RESHAPE, "reshape"}, {LR_RULE_TRANSPOSE, "permute"},
              {LR_RULE_PERMUTE, "permute"}, {LR_RULE_ROPE, "rope"},       {LR_RULE_ADD, "add"}};
 
 bool lr_rule_works(int32_t kind)
@@ -161,8 +161,10 @@ int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piec
 {
     lr_plan_source *source = &plan->sources[piece->source];
     const char *key = lr_place_without_prefix(source, path, &length);
+    int32_t turned = lr_piece_turned(plan, piece);
     lr_op *next;
     *operations = "";
+    transpose = turned == REC_TRANSPOSED_YES || (transpose && turned != REC_TRANSPOSED_NO);
     *op = lr_piece_op(job, piece);
     if (!*op) {
         return job->error.status;
@@ -175,7 +177,7 @@ int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piec
             if (found < 0) {
                 goto failed;
             }
-            if (found) {
+            if (found && lr_rule_fits(rule, lr_op_rank(*op), false)) {
                 source->hits[i]++;
                 next = act(job, source, rule, *op);
                 if (!next) {

@@ -97,7 +97,7 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
         }
         return undone(b, one, rule, lr_rule_reshape(b->job, b->source, rule, one->op, true), "reshape back");
     case LR_RULE_TRANSPOSE:
-        return undone(b, one, rule, lr_op_transpose(b->job, one->op), "transpose");
+        return undone(b, one, rule, lr_op_transpose(b->job, one->op), "permute back");
     case LR_RULE_PERMUTE:
         return undone(b, one, rule, unpermute(b, rule, one->op), "permute back");
     case LR_RULE_SQUEEZE:
@@ -131,7 +131,9 @@ static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, co
     bool failed;
     char text[400];
     *type = NULL;
-    if (!b->torch) {
+    if (!b->torch) { /* the file's reader alone knew that the weight was transposed */
+        bool hinted = b->source->rules->adapter == LR_ADAPTER_FOREIGN && one->linear == 1;
+        *type = hinted && strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2 ? "Linear" : NULL;
         return REC_OK;
     }
     *type = lr_module_rule(b->job, b->source, b->matcher, one->place,
@@ -192,7 +194,8 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
             int found = rules->rules[i].kind == works[w]
                             ? lr_regex_match(b->job, rules->rules[i].regex, b->matcher, one->place, strlen(one->place))
                             : 0;
-            if (found < 0 || (found && undo_work(b, one, i) != REC_OK)) {
+            bool fits = found > 0 && lr_rule_fits(&rules->rules[i], lr_op_rank(one->op), true);
+            if (found < 0 || (fits && undo_work(b, one, i) != REC_OK)) {
                 return b->job->error.status;
             }
         }

@@ -325,7 +325,7 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     lr_reverse b = {.job = job, .plan = plan, .source = &plan->sources[source], .number = source};
     int32_t status;
     /* The file's own default, not the record's: a profile's modules are PyTorch's unless something says otherwise. */
-    b.torch = b.source->rules->adapter != LR_ADAPTER_NONE;
+    b.torch = b.source->rules->adapter != LR_ADAPTER_NONE && b.source->rules->adapter != LR_ADAPTER_FOREIGN;
     status = lr_back_learn_gaps(job, plan, b.source);
     status = status == REC_OK ? lr_back_type_begin(job, b.source, &b.type) : status;
     if (status == REC_OK) {

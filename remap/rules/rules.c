@@ -121,16 +121,19 @@ static int32_t add_rule(rec_job *job, lr_rules *rules, int32_t kind, const char 
 /* ---------------------------------------------------------------------------------------------------- switches -- */
 
 static int32_t bad_word(rec_job *job, const lr_location *place, const char *key, const char *value, const char *a,
-                        const char *b)
+                        const char *b, const char *c)
 {
     lr_excerpt brief;
     lr_suggestion near;
     lr_suggestion_begin(&near, value);
     lr_suggestion_try(&near, a);
     lr_suggestion_try(&near, b);
+    if (c) {
+        lr_suggestion_try(&near, c);
+    }
     /* Outside of a file the place is the key itself. */
-    (void)lr_fail_location(job, place, "expected %s or %s%s%s, found \"%s\"", a, b, place->file ? " for " : "",
-                           place->file ? key : "", lr_excerpt_text(&brief, value));
+    (void)lr_fail_location(job, place, "expected %s%s%s or %s%s%s, found \"%s\"", a, c ? ", " : "", c ? c : "", b,
+                           place->file ? " for " : "", place->file ? key : "", lr_excerpt_text(&brief, value));
     if (near.best) {
         rec_fail_hint(job, "Did you mean \"%s\"?", near.best);
     }
@@ -144,8 +147,10 @@ static int32_t set_adapter(rec_job *job, lr_rules *rules, const char *value, con
         rules->adapter = LR_ADAPTER_PYTORCH;
     } else if (lr_name_same(value, "none") || lr_name_same(value, "NoAdapter")) {
         rules->adapter = LR_ADAPTER_NONE;
+    } else if (lr_name_same(value, "foreign")) {
+        rules->adapter = LR_ADAPTER_FOREIGN;
     } else {
-        return bad_word(job, place, "adapter", value, "pytorch", "none");
+        return bad_word(job, place, "adapter", value, "pytorch", "none", "foreign");
     }
     return REC_OK;
 }
@@ -157,7 +162,7 @@ static int32_t set_gaps(rec_job *job, lr_rules *rules, const char *value, const 
     } else if (strcmp(value, "keep") == 0) {
         rules->gaps = LR_SWITCH_NO;
     } else {
-        return bad_word(job, place, "gaps", value, "close", "keep");
+        return bad_word(job, place, "gaps", value, "close", "keep", NULL);
     }
     return REC_OK;
 }

@@ -80,7 +80,8 @@ enum { LR_NEEDED_NOT = 0, LR_NEEDED = 1, LR_NEEDED_UNLESS_ZERO = 2 };
 /** MERGE: every source has the whole of it; WEIGHT_NORM: the length is that of the whole weight. */
 enum { LR_MERGE_SAME = -2, LR_AXIS_WHOLE = -3 };
 
-enum { LR_ADAPTER_UNSET = 0, LR_ADAPTER_NONE = 1, LR_ADAPTER_PYTORCH = 2 };
+/** FOREIGN: another framework's layout, of which nothing is assumed; a source acts by NONE then. */
+enum { LR_ADAPTER_UNSET = 0, LR_ADAPTER_NONE = 1, LR_ADAPTER_PYTORCH = 2, LR_ADAPTER_FOREIGN = 3 };
 enum { LR_SWITCH_UNSET = 0, LR_SWITCH_NO = 1, LR_SWITCH_YES = 2 };
 
 /** A number of a profile: `let = H heads | num_attention_heads | hidden_size / d if flag`. */

@@ -273,7 +273,7 @@ refuses() {
 refuses "a pattern that Rust would refuse" 'look-ahead `(?=`' plan --remap '(?=x) => y' net.safetensors
 refuses "a rule without arrow" 'rule 1: rename has no " => "' plan --remap 'fc1' net.safetensors
 fails "an adapter that is none" plan --adapter torch net.safetensors <<END
-record: adapter: expected pytorch or none, found "torch"
+record: adapter: expected pytorch, foreign or none, found "torch"
   Did you mean "pytorch"?
 END
 fails "a rule that is none" plan --rule 'foo = bar' net.safetensors <<END

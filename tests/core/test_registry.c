@@ -186,7 +186,7 @@ static const struct {
     {"-DMORE='.extension=\"a/b\"'", "Good", "its extension is not 1 to 32 letters and digits, with dots inside"},
     {"-DMORE='.burn_name=\"\\033[31m\"'", "Good", "its burn_name is not one line of text"},
     {"-DMORE='.traits=5u<<20'", "Good", "it has traits that librecord " RELEASE " does not know (0x500000)"},
-    {"-DMORE='.adapter=3'", "Good", "it has an adapter that librecord " RELEASE " does not know (3)"},
+    {"-DMORE='.adapter=\"a b\"'", "Good", "its adapter is not a name of 1 to 64 letters, digits, -, _ and ."},
     {"-DMORE='.load=0'", "Good", "it can neither load nor save"},
     {"-DEMPTY=bad_LTX_librecord_plugins", "bad", "it holds no recorder"},
     {"-DEMPTY=good_LTX_librecord_plugins", "bad",
@@ -245,14 +245,15 @@ static void a_descriptor_of_the_first_size_is_as_good(void **state)
     const lr_plugin *plugin;
     rec_job job;
     char flags[96];
-    (void)snprintf(flags, sizeof flags, "-DMORE='.size=%zu,.adapter=7'", offsetof(rec_plugin, save) + sizeof(void *));
+    (void)snprintf(flags, sizeof flags, "-DMORE='.size=%zu,.adapter=\"x\"'",
+                   offsetof(rec_plugin, save) + sizeof(void *));
     make(s->path, "old.so", flags);
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_OK);
     lr_job_begin(&job, context, "open", NULL);
     plugin = lr_registry_find(&job, "Good");
     assert_int_equal(lr_job_end(&job), REC_OK);
     assert_non_null(plugin);
-    assert_int_equal(plugin->d.adapter, REC_ADAPTER_NONE); /* what lies behind its end is not looked at */
+    assert_null(plugin->d.adapter); /* what lies behind its end is not looked at */
     rec_context_free(context);
 }
 

@@ -383,7 +383,7 @@ static void members_of_other_kinds_are_refused(void **state)
         {{CODEC, .burn_name = "a::B"}, OTHER("codec", "burn_name")},
         {{STACK, .load = load_nothing}, OTHER("stack", "load")},
         {{STACK, .open = open_nothing}, OTHER("stack", "open")},
-        {{STACK, .adapter = REC_ADAPTER_PYTORCH}, OTHER("stack", "adapter")},
+        {{STACK, .adapter = "pytorch"}, OTHER("stack", "adapter")},
         {{SOURCE, .save = save_nothing}, OTHER("plugin for sources", "save")},
         {{SOURCE, .decode = pass_on}, OTHER("plugin for sources", "decode")},
         {{SOURCE, .extension = "x"}, OTHER("plugin for sources", "extension")},

@@ -216,15 +216,15 @@ int32_t breach_job(const reading *x)
                    ? 77
                    : plain(x);
     }
-    if (IS("adapter of 77")) {
-        return then(x, rec_job_set_adapter(x->job, 77));
+    if (IS("adapter of no name")) {
+        return then(x, rec_job_set_adapter(x->job, "no name"));
     }
     if (IS("adapter of no job")) {
-        return then(x, rec_job_set_adapter(nowhere, REC_ADAPTER_NONE));
+        return then(x, rec_job_set_adapter(nowhere, "burn"));
     }
     if (IS("adapter after a value")) {
         status = begin(x);
-        return status == REC_OK ? rec_job_set_adapter(x->job, REC_ADAPTER_NONE) : status;
+        return status == REC_OK ? rec_job_set_adapter(x->job, "burn") : status;
     }
     if (IS("escaping nothing")) {
         char path[8];

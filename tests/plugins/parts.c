@@ -236,7 +236,7 @@ static const rec_plugin plugin = {
     .probe = probe,
     .load = load,
     .save = save,
-    .adapter = REC_ADAPTER_PYTORCH,
+    .adapter = "pytorch",
 };
 
 REC_PLUGINS(parts, &plugin);

@@ -102,6 +102,17 @@ static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
     return REC_OK;
 }
 
+const char *const paths_adapters[PATHS_ADAPTERS] = {"burn", "pytorch", "either", "foreign", "turned", "absent"};
+
+static uint64_t adapter_number(const char *name)
+{
+    uint64_t number = 0;
+    while (number < PATHS_ADAPTERS && strcmp(paths_adapters[number], name) != 0) {
+        number++;
+    }
+    return number;
+}
+
 /** What a file says of itself stands in front of its tensors. */
 static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
 {
@@ -113,7 +124,7 @@ static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
         w->map = true;
         if (rec_job_option_int(w->job, "mark")) {
             status = rec_sink_write(w->sink, "a", 1);
-            status = status == REC_OK ? put_number(w, (uint64_t)rec_job_adapter(w->job), 1) : status;
+            status = status == REC_OK ? put_number(w, adapter_number(rec_job_adapter(w->job)), 1) : status;
         }
     }
     return status;
@@ -208,7 +219,7 @@ static const rec_plugin paths = {
     .probe = probe,
     .load = paths_load,
     .save = paths_save,
-    .adapter = REC_ADAPTER_NONE,
+    .adapter = "burn",
 };
 
 static const rec_plugin torch = {
@@ -221,7 +232,7 @@ static const rec_plugin torch = {
     .options = options,
     .load = paths_load,
     .save = paths_save,
-    .adapter = REC_ADAPTER_PYTORCH,
+    .adapter = "pytorch",
 };
 
 REC_PLUGINS(paths, &paths, &torch);

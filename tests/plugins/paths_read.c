@@ -17,6 +17,7 @@ struct reader {
     bool begun; /**< the map of tensors */
     char *key;  /**< as core is told it */
     uint64_t room;
+    uint64_t hint; /* of the next tensor */
 };
 
 /** @param out (out) the next `size` bytes. */
@@ -117,6 +118,8 @@ static int32_t tensor(struct reader *r, uint64_t at)
     }
     event.dtype = (rec_dtype)dtype;
     event.rank = (uint32_t)rank;
+    event.transposed = (int32_t)r->hint;
+    r->hint = 0;
     event.id = id[0] != '\0' ? id : NULL;
     event.data = (rec_blob){.struct_size = sizeof event.data,
                             .kind = REC_BLOB_VIEW,
@@ -169,7 +172,12 @@ static int32_t read_all(struct reader *r)
             break;
         case 'a':
             status = number(r, 1, &adapter);
-            status = status == REC_OK ? rec_job_set_adapter(r->job, (int32_t)adapter) : status;
+            status = status == REC_OK
+                         ? rec_job_set_adapter(r->job, adapter < PATHS_ADAPTERS ? paths_adapters[adapter] : "no name")
+                         : status;
+            break;
+        case 'h':
+            status = number(r, 1, &r->hint);
             break;
         case 't':
             status = tensor(r, at);

@@ -3,7 +3,7 @@
  * output.
  *
  *     use_paths        (the plugins are on LIBRECORD_PLUGIN_PATH; files are made in the working folder, among them
- *                      foreign.paths, of the plugin with REC_ADAPTER_NONE, which says that it is laid out as PyTorch's)
+ *                      foreign.paths, of the plugin with the adapter burn, which says that it is laid out as PyTorch's)
  */
 
 #include <stdarg.h>
@@ -127,16 +127,16 @@ static void by_descriptor(void)
                  *asked = open_with("Paths", "adapter", "pytorch"), *raw = open_with("TorchPaths", "adapter", "none");
     rec_record *model = small_model(), *back = through(burn, burn, model);
 
-    tell(is_untouched(back) && !is_foreign(back), "REC_ADAPTER_NONE: a record comes back as it was");
+    tell(is_untouched(back) && !is_foreign(back), "burn: a record comes back as it was");
     rec_record_free(back);
     back = through(burn, torch, model);
-    tell(is_adapted(back), "REC_ADAPTER_PYTORCH: the same names are those of PyTorch's modules");
+    tell(is_adapted(back), "pytorch: the same names are those of PyTorch's modules");
     rec_record_free(back);
     back = through(burn, asked, model);
-    tell(is_adapted(back), "the load argument adapter = pytorch counts before REC_ADAPTER_NONE");
+    tell(is_adapted(back), "the load argument adapter = pytorch counts before burn");
     rec_record_free(back);
     back = through(burn, raw, model);
-    tell(is_untouched(back), "and none before REC_ADAPTER_PYTORCH");
+    tell(is_untouched(back), "and none before pytorch");
     rec_record_free(back);
     rec_record_free(model);
     rec_close_recorder(burn);
@@ -154,9 +154,8 @@ static void by_file(void)
         const char *adapter;
         bool adapted;
     } cases[] = {
-        {"Paths", REC_ADAPTER_PYTORCH, NULL, true},      {"Paths", REC_ADAPTER_NONE, NULL, false},
-        {"Paths", REC_ADAPTER_PYTORCH, "none", false},   {"TorchPaths", REC_ADAPTER_NONE, NULL, false},
-        {"TorchPaths", REC_ADAPTER_PYTORCH, NULL, true}, {"TorchPaths", REC_ADAPTER_NONE, "pytorch", true},
+        {"Paths", PYTORCH, NULL, true},    {"Paths", BURN, NULL, false},        {"Paths", PYTORCH, "none", false},
+        {"TorchPaths", BURN, NULL, false}, {"TorchPaths", PYTORCH, NULL, true}, {"TorchPaths", BURN, "pytorch", true},
     };
     FILE *written;
 
@@ -190,16 +189,16 @@ static void in_either(void)
     file burns = begin(), torches = begin(), neither = begin();
     rec_record *record;
 
-    put_adapter(&burns, REC_ADAPTER_EITHER);
+    put_adapter(&burns, EITHER);
     put_tensor(&burns, "fc.weight", matrix, 2, square);
     put_tensor(&burns, "fc.bias", row, 1, two);
     put_tensor(&burns, "norm.gamma", row, 1, two);
     put_tensor(&burns, "norm.beta", row, 1, two);
     record = load(recorder, &burns);
     tell(has(record, "fc.weight", matrix, 4) && has(record, "norm.gamma", row, 2),
-         "REC_ADAPTER_EITHER: names of Burn's decide for its layout");
+         "either: names of Burn's decide for its layout");
     rec_record_free(record);
-    put_adapter(&torches, REC_ADAPTER_EITHER);
+    put_adapter(&torches, EITHER);
     put_tensor(&torches, "fc.weight", matrix, 2, square);
     put_tensor(&torches, "fc.bias", row, 1, two);
     put_tensor(&torches, "norm.weight", row, 1, two);
@@ -207,7 +206,7 @@ static void in_either(void)
     record = load(recorder, &torches);
     tell(is_adapted(record), "and names of PyTorch's for that");
     rec_record_free(record);
-    put_adapter(&neither, REC_ADAPTER_EITHER);
+    put_adapter(&neither, EITHER);
     put_tensor(&neither, "fc.weight", matrix, 2, square);
     put_tensor(&neither, "fc.bias", row, 1, two);
     record = load(recorder, &neither);
@@ -215,6 +214,75 @@ static void in_either(void)
          "what nothing tells is asked about");
     rec_record_free(record);
     rec_close_recorder(recorder);
+}
+
+static const char *const layouts[] = {"burn", "pytorch", "either", "foreign", "turned", "absent"};
+
+/** A linear layer and a norm, and what the file says of them. */
+static file model_of(unsigned adapter, unsigned hint)
+{
+    file f = begin();
+
+    put_adapter(&f, adapter);
+    put_hint(&f, hint);
+    put_tensor(&f, "fc.weight", matrix, 2, square);
+    put_tensor(&f, "fc.bias", row, 1, two);
+    put_tensor(&f, "norm.weight", row, 1, two);
+    put_tensor(&f, "norm.bias", row, 1, two);
+    return f;
+}
+
+/** What a reader knows of the weight of a linear layer comes before what a layout assumes. */
+static void test_hints_decide_about_transposing(void)
+{
+    static const struct {
+        unsigned adapter, hint;
+        const char *user;
+        bool transposed, adapted;
+    } cases[] = {
+        {PYTORCH, 0, NULL, true, true},      {PYTORCH, 1, NULL, false, true},      {PYTORCH, 2, NULL, true, true},
+        {FOREIGN, 0, NULL, false, false},    {FOREIGN, 1, NULL, false, false},     {FOREIGN, 2, NULL, true, false},
+        {BURN, 2, NULL, false, false},       {FOREIGN, 2, "none", false, false},   {FOREIGN, 1, "pytorch", false, true},
+        {FOREIGN, 0, "pytorch", true, true}, {PYTORCH, 2, "foreign", true, false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_recorder *recorder = open_with("Paths", cases[i].user ? "adapter" : NULL, cases[i].user);
+        file f = model_of(cases[i].adapter, cases[i].hint);
+        rec_record *record = load(recorder, &f);
+        tell(has(record, "fc.weight", cases[i].transposed ? turned : matrix, 4) &&
+                 has(record, cases[i].adapted ? "norm.gamma" : "norm.weight", row, 2),
+             "the layout %s, the hint %u, the user %s: %s, %s", layouts[cases[i].adapter], cases[i].hint,
+             cases[i].user ? cases[i].user : "nothing", cases[i].transposed ? "transposed" : "unchanged",
+             cases[i].adapted ? "adapted" : "not adapted");
+        rec_record_free(record);
+        rec_close_recorder(recorder);
+    }
+}
+
+/** A layout of a plugin's own is a profile of that name. */
+static void test_layout_names_a_profile(void)
+{
+    rec_recorder *recorder = open_with("Paths", NULL, NULL), *other = open_with("Paths", "adapter", "foreign"),
+                 *asked = open_with("Paths", "profile", "other");
+    file f = model_of(TURNED, 0), g = model_of(TURNED, 0), h = model_of(ABSENT, 0), i = model_of(TURNED, 0);
+    rec_record *record = load(recorder, &f);
+
+    tell(has(record, "fc.weight", turned, 4) && has(record, "norm.scale", row, 2), "its rules are applied");
+    rec_record_free(record);
+    record = load(other, &g);
+    tell(has(record, "fc.weight", matrix, 4) && has(record, "norm.weight", row, 2), "adapter = foreign applies none");
+    rec_record_free(record);
+    record = load(asked, &i);
+    tell(has(record, "fc.weight", matrix, 4) && has(record, "norm.other", row, 2), "another profile takes precedence");
+    rec_record_free(record);
+    record = load(recorder, &h);
+    tell(!record && strstr(rec_error_message(), "absent") && strstr(rec_error_message(), "adapter = foreign"),
+         "a profile that does not exist is an error that says what to do");
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    rec_close_recorder(other);
+    rec_close_recorder(asked);
 }
 
 /** A writer sees whether it is given a foreign model, and can say so in its file. */
@@ -326,7 +394,7 @@ static void by_type(void)
     binding = record ? rec_bind(record, &STACK_type, &stack) : NULL;
     tell(binding && stack.layers_count == 2 && !stack.head && stack.layers[0].weight.data &&
              has(record, "layers.1.weight", matrix, 4),
-         "REC_ADAPTER_NONE with a type: lists and options are the type's, no weight is transposed");
+         "burn with a type: lists and options are the type's, no weight is transposed");
     rec_binding_free(binding);
     rec_record_free(record);
     record = load(recorder, &empty);
@@ -346,10 +414,10 @@ static void gaps(void)
     put_tensor(&f, "layers.2.x", row, 1, two);
     record = load(burn, &f);
     tell(has(record, "layers.2.x", row, 2) && rec_value_kind(rec_value_at(record, "layers.1")) == REC_KIND_NIL,
-         "REC_ADAPTER_NONE: gaps are not closed");
+         "burn: gaps are not closed");
     rec_record_free(record);
     record = rec_load_bytes(torch, f.bytes, f.size);
-    tell(has(record, "layers.1.x", row, 2), "REC_ADAPTER_PYTORCH: they are");
+    tell(has(record, "layers.1.x", row, 2), "pytorch: they are");
     rec_record_free(record);
     rec_close_recorder(burn);
     rec_close_recorder(torch);
@@ -692,11 +760,11 @@ static void refused(void)
     rec_record_free(record);
     put_adapter(&unknown, 77);
     record = load(recorder, &unknown);
-    tell(!record && rec_error_status() == REC_E_PLUGIN && strstr(rec_error_message(), "(77)"),
+    tell(!record && rec_error_status() == REC_E_PLUGIN && strstr(rec_error_message(), "set an adapter whose name"),
          "refused: an adapter that there is not");
     rec_record_free(record);
     put_tensor(&late, "a", row, 1, two);
-    put_adapter(&late, REC_ADAPTER_PYTORCH);
+    put_adapter(&late, PYTORCH);
     record = load(recorder, &late);
     tell(!record && rec_error_status() == REC_E_PLUGIN && strstr(rec_error_message(), "after the first value"),
          "refused: an adapter after the first value");
@@ -750,9 +818,21 @@ static void hostile(const char *recorder_name, unsigned adapter)
 
 int main(void)
 {
+    FILE *profiles = fopen("layouts.ini", "w");
+
+    if (!profiles ||
+        fputs("[profile turned]\ntranspose = fc\\.weight$\nrename = norm\\.weight$ => norm.scale\n"
+              "[profile other]\nadapter = foreign\nrename = norm\\.weight$ => norm.other\n",
+              profiles) < 0 ||
+        fclose(profiles) != 0 || setenv("LIBRECORD_CONFIG", "layouts.ini", 1) != 0) {
+        printf("Bail out! layouts.ini\n");
+        return EXIT_FAILURE;
+    }
     by_descriptor();
     by_file();
     in_either();
+    test_hints_decide_about_transposing();
+    test_layout_names_a_profile();
     marked();
     unmarked();
     to_other_formats();
@@ -765,8 +845,8 @@ int main(void)
     two_that_become_one();
     configurations();
     refused();
-    hostile("Paths", REC_ADAPTER_NONE);
-    hostile("Paths", REC_ADAPTER_PYTORCH);
+    hostile("Paths", BURN);
+    hostile("Paths", PYTORCH);
     while (held_count > 0) {
         rec_free(held[--held_count]);
     }

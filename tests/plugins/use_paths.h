@@ -46,6 +46,12 @@ static inline void put_adapter(file *f, unsigned adapter)
     put_number(f, adapter, 1);
 }
 
+static inline void put_hint(file *f, unsigned transposed)
+{
+    put(f, "h", 1);
+    put_number(f, transposed, 1);
+}
+
 static inline void put_tensor(file *f, const char *key, const float *data, uint32_t rank, const uint64_t *shape)
 {
     uint64_t elements = 1;
@@ -68,5 +74,8 @@ static inline void put_tensor(file *f, const char *key, const float *data, uint3
         put_number(f, u.bits, 4);
     }
 }
+
+/** Numbers of paths_adapters. */
+enum { BURN = 0, PYTORCH = 1, EITHER = 2, FOREIGN = 3, TURNED = 4, ABSENT = 5 };
 
 #endif

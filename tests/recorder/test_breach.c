@@ -248,7 +248,7 @@ static const breach breaches[] = {
     BROKEN('l', "layout by no text", "called rec_job_use_layout_text() with NULL as `text`"),
     BROKEN('l', "layout by a text without end", "gave the text of a layout of 18446744073709551615 bytes"),
     FINE('l', "nodes of no layout"),
-    BROKEN('l', "adapter of 77", "set an adapter that librecord"),
+    BROKEN('l', "adapter of no name", "set an adapter whose name is not 1 to 64 letters"),
     BROKEN('l', "adapter of no job", "called rec_job_set_adapter() with NULL as `job`"),
     BROKEN('l', "adapter after a value", "called rec_job_set_adapter() after the first value"),
     BROKEN('l', "escaping nothing", "called rec_path_escape() with NULL as `name`"),

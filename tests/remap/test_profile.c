@@ -324,8 +324,8 @@ static const struct {
     {"module", "a", "rule 1: module has no \" => \" in \"a\"\n  Write module = PATTERN => TYPE."},
     {"variant", "a => b.c", "rule 1: variant has the name \"b.c\"\n  Write variant = PATTERN => NAME."},
     {"variant", "a =>", "rule 1: variant has the name \"\"\n  Write variant = PATTERN => NAME."},
-    {"adapter", "torch", "adapter: expected pytorch or none, found \"torch\"\n  Did you mean \"pytorch\"?"},
-    {"adapter", "keras", "adapter: expected pytorch or none, found \"keras\""},
+    {"adapter", "torch", "adapter: expected pytorch, foreign or none, found \"torch\"\n  Did you mean \"pytorch\"?"},
+    {"adapter", "keras", "adapter: expected pytorch, foreign or none, found \"keras\""},
     {"gaps", "closed", "gaps: expected close or keep, found \"closed\"\n  Did you mean \"close\"?"},
     {"select", "model.",
      "select: select is \"model.\", which is not a path\n"

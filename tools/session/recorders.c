@@ -87,7 +87,7 @@ bool tool_is_foreign(const session *s, const char *recorder)
 {
     const rec_plugin_info *p = tool_session_plugin(s, recorder);
 
-    return p && strcmp(p->adapter, "none") != 0;
+    return p && strcmp(p->adapter, "burn") != 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */

@@ -183,7 +183,7 @@ int32_t lr_gguf_read(rec_job *job, rec_source *source, const rec_visitor *visito
     memset(m.parts, 0, sizeof *m.parts);
     status = lr_gguf_header_read(&m.parts[0], job, source, visitor, self);
     if (status == REC_OK && m.parts[0].burn) {
-        status = rec_job_set_adapter(job, REC_ADAPTER_NONE);
+        status = rec_job_set_adapter(job, "burn");
     }
     status = status == REC_OK ? open_parts(&m) : status;
     status = status == REC_OK ? tell_tensors(&m, visitor, self) : status;

@@ -38,7 +38,7 @@ int32_t lr_npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor
     lr_npz_array array;
     const void *view;
     int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &view, &size) : REC_OK;
-    status = status == REC_OK ? rec_job_set_adapter(job, REC_ADAPTER_NONE) : status;
+    status = status == REC_OK ? rec_job_set_adapter(job, "burn") : status;
     status = status == REC_OK ? lr_npz_header_read(job, source, 0, size, 0, NULL, &array, NULL) : status;
     if (status == REC_OK) {
         event = event_of(&array);
@@ -161,7 +161,7 @@ static int32_t set_layout(const reader *r)
     if (size != REC_UNKNOWN && size > length) {
         status = rec_source_read_at(r->job, r->source, size - length, comment, length);
     }
-    return status == REC_OK && strcmp(comment, foreign) != 0 ? rec_job_set_adapter(r->job, REC_ADAPTER_NONE) : status;
+    return status == REC_OK && strcmp(comment, foreign) != 0 ? rec_job_set_adapter(r->job, "burn") : status;
 }
 
 int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)

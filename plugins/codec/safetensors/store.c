@@ -60,12 +60,17 @@ static void note(const lr_st_tree *tree, uint64_t count, const lr_st_tensor *fir
     }
 }
 
+static bool is_text(const rec_scalar *scalar, const char *text)
+{
+    return scalar->v.length == strlen(text) && memcmp(scalar->text, text, strlen(text)) == 0;
+}
+
 int32_t lr_st_set_adapter(rec_job *job, const rec_scalar *key, const rec_scalar *value)
 {
-    static const char producer[] = "producer", burn[] = "burn";
-    bool stores = key->v.length == sizeof producer - 1 && memcmp(key->text, producer, sizeof producer - 1) == 0 &&
-                  value->v.length == sizeof burn - 1 && memcmp(value->text, burn, sizeof burn - 1) == 0;
-    return stores ? rec_job_set_adapter(job, REC_ADAPTER_EITHER) : REC_OK;
+    if (is_text(key, "producer") && is_text(value, "burn")) {
+        return rec_job_set_adapter(job, "either");
+    }
+    return is_text(key, "format") && is_text(value, "flax") ? rec_job_set_adapter(job, "flax") : REC_OK;
 }
 
 void lr_st_note_store(const lr_st_tree *tree)

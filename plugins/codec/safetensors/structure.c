@@ -343,14 +343,17 @@ static int32_t on_item_tensor(void *self, uint64_t at, const rec_tensor_event *e
     return lr_st_structure_tensor(self, at, e);
 }
 
-/* Says of flat names in PyTorch's layout whose they are: transformers up to 4.57 loads no file that does not. */
+/* Records whose layout flat names have: transformers up to 4.57 loads no file without it. */
 static void put_format(lr_st_structure_writer *t)
 {
     static const rec_scalar key = {.kind = REC_KIND_STRING, .text = "format", .v.length = 6};
-    static const rec_scalar value = {.kind = REC_KIND_STRING, .text = "pt", .v.length = 2};
+    static const rec_scalar torch = {.kind = REC_KIND_STRING, .text = "pt", .v.length = 2};
+    static const rec_scalar flax = {.kind = REC_KIND_STRING, .text = "flax", .v.length = 4};
     lr_st_tree *tree = t->tree;
-    if (tree->plain && tree->paths && !t->has_format && rec_job_adapter(tree->job) == REC_ADAPTER_PYTORCH) {
-        put_pair(&tree->metadata, tree->metadata.size == 0, &key, &value);
+    const char *layout = rec_job_adapter(tree->job);
+    bool is_torch = strcmp(layout, "pytorch") == 0, is_flax = strcmp(layout, "flax") == 0;
+    if (tree->plain && tree->paths && !t->has_format && (is_torch || is_flax)) {
+        put_pair(&tree->metadata, tree->metadata.size == 0, &key, is_torch ? &torch : &flax);
     }
 }
 

@@ -346,8 +346,8 @@ typedef struct rec_plugin_info {
     const char *file;        /**< the shared object, "built in" or "the program" (rec_context_add_plugin) */
     const char *refused;     /**< "" or the reason */
     const char *options;     /**< a line "name (type, default): help" each, "" without options */
-    const char *adapter;     /**< the default of the load argument: "pytorch" for foreign modules, "either" if it is
-                                detected, else "none". A file may override it */
+    const char *adapter;     /**< the module layout of its files: "burn", "pytorch", "either" if it is detected,
+                                "foreign", or the name of a profile. A file may override it */
     /* For a rejected plugin numbers are 0 and strings "". */
     int32_t kind;     /**< REC_PLUGIN_… */
     int32_t can_load; /**< 1 or 0, like the following; for a codec decoding, for a source opening */
@@ -843,7 +843,8 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
  * keys, an adapter converts its layouts, and the result is fitted to the destination's type, if there is one. Set them
  * with rec_recorder_set() on the loading recorder, in an INI file's [recorder] section, or in a profile. They apply to
  * every format (docs/reference/rules.md):
- * - `adapter` = pytorch|none: default: the file's (safetensors: pytorch, detected for Burn's files; others: none)
+ * - `adapter` = pytorch|foreign|none: default: the file's (safetensors: pytorch, detected for Burn's files; others:
+ *   none). foreign: another framework's layout, which only rules change
  * - `profile` = NAME, FILE.ini:NAME, auto: rules for a model family; auto: the only ones that match the file
  * - `rename`, `remap` = PATTERN => REPLACEMENT, and the other rules of a profile (`drop`, `module`, …): each call adds
  *   one

@@ -221,12 +221,19 @@ typedef struct rec_limits {
 
 /** The progress of an operation, passed to the callback on the thread that called the operation. */
 typedef struct rec_progress {
-    uint32_t size;         /**< sizeof(rec_progress) of the library */
-    uint32_t reserved;     /**< 0 */
-    const char *operation; /**< "load", "save", "convert"; "check" while the output is read back; static */
-    const char *file;      /**< the file or stream */
-    uint64_t done;         /**< bytes */
-    uint64_t total;        /**< bytes, `REC_UNKNOWN` if unknown */
+    uint32_t size;          /**< sizeof(rec_progress) of the library */
+    uint32_t reserved;      /**< 0 */
+    const char *operation;  /**< "load", "save", "convert"; "check" while the output is read back; static */
+    const char *file;       /**< the file or stream */
+    uint64_t done;          /**< bytes */
+    uint64_t total;         /**< bytes, `REC_UNKNOWN` if unknown */
+    uint32_t phase;         /**< 1 to `phases`; `done` and `total` are of this phase and may restart with a file… */
+    uint32_t phases;        /**< …and this does not change in an operation: a save writes and perhaps checks */
+    const char *step;       /**< the name of the phase: "read", "write", "check"; static */
+    uint64_t overall_done;  /**< never decreases in an operation: for a progress bar. No bytes: each phase has the
+                               same share… */
+    uint64_t overall_total; /**< …of this, which is never 0. At the end of a successful save or conversion both are
+                               equal */
 } rec_progress;
 
 /** @return non-zero to stop: the operation ends with `REC_E_CANCELLED` and leaves files unchanged. */
@@ -268,7 +275,8 @@ REC_API void rec_context_free(rec_context *context);
 REC_API void rec_context_set_default(rec_context *context);
 /** @return REC_OK, or REC_E_ARGUMENT if a limit is out of bounds. Applies to later operations. */
 REC_API rec_status rec_context_set_limits(rec_context *context, const rec_limits *limits);
-/** Sets the callback for progress and cancellation; NULL removes it. */
+/** Sets the callback for progress and cancellation; NULL removes it. rec_recorder_set_progress() sets one for the
+ * operations of a recorder. */
 REC_API void rec_context_set_progress(rec_context *context, rec_progress_fn callback, void *user);
 /** Sets the callback for notes; NULL removes it. */
 REC_API void rec_context_set_notes(rec_context *context, rec_note_fn callback, void *user);
@@ -642,6 +650,18 @@ typedef struct rec_tensor_spec {
 
 /** Sets a tensor. */
 REC_API rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor_spec *spec);
+enum {
+    REC_NAMES_KEEP_GAPS = 0, /**< indices with gaps become a map, as the load argument `gaps` = keep has it */
+    REC_NAMES_CLOSE_GAPS = 1 /**< they become a list without the gaps: `gaps` = close */
+};
+/** Sets many tensors by their flat names, in any order: each dot of a name is a level, and a level is a list if its
+ * names are the indices 0 to N. Lists are in the order of their indices, maps in the order of the names. Two tensors of
+ * one name, and a name below another one, are REC_E_ARGUMENT with both; so is a first level that the record has
+ * already. If the function fails, the record is unchanged.
+ * @param names,specs `count` of each; all specs have the same `size`. The bytes are released as in rec_set_tensor().
+ * @param flags REC_NAMES_… */
+REC_API rec_status rec_set_tensors(rec_record *record, const char *const *names, const rec_tensor_spec *specs,
+                                   uint64_t count, uint32_t flags);
 /** Sets an f32 parameter with a new id from an array in host byte order, copied.
  * @param shape `rank` dimensions; the data must have as many elements. */
 REC_API rec_status rec_set_f32(rec_record *record, const char *path, const float *data, uint32_t rank,
@@ -669,6 +689,18 @@ REC_API uint64_t rec_tensor_count(const rec_tensor *tensor);
 REC_API uint64_t rec_tensor_nbytes(const rec_tensor *tensor);
 /** @return the parameter id, or NULL; borrowed. */
 REC_API const char *rec_tensor_id(const rec_tensor *tensor);
+/** Gets a parameter id as a number: of an id of Burn 0.15 and later (13 characters) its 64 bits, of one of 0.14 (10)
+ * its 48 bits, of a UUID (36, before 0.14) the first half. Ids with one number name one parameter; Burnpack files store
+ * it.
+ * @param number (out). @return REC_E_NOT_FOUND if the tensor has no id, REC_E_MISMATCH if it has another form. */
+REC_API rec_status rec_tensor_id_number(const rec_tensor *tensor, uint64_t *number);
+/** Room for a parameter id of Burn 0.15 or later, with its NUL. */
+#define REC_ID_ROOM 16
+/** Converts an id from a number to the text of Burn 0.15 and later. @param text room for REC_ID_ROOM. @return text. */
+REC_API const char *rec_id_text(uint64_t number, char *text);
+/** Converts an id of any version of Burn from text to a number, as rec_tensor_id_number() does.
+ * @param number (out). @return 1, or 0 if it is not an id of Burn. */
+REC_API int32_t rec_id_number(const char *id, uint64_t *number);
 /** @return 1 if the tensor is a parameter of a module: it has an id, or its file has no ids and a writer of ids creates
  * one. 0 for a bare tensor, such as those of an optimizer's state. */
 REC_API int32_t rec_tensor_is_parameter(const rec_tensor *tensor);
@@ -742,6 +774,9 @@ REC_API const char *rec_recorder_name(const rec_recorder *recorder);
 REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
 /**
  * Sets an option before use. Every recorder has these; `rec_plugin_info.options` lists those of the plugin.
+ * - `as` = burn|file: file loads exactly what the file has, now and in later versions: its names, layouts and element
+ *   types, whatever the recorder's precision and type and the INI file say. Load arguments are then REC_E_ARGUMENT. For
+ *   programs and bindings that are not about Burn. Default burn.
  * - `map` = yes|no: maps local files (default) or copies them into memory.
  * - `data` = read|skip: skip loads no tensor data, for listings. Tensors have element type, shape, size and id;
  *   accessing or saving their data is REC_E_ARGUMENT. Other values are complete. Of most formats only the headers are
@@ -759,6 +794,18 @@ REC_API const char *rec_recorder_extension(const rec_recorder *recorder);
  *   form of ids. Default: the format's, with unchanged ids.
  */
 REC_API rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value);
+/** Reads an option or load argument. @return its value, or its default if it is not set ("" if that depends on the
+ * file); of one that is set repeatedly the last value. Borrowed until an option of the recorder is set or unset. NULL
+ * with REC_E_ARGUMENT if there is no such option. */
+REC_API const char *rec_recorder_get(const rec_recorder *recorder, const char *option);
+/** Unsets an option or load argument, also one of an INI file, and all values of one that was set repeatedly. Unsetting
+ * what is not set is REC_OK. */
+REC_API rec_status rec_recorder_unset(rec_recorder *recorder, const char *option);
+/** Sets the callback for progress and cancellation of this recorder's loads, saves and conversions (rec_convert() uses
+ * that of `to`, else that of `from`), in the place of its context's. NULL: the context's again. */
+REC_API void rec_recorder_set_progress(rec_recorder *recorder, rec_progress_fn callback, void *user);
+/** @return a recorder of the same name, precision, options, type and callback, to be closed; NULL with an error. */
+REC_API rec_recorder *rec_recorder_copy(const rec_recorder *recorder);
 
 /** @return the file name for `path`: `path` itself if it ends in the recorder's extension, else with the extension
  * appended. To be freed with rec_free(). NULL for memory-only recorders. */

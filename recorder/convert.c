@@ -81,7 +81,11 @@ rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, con
     if ((!plan && (LR_NULL(from) || LR_NULL(in))) || LR_NULL(to) || LR_NULL(out)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, to->context, "convert", plan ? NULL : in);
+    lr_recorder_job(&job, to->progress || plan ? to : from, "convert", plan ? NULL : in);
+    if (!plan) {
+        lr_job_phase(&job, 1, "read");
+        job.progress.phases = to->check == LR_CHECK_NO ? 2 : 3;
+    }
     job.passing = true;
     if (plan && plan->context != to->context) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "plan and recorder must be of one context");

@@ -22,7 +22,7 @@ rec_record *rec_load(rec_recorder *recorder, const char *path)
     if (LR_NULL(recorder) || LR_NULL(path)) {
         return NULL;
     }
-    lr_job_begin(&job, recorder->context, "load", path);
+    lr_recorder_job(&job, recorder, "load", path);
     if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else {
@@ -53,7 +53,7 @@ rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uint64_t si
     if (LR_NULL(recorder) || (size && LR_NULL(data))) {
         return NULL;
     }
-    lr_job_begin(&job, recorder->context, "load", "(memory)");
+    lr_recorder_job(&job, recorder, "load", "(memory)");
     record = load_source(&job, recorder, lr_source_memory(&job, data, size, "(memory)"), "", "(memory)");
     (void)lr_job_end(&job);
     return record;
@@ -70,7 +70,7 @@ rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64
         }
         return NULL;
     }
-    lr_job_begin(&job, recorder->context, "load", "(memory)");
+    lr_recorder_job(&job, recorder, "load", "(memory)");
     record = load_source(&job, recorder, lr_source_lent(&job, data, size, "(memory)", release, user), "", "(memory)");
     (void)lr_job_end(&job);
     return record;
@@ -88,7 +88,7 @@ rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *
         lr_input_give_back(input, user);
         return NULL;
     }
-    lr_job_begin(&job, recorder->context, "load", NULL);
+    lr_recorder_job(&job, recorder, "load", NULL);
     source = lr_source_input(&job, input, user);
     if (source) {
         job.file = rec_source_name(source);
@@ -107,7 +107,7 @@ rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name)
     if (LR_NULL(recorder) || LR_NULL(name)) {
         return NULL;
     }
-    lr_job_begin(&job, recorder->context, "load", name);
+    lr_recorder_job(&job, recorder, "load", name);
     job.skip = recorder->skip;
     record = load_source(&job, recorder, lr_source_fd(&job, fd, name, recorder->map), name, name);
     (void)lr_job_end(&job);

@@ -35,7 +35,7 @@ lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, c
                            .name = file ? file : path,
                            .path = file && lr_path_scheme(path) ? path : file,
                            .arguments = &recorder->arguments,
-                           .type = recorder->type,
+                           .type = recorder->as_file ? (lr_type_ref){0} : recorder->type,
                            .minor = recorder->target};
 }
 
@@ -45,7 +45,7 @@ rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path)
     if (LR_NULL(plan) || LR_NULL(from) || LR_NULL(path)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, plan->context, "load", path);
+    lr_recorder_job(&job, from, "load", path);
     if (from->context != plan->context) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the recorder must be of the plan's context");
     } else if (!*path) {
@@ -76,7 +76,7 @@ rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input
         lr_input_give_back(input, user);
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, plan->context, "load", NULL);
+    lr_recorder_job(&job, from, "load", NULL);
     if (from->context != plan->context) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the recorder must be of the plan's context");
     }

@@ -164,7 +164,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
     const lr_burn *known = NULL;
     rec_record *record = NULL;
     for (int pass = 0; pass < 2; pass++) {
-        lr_builder *builder = lr_builder_new(job, r->precision, tensors, known);
+        lr_builder *builder = lr_builder_new(job, lr_load_precision(r), tensors, known);
         bool again = false;
         if (!builder) {
             return NULL;
@@ -194,7 +194,7 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
             const rec_layout *layout;
             job->burn.minor = rec_job_burn(job); /* where the file says nothing of it, the last that it can be */
             layout = lr_layout_item(job);
-            if (!layout || lr_apply_type(job, record, r->precision, layout) != REC_OK) {
+            if (!layout || lr_apply_type(job, record, lr_load_precision(r), layout) != REC_OK) {
                 rec_record_free(record);
                 record = NULL;
             }
@@ -272,7 +272,7 @@ static int32_t note_origin(rec_job *job, const rec_recorder *r, const rec_plugin
         return lr_fail_memory(job, strlen(path));
     }
     record->clamp = r->clamp;
-    record->precision = r->precision;
+    record->precision = lr_load_precision(r);
     record->format_minor = lr_burn_default(plugin);
     mapped = lr_siblings_mapped(job, &beside);
     record->origin.mapped = beside ? mapped : lr_source_mapped(source) && job->input == rec_source_size(source);
@@ -302,6 +302,7 @@ static uint32_t versions_that_fit(const rec_job *job, const rec_recorder *r, rec
         rec_job trial; /* of its own, since this one has failed or made notes */
         rec_record *record = NULL;
         lr_job_begin(&trial, job->context, job->operation, job->file);
+        trial.progress = job->progress;
         trial.plugin = job->plugin;
         trial.options = r->options;
         trial.type = r->type;

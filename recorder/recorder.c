@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Recorders: opened by name, with options that are checked before they count. */
+ * Recorders: opened by name, copied, closed. */
 #include "types/types.h"
 #include "recorder/recorder.h"
 
@@ -11,152 +11,6 @@
 #include "core/config/config.h"
 #include "core/base/base.h"
 
-/* ----------------------------------------------------------------------------------------------------- options -- */
-
-static int32_t fail_value(rec_job *job, const char *name, const char *expected, const char *value)
-{
-    char what[320];
-    (void)snprintf(what, sizeof what, "%s for the option %s", expected, name);
-    return rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, what, "`%s`", value);
-}
-
-/* The options that core has for every recorder. @return 1 if it was one, 0 if not, -1: the job has failed. */
-static int set_common(rec_job *job, rec_recorder *r, const char *name, const char *value)
-{
-    static const char *const names[] = {"map", "sync", "clamp", "modules", "decode"};
-    bool *const targets[] = {&r->map, &r->sync, &r->clamp, &r->modules, &r->decode};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            if (!lr_bool_read(value, targets[i])) {
-                (void)fail_value(job, name, "yes or no", value);
-                return -1;
-            }
-            return 1;
-        }
-    }
-    if (strcmp(name, "data") == 0) {
-        if (strcmp(value, "read") != 0 && strcmp(value, "skip") != 0) {
-            (void)fail_value(job, name, "read or skip", value);
-            return -1;
-        }
-        r->skip = strcmp(value, "skip") == 0;
-        return 1;
-    }
-    if (strcmp(name, "check") == 0) {
-        bool yes = false;
-        if (strcmp(value, "auto") == 0) {
-            r->check = LR_CHECK_AUTO;
-        } else if (lr_bool_read(value, &yes)) {
-            r->check = yes ? LR_CHECK_YES : LR_CHECK_NO;
-        } else {
-            (void)fail_value(job, name, "yes, no or auto", value);
-            return -1;
-        }
-        return 1;
-    }
-    if (strcmp(name, "layout") == 0) {
-        int64_t minor = 0;
-        if (strcmp(value, "keep") == 0) {
-            r->target = LR_TARGET_KEEP;
-        } else if (strncmp(value, "burn-0.", 7) == 0 && lr_int_read(value + 7, &minor) && minor >= LR_BURN_FIRST &&
-                   minor <= LR_BURN_LAST) {
-            r->target = (int32_t)minor;
-        } else {
-            (void)fail_value(job, name, "keep, or one of burn-0.7 to burn-0.23,", value);
-            return -1;
-        }
-        return 1;
-    }
-    return 0;
-}
-
-static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *name, const char *value)
-{
-    const rec_option *option = lr_option_find(plugin, name);
-    char why[256];
-    if (!option) {
-        char names[256] = "map, data, decode, sync, check, clamp, modules, layout";
-        lr_suggestion near;
-        size_t used = strlen(names);
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s has no option `%s`", plugin->name, name);
-        for (size_t i = 0; plugin->options && plugin->options[i] && used < sizeof names; i++) {
-            used += (size_t)snprintf(names + used, sizeof names - used, ", %s", plugin->options[i]->name);
-        }
-        rec_fail_hint(job, "Its options: %s", names);
-        lr_suggestion_begin(&near, name);
-        lr_words_suggest(&near, LR_IN_ARGUMENTS);
-        if (near.best) {
-            rec_fail_hint(job, "The load argument `%s` has nearly that name.", near.best);
-        }
-        return job->error.status;
-    }
-    return lr_option_check(option, value, why, sizeof why) ? REC_OK : fail_value(job, name, why, value);
-}
-
-int32_t lr_recorder_check(rec_job *job, const rec_recorder *r, const rec_plugin *plugin)
-{
-    int32_t status = REC_OK;
-    for (const lr_option_set *set = r->options; set && status == REC_OK; set = set->next) {
-        status = check_option(job, plugin, set->name, set->value);
-    }
-    return status;
-}
-
-static int32_t remember(rec_job *job, rec_recorder *r, const char *name, const char *value)
-{
-    size_t name_size = strlen(name) + 1, value_size = strlen(value) + 1;
-    lr_option_set *set = lr_alloc(&r->context->allocator, sizeof *set + name_size + value_size);
-    if (!set) {
-        return lr_fail_memory(job, name_size + value_size);
-    }
-    memcpy(set->name, name, name_size);
-    set->value = memcpy(set->name + name_size, value, value_size);
-    set->next = r->options; /* the last one set is found first */
-    r->options = set;
-    return REC_OK;
-}
-
-/* The one that has an option: of a plugin that can only load or only save another one may do the rest. */
-static const rec_plugin *option_owner(rec_job *job, const lr_plugin *plugin, const char *name)
-{
-    const lr_plugin *other = lr_registry_for(job, plugin, plugin->d.load ? LR_CAN_SAVE : LR_CAN_LOAD);
-    return other && !lr_option_find(&plugin->d, name) && lr_option_find(&other->d, name) ? &other->d : &plugin->d;
-}
-
-/* @param place of an INI file's line, or NULL. */
-static int32_t set_at(rec_job *job, rec_recorder *r, const char *name, const char *value, const lr_location *place)
-{
-    int common = set_common(job, r, name, value);
-    if (common) {
-        return job->error.status;
-    }
-    if (lr_word_find(name, LR_IN_ARGUMENTS)) {
-        return lr_arguments_set(job, &r->arguments, name, value, place);
-    }
-    if (r->plugin && check_option(job, option_owner(job, r->plugin, name), name, value) != REC_OK) {
-        return job->error.status;
-    }
-    return lr_job_failed(job) ? job->error.status : remember(job, r, name, value);
-}
-
-int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const char *value)
-{
-    return set_at(job, r, name, value, NULL);
-}
-
-rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const char *value)
-{
-    rec_job job;
-    if (LR_NULL(recorder) || LR_NULL(option) || LR_NULL(value)) {
-        return REC_E_ARGUMENT;
-    }
-    lr_job_begin(&job, recorder->context, "set", NULL);
-    (void)lr_recorder_set(&job, recorder, option, value);
-    return lr_job_end(&job);
-}
-
-/* ----------------------------------------------------------------------------------------------------- opening -- */
-
 /* Applies a `[recorder …]` section; a mistake is reported with its line. */
 static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_section *section)
 {
@@ -165,7 +19,7 @@ static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_se
     for (uint64_t i = 0; i < section->setting_count; i++) {
         const lr_setting *setting = &section->settings[i];
         const lr_location place = {.file = lr_config_file(r->context->config), .line = setting->line, .what = what};
-        if (set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
+        if (lr_recorder_set_at(job, r, setting->key, setting->value, &place) != REC_OK) {
             /* The setting came from a profile: report its file and line. */
             lr_job_locate(job, REC_E_CONFIG, place.file, setting->line);
             return job->error.status;
@@ -218,12 +72,7 @@ static void recorder_free(rec_recorder *r)
     rec_context *context = r->context;
     const lr_allocator *allocator = &context->allocator;
     lr_recorder_take_type(r, (lr_type_ref){0});
-    for (lr_option_set *set = r->options; set;) {
-        lr_option_set *next = set->next;
-        lr_release(allocator, set);
-        set = next;
-    }
-    lr_arguments_free(&r->arguments);
+    lr_recorder_forget(r);
     lr_arena_free(&r->arena);
     lr_release(allocator, r);
     lr_context_release(context);
@@ -255,10 +104,8 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
         r->context = lr_context_retain(job.context);
         atomic_store_explicit(&job.context->modules, &lr_types_modules, memory_order_relaxed);
         r->precision = precision;
-        r->map = r->sync = true;
-        r->target = LR_TARGET_PLAIN;
         lr_arena_init(&r->arena, job.allocator);
-        lr_arguments_init(&r->arguments, job.allocator);
+        lr_recorder_begin(r);
         if (resolve(&job, r, name) != REC_OK) {
             recorder_free(r);
             r = NULL;
@@ -283,6 +130,60 @@ void rec_close_recorder(rec_recorder *recorder)
     if (recorder && atomic_fetch_sub_explicit(&recorder->held, 1, memory_order_acq_rel) == 0) {
         recorder_free(recorder);
     }
+}
+
+static rec_recorder *copy(rec_job *job, const rec_recorder *from)
+{
+    rec_recorder *r = lr_zalloc(job->allocator, sizeof *r);
+    if (!r) {
+        (void)lr_fail_memory(job, sizeof *r);
+        return NULL;
+    }
+    r->context = lr_context_retain(job->context);
+    r->plugin = from->plugin;
+    r->precision = from->precision;
+    r->progress = from->progress;
+    r->progress_user = from->progress_user;
+    lr_arena_init(&r->arena, job->allocator);
+    lr_recorder_begin(r);
+    if (from->expression) {
+        (void)lr_recorder_type_name(job, r, from->type.types, from->expression);
+    } else {
+        lr_recorder_take_type(r, from->type);
+    }
+    if (lr_job_failed(job) || lr_recorder_set_like(job, r, from) != REC_OK) {
+        recorder_free(r);
+        r = NULL;
+    }
+    return r;
+}
+
+rec_recorder *rec_recorder_copy(const rec_recorder *recorder)
+{
+    rec_job job;
+    rec_recorder *made;
+    if (LR_NULL(recorder)) {
+        return NULL;
+    }
+    lr_job_begin(&job, recorder->context, "copy", NULL);
+    made = copy(&job, recorder);
+    (void)lr_job_end(&job);
+    return made;
+}
+
+void rec_recorder_set_progress(rec_recorder *recorder, rec_progress_fn callback, void *user)
+{
+    if (!LR_NULL(recorder)) {
+        recorder->progress = callback;
+        recorder->progress_user = user;
+    }
+}
+
+void lr_recorder_job(rec_job *job, const rec_recorder *recorder, const char *operation, const char *file)
+{
+    lr_job_begin(job, recorder->context, operation, file);
+    job->progress.tell = recorder->progress;
+    job->progress.user = recorder->progress_user;
 }
 
 static void give_back(void *recorder)

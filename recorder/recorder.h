@@ -11,19 +11,27 @@
 
 enum { LR_CHECK_AUTO = 0, LR_CHECK_NO = 1, LR_CHECK_YES = 2 };
 
+/** An option as it was set (options.c). */
+typedef struct lr_kept_option lr_kept_option;
+
 struct rec_recorder {
     rec_context *context;
     atomic_uint_fast64_t held; /**< plans that hold it, besides its owner */
     const lr_plugin *plugin;   /**< NULL: Auto */
     rec_precision precision;   /**< not DEFAULT */
+    rec_progress_fn progress;  /**< takes the place of the context's; NULL: none */
+    void *progress_user;
+    lr_kept_option *kept; /**< all options, in the order they were set; what follows is made of them */
     bool map, sync, clamp;
+    bool as_file;           /**< what is loaded is what the file has: no precision, no adapter, no type, no rules */
     bool skip;              /**< what is read are headers: tensors have no data */
     bool decode;            /**< encoded tensors become numbers at any precision, where they can */
     bool modules;           /**< what is read is looked over: its modules' shapes, its layers */
     int32_t check;          /**< LR_CHECK_…: whether what was saved is read back */
     int32_t target;         /**< 0.MINOR whose layout and ids are written, or LR_TARGET_… */
     lr_type_ref type;       /**< its set of definitions is held */
-    lr_arena arena;         /**< of its expression, if it is one by name */
+    const char *expression; /**< the text of a type by name; or NULL */
+    lr_arena arena;         /**< of that */
     lr_option_set *options; /**< of the plugin; checked, for Auto when the plugin is known */
     lr_arguments arguments;
 };
@@ -33,11 +41,34 @@ void lr_recorder_take_type(rec_recorder *recorder, lr_type_ref type);
 /** Lets a plan keep the recorder: rec_close_recorder() gives that up as well. */
 int32_t lr_recorder_lend(rec_job *job, rec_recorder *recorder, rec_plan *plan);
 
+/** Sets a type by name. NULL removes it. */
+int32_t lr_recorder_type_name(rec_job *job, rec_recorder *recorder, const rec_types *types, const char *expression);
+
+/* options.c */
+
+/** Begins a recorder without options. */
+void lr_recorder_begin(rec_recorder *recorder);
+/** Frees all options and what they made. */
+void lr_recorder_forget(rec_recorder *recorder);
 /** Sets any option of a recorder. */
 int32_t lr_recorder_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value);
+/** The same. @param place of an INI file's line, or NULL. */
+int32_t lr_recorder_set_at(rec_job *job, rec_recorder *recorder, const char *name, const char *value,
+                           const lr_location *place);
+/** Gives a recorder without options those of another one of its context and plugin. */
+int32_t lr_recorder_set_like(rec_job *job, rec_recorder *recorder, const rec_recorder *other);
 
 /** Checks the options of an Auto recorder once its plugin is known. */
 int32_t lr_recorder_check(rec_job *job, const rec_recorder *recorder, const rec_plugin *plugin);
+
+/** Begins a job whose progress goes to the recorder's callback, if it has one. */
+void lr_recorder_job(rec_job *job, const rec_recorder *recorder, const char *operation, const char *file);
+
+/** Returns the precision of a load. */
+static inline rec_precision lr_load_precision(const rec_recorder *recorder)
+{
+    return recorder->as_file ? REC_PRECISION_KEEP : recorder->precision;
+}
 
 /* Below: within a job, so that a conversion is one operation. NULL or a status: the job has failed. */
 

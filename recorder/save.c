@@ -9,7 +9,7 @@ rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char
     if (LR_NULL(recorder) || LR_NULL(record) || LR_NULL(path)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "save", path);
+    lr_recorder_job(&job, recorder, "save", path);
     if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else {
@@ -31,7 +31,7 @@ rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void
     if (LR_NULL(recorder) || LR_NULL(record) || LR_NULL(data) || LR_NULL(size)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "save", "(memory)");
+    lr_recorder_job(&job, recorder, "save", "(memory)");
     plugin = lr_recorder_writer(&job, recorder, NULL);
     if (plugin) {
         (void)lr_save_sink(&job, recorder, plugin, record, lr_sink_memory(&job), data, size);
@@ -51,7 +51,7 @@ rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const r
         lr_output_give_back(output, user);
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "save", NULL);
+    lr_recorder_job(&job, recorder, "save", NULL);
     sink = lr_sink_output(&job, output, user);
     plugin = sink ? lr_recorder_writer(&job, recorder, NULL) : NULL;
     if (plugin) {
@@ -69,7 +69,7 @@ rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record, int fd,
     if (LR_NULL(recorder) || LR_NULL(record) || LR_NULL(name)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "save", name);
+    lr_recorder_job(&job, recorder, "save", name);
     plugin = lr_recorder_writer(&job, recorder, NULL);
     if (plugin) {
         (void)lr_save_sink(&job, recorder, plugin, record, lr_sink_fd(&job, fd), NULL, NULL);

@@ -14,10 +14,10 @@ int32_t lr_decode_loaded(rec_job *job, const rec_recorder *r, rec_source *source
     if (lr_job_failed(job)) {
         return job->error.status;
     }
-    if (lr_precision_changes(r->precision)) {
+    if (lr_precision_changes(lr_load_precision(r))) {
         return lr_schemes_decode(job, record);
     }
-    return r->decode ? lr_schemes_try(job, record) : REC_OK;
+    return r->decode && !r->as_file ? lr_schemes_try(job, record) : REC_OK;
 }
 
 const rec_record *lr_decode_saved(rec_job *job, rec_precision precision, const rec_record *record, rec_record **copy)

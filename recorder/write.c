@@ -82,7 +82,6 @@ static int32_t as_loaded(rec_job *job, rec_record *record)
 static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, rec_sink *sink)
 {
     const char *operation = job->operation;
-    uint64_t done = job->progress.done, total = job->progress.total;
     rec_source *source;
     if (lr_sink_end(sink) != REC_OK) {
         return;
@@ -90,7 +89,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
     source = lr_sink_reopen(sink);
     if (source) {
         job->operation = "check";
-        job->progress.done = 0;
+        lr_job_phase(job, job->progress.phase + 1, "check");
         job->progress.total = rec_source_size(source);
         if (lr_check_read(check, source, as_loaded) == REC_OK) {
             (void)rec_job_progress(job, job->progress.total, job->progress.total);
@@ -98,8 +97,6 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
         lr_source_release(source);
         lr_siblings_drop(job);
         job->operation = operation;
-        job->progress.done = done;
-        job->progress.total = total;
     } else if (!lr_job_failed(job) && r->check == LR_CHECK_YES) {
         note_unchecked(job, "what goes to a pipe, a device, a descriptor or the program cannot be read back");
     }
@@ -117,13 +114,13 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
     job->type = r->type;
     job->passing = true;
     job->budget.limit = UINT64_MAX; /* the data are already in memory; a writer needs little more */
-    job->progress.done = 0;
-    job->progress.total = REC_UNKNOWN;
+    lr_job_phase(job, job->progress.phase + 1, "write");
     if (record && lr_burn_check(job, &plugin->d, r->target) == REC_OK &&
         lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
         check_parts(job, &plugin->d);
         if (is_checked(job, r, &plugin->d, sink)) {
             check = lr_check_new(job);
+            job->progress.phases = job->progress.phases ? job->progress.phases : 2;
         } else if (r->check == LR_CHECK_YES && !is_window(job)) {
             note_unchecked(job, "its recorder can only save");
         }
@@ -153,6 +150,9 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
                             written, expected);
         }
         uint64_t all = written > job->progress.done ? written : job->progress.done;
+        if (!check) {
+            job->progress.overall = lr_job_whole(job); /* no phase follows */
+        }
         (void)rec_job_progress(job, all, all);
     }
     if (check) {

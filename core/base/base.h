@@ -278,8 +278,16 @@ typedef struct lr_job_burn {
 } lr_job_burn;
 
 typedef struct lr_job_progress {
-    uint64_t done, total; /**< in bytes; REC_UNKNOWN: not known yet */
+    uint64_t done, total;   /**< in bytes; REC_UNKNOWN: not known yet */
+    rec_progress_fn tell;   /**< of the recorder; NULL: the context's */
+    void *user;             /**< for it */
+    const char *step;       /**< the name of the phase; NULL: "read" */
+    uint32_t phase, phases; /**< 0: the only one */
+    uint64_t overall;       /**< the largest that was reported */
 } lr_job_progress;
+
+/** The share of one phase in rec_progress.overall_total. */
+enum { LR_PHASE_SHARE = 1000000 };
 
 /** Memory of rec_job_alloc() that was not freed yet. */
 typedef struct lr_pieces {
@@ -382,6 +390,14 @@ static inline bool lr_job_failed(const rec_job *job)
 static inline bool lr_job_typed(const rec_job *job)
 {
     return job->type.layout != NULL;
+}
+/** Begins a phase. Its progress starts anew, and the whole goes on. @param step "read", "write", "check"; static. */
+void lr_job_phase(rec_job *job, uint32_t phase, const char *step);
+/** Returns the shares of all phases. */
+static inline uint64_t lr_job_whole(const rec_job *job)
+{
+    uint32_t phase = job->progress.phase ? job->progress.phase : 1;
+    return (uint64_t)(job->progress.phases > phase ? job->progress.phases : phase) * LR_PHASE_SHARE;
 }
 /** The input is at least this large: the budget follows. */
 void lr_job_input(rec_job *job, uint64_t size);

@@ -10,6 +10,7 @@
 static const lr_word words[] = {
     {"plugin", LR_WORD_PLUGIN, LR_FOR_RECORDER, false},
     {"precision", LR_WORD_PRECISION, LR_FOR_RECORDER, false},
+    {"as", LR_WORD_AS, LR_FOR_RECORDER, false},
     {"map", LR_WORD_MAP, LR_FOR_RECORDER, false},
     {"sync", LR_WORD_SYNC, LR_FOR_RECORDER, false},
     {"clamp", LR_WORD_CLAMP, LR_FOR_RECORDER, false},

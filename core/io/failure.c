@@ -66,6 +66,12 @@ int32_t lr_io_interrupted(rec_job *job)
     return rec_job_progress(job, job->progress.done, job->progress.total);
 }
 
+int32_t lr_io_moved(rec_job *job, uint64_t size)
+{
+    bool counts = strcmp(job->operation, "read") == 0 && size <= job->progress.total - job->progress.done;
+    return rec_job_progress(job, job->progress.done + (counts ? size : 0), job->progress.total);
+}
+
 int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size)
 {
     char had[32];

@@ -57,7 +57,7 @@ static int32_t program_read_at(rec_job *job, rec_source *source, uint64_t at, vo
         to += piece;
         size -= piece;
         if (status == REC_OK && size) {
-            status = lr_io_interrupted(job);
+            status = lr_io_moved(job, piece);
         }
     }
     (void)pthread_mutex_unlock(&p->calls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Ids of parameters: as text, and made of a path. */
+ * Ids of parameters: as text and as numbers, and made of a path. The only place that knows the forms of Burn's ids. */
 #include <string.h>
 
 #include "core/record/record.h"
@@ -118,6 +118,22 @@ int32_t rec_id_number(const char *id, uint64_t *number)
         *number |= (uint64_t)bytes[i] << (8 * i);
     }
     return 1;
+}
+
+rec_status rec_tensor_id_number(const rec_tensor *tensor, uint64_t *number)
+{
+    rec_job job;
+    if (LR_NULL(tensor) || LR_NULL(number)) {
+        return REC_E_ARGUMENT;
+    }
+    lr_job_begin(&job, tensor->record->context, "get", NULL);
+    if (!tensor->id) {
+        (void)rec_fail(&job, REC_E_NOT_FOUND, REC_UNKNOWN, "the tensor has no id");
+    } else if (!rec_id_number(tensor->id, number)) {
+        (void)rec_fail_found(&job, REC_E_MISMATCH, REC_UNKNOWN, "an id of Burn (13, 10 or 36 characters)", "`%.100s`",
+                             tensor->id);
+    }
+    return lr_job_end(&job);
 }
 
 void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])

@@ -584,6 +584,7 @@ static void begin_read(rec_job *job, const rec_tensor *tensor)
 {
     const char *file = tensor->record->origin.file;
     lr_job_begin(job, tensor->record->context, "read", *file ? file : NULL);
+    job->progress.total = tensor->data->size;
 }
 
 static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)

@@ -147,13 +147,6 @@ REC_API int32_t rec_job_set_adapter(rec_job *job, const char *adapter);
  * another name for a foreign model. A writer stores it in its file. Borrowed; never NULL. */
 REC_API const char *rec_job_adapter(const rec_job *job);
 
-/** Room for a parameter id of Burn 0.15 or later, with its NUL. */
-#define REC_ID_ROOM 16
-/** Converts an id of Burn 0.15 or later from a number to text. @param text room for REC_ID_ROOM. @return text. */
-REC_API const char *rec_id_text(uint64_t number, char *text);
-/** Converts an id of any version of Burn from text to a number. Ids with one number name one parameter.
- * @param number (out). @return 1, or 0 if it is not an id of Burn. */
-REC_API int32_t rec_id_number(const char *id, uint64_t *number);
 /** @return 1 if a Rust field of this name needs the prefix r#, else 0. */
 REC_API int32_t rec_is_rust_word(const char *name, uint64_t length);
 

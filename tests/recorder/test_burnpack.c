@@ -817,6 +817,31 @@ static void any_allocation_may_fail(void **state)
     free(model.data);
 }
 
+static void test_tensor_id_number(void **state)
+{
+    static const struct {
+        const char *id;
+        rec_status status;
+        uint64_t number;
+    } cases[] = {{"hvi2jt56aurte", REC_OK, UINT64_C(15543989013465130127)},
+                 {"000g40o40k", REC_OK, UINT64_C(0x050403020100)},
+                 {"03020100-0504-0706-FFFF-ffffffffffff", REC_OK, UINT64_C(0x0607040500010203)},
+                 {"mine", REC_E_MISMATCH, 7},
+                 {NULL, REC_E_NOT_FOUND, 7}};
+    const float number = 1;
+    rec_record *record = rec_record_new(NULL);
+    (void)state;
+    assert_int_equal(rec_set_f32(record, "w", &number, 0, NULL), REC_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t found = 7;
+        assert_int_equal(rec_set_id(record, "w", cases[i].id), REC_OK);
+        assert_int_equal(rec_tensor_id_number(rec_tensor_at(record, "w"), &found), cases[i].status);
+        assert_true(found == cases[i].number);
+    }
+    assert_string_equal(rec_error_message(), "the tensor has no id");
+    rec_record_free(record);
+}
+
 static void ids_are_numbers_and_back(void **state)
 {
     static const uint64_t numbers[] = {0,         1, 255, UINT64_C(0x0123456789abcdef), UINT64_C(15543989013465130127),
@@ -835,6 +860,11 @@ static void ids_are_numbers_and_back(void **state)
     assert_int_equal(rec_id_number("hvi2jt56aurte0", &back), 0);
     assert_int_equal(rec_id_number("Hvi2jt56aurte", &back), 0);
     assert_int_equal(rec_id_number("", &back), 0);
+    /* The other two forms, as Burnpack files have them. */
+    assert_int_equal(rec_id_number("000g40o40k", &back), 1);
+    assert_true(back == UINT64_C(0x050403020100));
+    assert_int_equal(rec_id_number("03020100-0504-0706-ffff-ffffffffffff", &back), 1);
+    assert_true(back == UINT64_C(0x0607040500010203));
     assert_true(rec_is_rust_word("type", 4) && !rec_is_rust_word("types", 5) && !rec_is_rust_word("", 0));
 }
 
@@ -855,6 +885,7 @@ int main(void)
         cmocka_unit_test(a_state_that_no_earlier_burn_had_is_refused_elsewhere),
         cmocka_unit_test(a_float_takes_the_least_width_that_keeps_it),
         cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(test_tensor_id_number),
         cmocka_unit_test(ids_are_numbers_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -457,6 +457,7 @@ static void test_editing(void **state)
 {
     static const float numbers[1] = {1};
     static const uint64_t shape[1] = {1}, none[1] = {0};
+    static const char *const paths[1] = {"b"};
     rec_scalar nil = {.kind = REC_KIND_NIL};
     rec_tensor_spec spec = {
         .size = sizeof spec, .dtype = REC_DTYPE_U8, .ownership = REC_COPY, .data = "", .data_size = 1};
@@ -488,6 +489,10 @@ static void test_editing(void **state)
     STATUS(rec_set_tensor, NULL, "a", &spec);
     STATUS(rec_set_tensor, record, NULL, &spec);
     STATUS(rec_set_tensor, record, "a", NULL);
+    STATUS(rec_set_tensors, NULL, paths, &spec, 1, 0);
+    STATUS(rec_set_tensors, record, NULL, &spec, 1, 0);
+    STATUS(rec_set_tensors, record, paths, NULL, 1, 0);
+    ALLOWED(rec_set_tensors, record, NULL, NULL, 0, 0);
     STATUS(rec_set_f32, NULL, "a", numbers, 1, shape);
     STATUS(rec_set_f32, record, NULL, numbers, 1, shape);
     STATUS(rec_set_f32, record, "a", NULL, 1, shape);
@@ -528,6 +533,11 @@ static void test_tensors(void **state)
     NEUTRAL(0, rec_tensor_nbytes, NULL);
     ALLOWED(rec_tensor_release, NULL, 0, 1);
     NEUTRAL(NULL, rec_tensor_id, NULL);
+    STATUS(rec_tensor_id_number, NULL, &size);
+    STATUS(rec_tensor_id_number, tensor, NULL);
+    EACH(false, [0] == '\0', rec_id_text, 1, NULL);
+    NEUTRAL(0, rec_id_number, NULL, &size);
+    NEUTRAL(0, rec_id_number, "0000000000000", NULL);
     NEUTRAL(0, rec_tensor_is_parameter, NULL);
     NEUTRAL(0, rec_tensor_assumed, NULL);
     NEUTRAL(REC_UNKNOWN, rec_tensor_offset, NULL);
@@ -581,6 +591,13 @@ static void test_recorders(void **state)
     STATUS(rec_recorder_set, NULL, "map", "no");
     STATUS(rec_recorder_set, recorder, NULL, "no");
     STATUS(rec_recorder_set, recorder, "map", NULL);
+    NOTHING(rec_recorder_get, NULL, "map");
+    NOTHING(rec_recorder_get, recorder, NULL);
+    STATUS(rec_recorder_unset, NULL, "map");
+    STATUS(rec_recorder_unset, recorder, NULL);
+    SILENT(rec_recorder_set_progress, NULL, ignore_progress, user);
+    ALLOWED(rec_recorder_set_progress, recorder, ignore_progress, NULL);
+    NOTHING(rec_recorder_copy, NULL);
     NOTHING(rec_recorder_path, NULL, "a");
     NOTHING(rec_recorder_path, recorder, NULL);
     NOTHING(rec_load, NULL, file);

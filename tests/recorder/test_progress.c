@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -161,6 +162,133 @@ static void progress_goes_forward_to_its_total(void **state)
         free(path);
         rec_close_recorder(recorder);
     }
+}
+
+typedef struct bar {
+    uint64_t calls, done, total;
+    uint32_t phase, phases;
+    char steps[64];
+    bool broken;
+} bar;
+
+/* The whole never goes back, and its total and the number of phases never change. */
+static int32_t watch_whole(void *user, const rec_progress *p)
+{
+    bar *b = user;
+    b->broken = b->broken || p->overall_done < b->done || p->overall_done > p->overall_total || p->phase < b->phase ||
+                p->phase > p->phases || (b->calls && (p->overall_total != b->total || p->phases != b->phases));
+    if (p->phase != b->phase) {
+        size_t used = strlen(b->steps);
+        (void)snprintf(b->steps + used, sizeof b->steps - used, "%s%s", used ? " " : "", p->step);
+    }
+    b->calls++;
+    b->done = p->overall_done;
+    b->total = p->overall_total;
+    b->phase = p->phase;
+    b->phases = p->phases;
+    return 0;
+}
+
+static void assert_bar(const bar *b, const char *steps, bool ends)
+{
+    assert_true(b->calls > 0);
+    assert_false(b->broken);
+    assert_string_equal(b->steps, steps);
+    if (ends) {
+        assert_int_equal(b->done, b->total);
+    }
+}
+
+static void test_whole_of_phases(void **state)
+{
+    static const struct {
+        const char *check, *save, *convert;
+    } cases[] = {
+        {"yes", "write check", "read write check"}, {"no", "write", "read write"}, {"auto", "write", "read write"}};
+    scene *s = *state;
+    for (size_t i = 0; i < 3; i++) {
+        rec_recorder *from = open_in(s, "NamedMpk"), *to = open_in(s, "Burnpack");
+        char *in = scratch_path(s->folder, "in.mpk"), *out = scratch_path(s->folder, "out.bpk");
+        bar b = {0};
+        rec_record *record;
+        assert_int_equal(rec_recorder_set(from, "check", cases[i].check), REC_OK);
+        assert_int_equal(rec_recorder_set(to, "check", cases[i].check), REC_OK);
+        rec_recorder_set_progress(from, watch_whole, &b);
+        assert_int_equal(rec_save(from, s->record, in), REC_OK);
+        assert_bar(&b, cases[i].save, true);
+        b = (bar){0};
+        record = rec_load(from, in);
+        assert_bar(&b, "read", true);
+        rec_record_free(record);
+        b = (bar){0};
+        assert_int_equal(rec_convert(from, in, to, out, NULL), REC_OK);
+        assert_bar(&b, cases[i].convert, true);
+        rec_close_recorder(from);
+        rec_close_recorder(to);
+        free(in);
+        free(out);
+    }
+}
+
+/* A recorder's callback takes the place of the context's, also in its copy; NULL brings that back. */
+static void test_callback_of_recorder(void **state)
+{
+    scene *s = *state;
+    rec_recorder *one = open_in(s, "NamedMpk"), *copy, *other = open_in(s, "NamedMpk");
+    char *path = scratch_path(s->folder, "one.mpk");
+    bar b = {0};
+    watch_until(s, REC_UNKNOWN);
+    rec_recorder_set_progress(one, watch_whole, &b);
+    assert_int_equal(rec_save(one, s->record, path), REC_OK);
+    assert_true(b.calls > 0 && s->watcher.calls == 0);
+    copy = rec_recorder_copy(one);
+    b = (bar){0};
+    assert_int_equal(rec_save(copy, s->record, path), REC_OK);
+    assert_true(b.calls > 0 && s->watcher.calls == 0);
+    b = (bar){0};
+    assert_int_equal(rec_save(other, s->record, path), REC_OK);
+    assert_true(b.calls == 0 && s->watcher.calls > 0);
+    s->watcher.calls = 0;
+    rec_recorder_set_progress(one, NULL, NULL);
+    assert_int_equal(rec_save(one, s->record, path), REC_OK);
+    assert_true(b.calls == 0 && s->watcher.calls > 0);
+    rec_context_set_progress(s->context, NULL, NULL);
+    rec_close_recorder(one);
+    rec_close_recorder(copy);
+    rec_close_recorder(other);
+    free(path);
+}
+
+static int32_t give_zeros(void *user, uint64_t offset, void *target, uint64_t size)
+{
+    (void)user;
+    (void)offset;
+    memset(target, 0, (size_t)size);
+    return 0;
+}
+
+/* The bytes of a tensor that are made on access are counted. */
+static void test_progress_of_a_tensor(void **state)
+{
+    scene *s = *state;
+    uint64_t shape[] = {(uint64_t)5 << 20}, size;
+    rec_tensor_spec spec = {.size = sizeof spec,
+                            .dtype = REC_DTYPE_F32,
+                            .rank = 1,
+                            .ownership = REC_PRODUCE,
+                            .shape = shape,
+                            .data_size = (uint64_t)20 << 20,
+                            .produce = give_zeros};
+    assert_int_equal(rec_set_tensor(s->record, "made", &spec), REC_OK);
+    watch_until(s, REC_UNKNOWN);
+    assert_non_null(rec_tensor_bytes(rec_tensor_at(s->record, "made"), &size));
+    assert_true(s->watcher.calls >= 4);
+    assert_false(s->watcher.broken);
+    assert_string_equal(s->watcher.operation, "read");
+    assert_int_equal(s->watcher.total, size);
+    assert_true(s->watcher.done >= (uint64_t)16 << 20);
+    rec_context_set_progress(s->context, NULL, NULL);
+    assert_int_equal(rec_remove(s->record, "made"), REC_OK);
 }
 
 static void a_load_is_cancelled_at_every_call(void **state)
@@ -363,6 +491,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(progress_goes_forward_to_its_total, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_whole_of_phases, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_callback_of_recorder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_progress_of_a_tensor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_load_is_cancelled_at_every_call, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_save_cancelled_at_any_call_leaves_the_old_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_conversion_is_cancelled_in_both_its_halves, set_up, tear_down),

@@ -82,9 +82,10 @@ REC_API const char *rec_status_name(rec_status status);
 /** An unknown offset or count. */
 #define REC_UNKNOWN UINT64_MAX
 
-/* The last error of the calling thread. A public function that fails sets it (a NULL handle keeps an earlier error),
- * one that succeeds clears it, getters do not change it. The strings are valid until the thread's next call that can
- * fail, and "" if they do not apply. Other threads and callbacks do not change them. */
+/* The last error of the calling thread. A function that fails sets it and one that succeeds clears it; getters and
+ * functions that free, close or release leave it alone. Of a chain the first error is kept: a call that fails because a
+ * handle is NULL does not replace an error. The strings are valid until the thread's next call that can fail, and "" if
+ * they do not apply. Other threads and callbacks do not change them. */
 
 /** @return the status of the last operation. */
 REC_API rec_status rec_error_status(void);
@@ -98,14 +99,25 @@ REC_API uint64_t rec_error_offset(void);
 REC_API uint32_t rec_error_line(void);
 /** @return the path in the record, "layers.0.weight". */
 REC_API const char *rec_error_path(void);
-/** @return what was expected. */
+/** @return what was expected; this and what was found are set whenever the message has "expected …, found …". */
 REC_API const char *rec_error_expected(void);
 /** @return what was found. */
 REC_API const char *rec_error_found(void);
 /** @return what to do. */
 REC_API const char *rec_error_hint(void);
-/** @return the errno of a failed system call (REC_E_IO, REC_E_NOT_FOUND for a file, REC_E_MEMORY), else 0. */
+/** @return the errno of the system call or of the program's function that failed, else 0. So REC_E_NOT_FOUND with an
+ * errno is a missing file, and without one a missing key, recorder, section or plugin. */
 REC_API int32_t rec_error_errno(void);
+
+/** An error with its report, to be kept or handed to another thread. */
+typedef struct rec_error rec_error;
+/** Copies the calling thread's last error and report (of a success the report), which stay. @return to be freed; NULL
+ * if out of memory, which leaves the last error alone too. */
+REC_API rec_error *rec_error_copy(void);
+/** Makes a copy the calling thread's last error and report, for the getters. NULL is ignored. */
+REC_API void rec_error_restore(const rec_error *error);
+/** NULL is ignored. */
+REC_API void rec_error_free(rec_error *error);
 
 /** The kind of a note. */
 enum {
@@ -254,7 +266,8 @@ static inline rec_limits rec_limits_default(void)
 }
 
 /**
- * Creates a context without a configuration file.
+ * Creates a context without a configuration file: what libraries and bindings use, so that no user's INI file changes
+ * what they load.
  * @param allocator copied; NULL: malloc.
  * @return the context, to be freed; NULL if out of memory.
  */
@@ -316,6 +329,9 @@ REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
 /** Enables or disables paths with a scheme (https://host/model.safetensors), which source plugins open (NULL: in the
  * default context). @param yes 1 or 0; the default is the INI file's `sources`, else 1, in a setuid program 0. */
 REC_API rec_status rec_context_set_sources(rec_context *context, int32_t yes);
+/** Sets the directory with Burn's types and the profiles (`modules/`, `profiles/`) instead of LIBRECORD_DATA or the
+ * installed one, before a context (NULL: the default one) is used. @param folder absolute, copied; NULL: as before. */
+REC_API rec_status rec_context_set_data(rec_context *context, const char *folder);
 /** Adds an absolute directory before the others of a context (NULL: the default one). Plugins are opened at the next
  * lookup. */
 REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
@@ -616,6 +632,12 @@ REC_API rec_status rec_set_value(rec_record *record, const char *path, const rec
 REC_API rec_status rec_clear(rec_record *record, const char *path);
 /** Removes a value; later list items move up. REC_E_NOT_FOUND if it is missing. */
 REC_API rec_status rec_remove(rec_record *record, const char *path);
+/** Moves a value with all below it to another path, or renames it: an entry that stays in its map keeps its place.
+ * Later items of a list that it leaves move up. Missing levels of `to` are created. Takes constant time for each level.
+ * @return REC_E_NOT_FOUND: nothing is at `from`; REC_E_ARGUMENT: something is at `to`, or `to` is below `from`. */
+REC_API rec_status rec_move(rec_record *record, const char *from, const char *to);
+/** Inserts nil into a list before the item at a path, for a setter after it: that item and later ones move down. */
+REC_API rec_status rec_insert(rec_record *record, const char *path);
 
 /** The owner of the bytes passed to `rec_set_tensor`. */
 enum {
@@ -1027,8 +1049,9 @@ REC_API uint64_t rec_profile_count(rec_context *context);
 /** @return profile `index`, sorted by name, or NULL. A NULL `context` is the default one. */
 REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
 
-/** A model family that matches the tensors of a foreign file. Strings live as long as the list, and are "" if they do
- * not apply. */
+/** The model families that match the tensors of a foreign file. */
+typedef struct rec_families rec_families;
+/** One of them. Strings live as long as the list, and are "" if they do not apply. */
 typedef struct rec_family {
     uint32_t size;       /**< sizeof(rec_family) of the library */
     int32_t fits;        /**< 1: all tensors belong to the family, in its shapes; 0: nearly, see `but` */
@@ -1042,7 +1065,9 @@ typedef struct rec_family {
  * the tensors do not distinguish them; if none does, the list has those that nearly match.
  * @param record loaded without an adapter. @param path of its file, to find the configuration; NULL: none. @param
  * count (out) @return the list, to be freed with rec_free() even if empty; NULL with an error. */
-REC_API rec_family *rec_record_families(const rec_record *record, const char *path, uint64_t *count);
+REC_API rec_families *rec_record_families(const rec_record *record, const char *path, uint64_t *count);
+/** @return family `index` of the list, or NULL. */
+REC_API const rec_family *rec_families_get(const rec_families *families, uint64_t index);
 
 /** Recognises a file by content and name, also inside a codec. @param context NULL: the default one. @return the
  * plugin's name, borrowed from the context; NULL with an error. */

@@ -17,11 +17,16 @@ static char *put(char **at, const char *text)
     return put;
 }
 
+struct rec_families {
+    uint64_t count;
+    rec_family at[];
+};
+
 /* The list and its texts as one block, which rec_free() frees. NULL: the job has failed. */
-static rec_family *as_block(rec_job *job, const lr_families *found)
+static rec_families *as_block(rec_job *job, const lr_families *found)
 {
-    size_t size = sizeof(rec_family);
-    rec_family *list;
+    size_t size = sizeof(rec_families);
+    rec_families *list;
     char *text;
     for (uint64_t i = 0; i < found->count; i++) {
         const lr_family *f = &found->at[i];
@@ -34,25 +39,26 @@ static rec_family *as_block(rec_job *job, const lr_families *found)
         return NULL;
     }
     memset(list, 0, size);
-    text = (char *)(list + found->count + 1);
+    list->count = found->count;
+    text = (char *)(list->at + found->count);
     for (uint64_t i = 0; i < found->count; i++) {
         const lr_family *f = &found->at[i];
-        list[i] = (rec_family){.size = sizeof(rec_family), .fits = found->fits};
-        list[i].profile = put(&text, f->profile);
-        list[i].name = put(&text, f->name);
-        list[i].others = put(&text, f->others);
-        list[i].select = put(&text, f->select);
-        list[i].but = put(&text, f->but);
+        list->at[i] = (rec_family){.size = sizeof(rec_family), .fits = found->fits};
+        list->at[i].profile = put(&text, f->profile);
+        list->at[i].name = put(&text, f->name);
+        list->at[i].others = put(&text, f->others);
+        list->at[i].select = put(&text, f->select);
+        list->at[i].but = put(&text, f->but);
     }
     return list;
 }
 
-rec_family *rec_record_families(const rec_record *record, const char *path, uint64_t *count)
+rec_families *rec_record_families(const rec_record *record, const char *path, uint64_t *count)
 {
     rec_job job;
     lr_variables numbers;
     lr_families found = {0};
-    rec_family *list = NULL;
+    rec_families *list = NULL;
     if (LR_NULL(record) || LR_NULL(count)) {
         return NULL;
     }
@@ -72,6 +78,11 @@ rec_family *rec_record_families(const rec_record *record, const char *path, uint
         *count = 0;
     }
     return list;
+}
+
+const rec_family *rec_families_get(const rec_families *families, uint64_t index)
+{
+    return families && index < families->count ? &families->at[index] : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------- choosing -- */

@@ -232,6 +232,7 @@ struct rec_context {
     int32_t plugins; /**< REC_PLUGINS_… */
     uint64_t spill; /**< what is inflated or made of a file's numbers goes to a temporary file from so many bytes on; 0:
                        never */
+    char *data;     /**< the directory of modules and profiles; may be NULL */
     bool sources;   /**< paths with a scheme are opened by plugins */
     rec_progress_fn progress;
     void *progress_user;

@@ -154,6 +154,27 @@ void lr_error_print(char *target, size_t room, const char *format, va_list args)
 
 enum { PATH_SHOWN = 160 };
 
+/* Copies a part of a text, as much as fits. */
+static void copy_part(char *target, size_t room, const char *from, size_t length)
+{
+    length = length < room ? length : boundary(from, room - 1);
+    memcpy(target, from, length);
+    target[length] = '\0';
+}
+
+/* Fills in what was expected and found from a text that has both: of several lines the first. */
+static void split_found(lr_error *error)
+{
+    static const char word[] = "expected ", and[] = ", found ";
+    const char *expected = strstr(error->what, word), *found = expected ? strstr(expected, and) : NULL;
+    if (found && !error->expected[0] && found < expected + strcspn(expected, "\n")) {
+        expected += sizeof word - 1;
+        copy_part(error->expected, sizeof error->expected, expected, (size_t)(found - expected));
+        found += sizeof and - 1;
+        copy_part(error->found, sizeof error->found, found, strcspn(found, "\n"));
+    }
+}
+
 /* FILE: line N: PATH: WHAT, or FILE: byte N: PATH: WHAT; then the hint, each of its lines indented. */
 static void compose(lr_error *error)
 {
@@ -161,6 +182,7 @@ static void compose(lr_error *error)
     size_t room = sizeof error->message;
     char digits[32];
     int n = 0;
+    split_found(error);
 #define APPEND(...)                          \
     do {                                     \
         n = snprintf(at, room, __VA_ARGS__); \
@@ -246,6 +268,56 @@ void lr_publish_ok(void)
     lr_report_publish(NULL, 0);
     lr_error_clear(&last_error);
 }
+
+/* ------------------------------------------------------------------------------------------------------ copies -- */
+
+struct rec_error {
+    lr_error error;
+    lr_report *report;
+    uint64_t notes;
+};
+
+/* NULL: there are no notes, or no memory for them. */
+static lr_report *copy_report(const lr_report *from)
+{
+    lr_report *report = from ? lr_report_new() : NULL;
+    for (uint64_t i = 0; report && i < from->count; i++) {
+        lr_report_add(report, &from->notes[i]);
+    }
+    return report;
+}
+
+rec_error *rec_error_copy(void)
+{
+    rec_error *copy = malloc(sizeof *copy);
+    if (!copy) {
+        return NULL;
+    }
+    *copy = (rec_error){.error = last_error, .report = copy_report(last_report), .notes = last_notes};
+    if (last_report && (!copy->report || copy->report->count < last_report->count)) {
+        rec_error_free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+void rec_error_restore(const rec_error *error)
+{
+    if (error) {
+        lr_report_publish(copy_report(error->report), error->notes);
+        last_error = error->error;
+    }
+}
+
+void rec_error_free(rec_error *error)
+{
+    if (error) {
+        lr_report_free(error->report);
+        free(error);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------------- getters -- */
 
 rec_status rec_error_status(void)
 {

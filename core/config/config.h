@@ -68,7 +68,10 @@ int32_t lr_config_find(rec_job *job, char **path);
 /** Judges a file that the environment leads to. If this process has the rights of another user than the one who
  *  started it (sudo, doas, pkexec, set-user-ID), fails unless root and its own user alone can change the file. */
 int32_t lr_config_judge(rec_job *job, const char *path);
-/** The same for a file of librecord's data: those that were installed with librecord are not judged. */
+/** Returns the directory of librecord's data (modules/, profiles/) that the context or LIBRECORD_DATA names; NULL:
+ * none, and the installed one counts (data.c). */
+const char *lr_config_data(const rec_context *context);
+/** As lr_config_judge() for a file of librecord's data: those that were installed with librecord are not judged. */
 int32_t lr_config_judge_data(rec_job *job, const char *path);
 
 const char *lr_config_file(const lr_config *config);        /**< "" if none was read */
@@ -199,7 +202,7 @@ typedef struct lr_ini_files {
     const char **files; /**< their paths */
     uint64_t count;
 } lr_ini_files;
-/** Lists them in the directory LIBRECORD_DATA/`kind`, which may not exist. Without LIBRECORD_DATA, lists those of the
+/** Lists them in the directory lr_config_data()/`kind`, which may not exist. Without it, lists those of the
  *  installed directory or, if there are none, those in the library. @param kind "modules" or "profiles". @param arena
  *  holds the paths. */
 int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_ini_files *data);

@@ -80,6 +80,7 @@ void lr_context_release(rec_context *context)
     }
     (void)pthread_mutex_destroy(&context->lock);
     memory = context->allocator;
+    lr_release(&memory, context->data);
     lr_release(&memory, context);
 }
 
@@ -300,4 +301,22 @@ rec_status rec_context_set_spill(rec_context *context, uint64_t bytes)
     context->spill = bytes == REC_UNKNOWN ? 0 : bytes ? bytes : 1;
     lr_publish_ok();
     return REC_OK;
+}
+
+rec_status rec_context_set_data(rec_context *context, const char *folder)
+{
+    rec_job job;
+    char *copy = NULL;
+    lr_job_open(&job, context, "set", NULL);
+    if (folder && *folder != '/') {
+        (void)rec_fail_found(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the absolute path of a directory", "\"%.200s\"",
+                             folder);
+    } else if (folder && !lr_job_failed(&job) && !(copy = lr_strdup(job.allocator, folder))) {
+        (void)lr_fail_memory(&job, strlen(folder) + 1);
+    }
+    if (!lr_job_failed(&job)) {
+        lr_release(job.allocator, job.context->data);
+        job.context->data = copy;
+    }
+    return lr_job_end(&job);
 }

@@ -116,9 +116,8 @@ static int32_t list_builtin(lister *l, const char *kind)
 
 int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_ini_files *data)
 {
-    const char *given = secure_getenv("LIBRECORD_DATA");
+    const char *given = lr_config_data(job->context);
     lister l = {.job = job, .arena = arena, .data = data};
-    given = given && *given ? given : NULL;
     *data = (lr_ini_files){.folder = join(&l, given ? given : LR_DATA_DIR, "/", kind)};
     data->files = lr_arena_alloc(arena, FILES_MOST * sizeof *data->files, sizeof *data->files);
     if (!data->files) {

@@ -61,10 +61,21 @@ int32_t lr_config_judge(rec_job *job, const char *path)
     return job->error.status;
 }
 
+/* The folder that the environment names, where it counts; or NULL. */
+static const char *data_named(const rec_context *context)
+{
+    const char *data = context && context->data ? NULL : secure_getenv("LIBRECORD_DATA");
+    return data && *data ? data : NULL;
+}
+
+const char *lr_config_data(const rec_context *context)
+{
+    return context && context->data ? context->data : data_named(context);
+}
+
 int32_t lr_config_judge_data(rec_job *job, const char *path)
 {
-    const char *data = secure_getenv("LIBRECORD_DATA");
-    return data && *data ? lr_config_judge(job, path) : job->error.status;
+    return data_named(job->context) ? lr_config_judge(job, path) : job->error.status;
 }
 
 /* @param path (out) NULL if there is no such file. A home that this user may not search counts as one without: it is no

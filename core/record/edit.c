@@ -341,35 +341,30 @@ rec_status rec_clear(rec_record *record, const char *path)
     return lr_edit_end(&e);
 }
 
-rec_status rec_remove(rec_record *record, const char *path)
+/* The value at a path and what it is in; its name is in `part`. NULL: the job has failed. */
+static rec_value *find(edit *e, const char *path, rec_value **parent, uint64_t *length)
 {
-    edit e;
-    rec_value *parent, *value;
     const char *rest = path;
-    uint64_t length;
-    if (LR_NULL(record) || LR_NULL(path)) {
-        return REC_E_ARGUMENT;
+    rec_value *value;
+    *parent = &e->record->root;
+    if (lr_job_failed(&e->job)) {
+        return NULL;
     }
-    parent = &record->root;
-    lr_edit_begin(&e, record, path);
-    if (lr_job_failed(&e.job)) {
-        return lr_edit_end(&e);
+    while (*parent && (rest = lr_path_split(rest, e->part, length)) != NULL) {
+        *parent = lr_child(*parent, e->part, *length);
     }
-    if (!*path) {
-        (void)rec_fail(&e.job, REC_E_ARGUMENT, REC_UNKNOWN, "the root cannot be removed");
-        return lr_edit_end(&e);
-    }
-    while (parent && (rest = lr_path_split(rest, e.part, &length)) != NULL) {
-        parent = lr_child(parent, e.part, length);
-    }
-    value = parent ? lr_child(parent, e.part, length) : NULL;
+    value = *parent ? lr_child(*parent, e->part, *length) : NULL;
     if (!value) {
-        (void)lr_fail_no_key(&e.job, record, path);
-        return lr_edit_end(&e);
+        (void)lr_fail_no_key(&e->job, e->record, path);
     }
-    forget(value);
+    return value;
+}
+
+/* Closes the place of a value that is forgotten or elsewhere now. */
+static void take_out(edit *e, const char *path, rec_value *parent, rec_value *value)
+{
     if (parent->kind == REC_KIND_MAP) {
-        lr_map_remove(record, parent->v.map, (lr_entry *)((char *)value - offsetof(lr_entry, value)));
+        lr_map_remove(e->record, parent->v.map, lr_entry_of(value));
         parent->bits = 0;
     } else if (parent->kind == REC_KIND_LIST) {
         lr_list *list = parent->v.list;
@@ -377,7 +372,138 @@ rec_status rec_remove(rec_record *record, const char *path)
         memmove(&list->items[index], &list->items[index + 1], (size_t)(list->count - index - 1) * sizeof *list->items);
         list->count--;
     } else {
-        (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "the payload of a variant cannot be removed");
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the payload of a variant cannot be removed");
+    }
+}
+
+rec_status rec_remove(rec_record *record, const char *path)
+{
+    edit e;
+    rec_value *parent, *value;
+    uint64_t length;
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
+    lr_edit_begin(&e, record, path);
+    if (!*path) {
+        (void)rec_fail(&e.job, REC_E_ARGUMENT, REC_UNKNOWN, "the root cannot be removed");
+    }
+    value = find(&e, path, &parent, &length);
+    if (value) {
+        forget(value);
+        take_out(&e, path, parent, value);
+    }
+    return lr_edit_end(&e);
+}
+
+/* Whether both paths end in one level, whose last part `to` has in `part` then. */
+static bool share_level(edit *e, const char *from, const char *to, uint64_t *length)
+{
+    const char *a = lr_path_last(from, strlen(from)), *b = lr_path_last(to, strlen(to));
+    bool share = a - from == b - to && memcmp(from, to, (size_t)(a - from)) == 0;
+    if (share) {
+        (void)lr_path_split(b, e->part, length);
+    }
+    return share;
+}
+
+/* Gives an entry another name in its place. */
+static void rename_entry(edit *e, rec_value *parent, rec_value *value, uint64_t length)
+{
+    rec_value key;
+    if (lr_string(&e->record->arena, e->part, length, &key)) {
+        lr_map_rename(parent->v.map, lr_entry_of(value), key);
+        parent->bits = 0;
+        parent->length = 0;
+    } else {
+        (void)lr_edit_no_memory(e);
+    }
+}
+
+/* Whether the path `to` leads through a value. */
+static bool leads_through(edit *e, const char *to, const rec_value *value)
+{
+    const rec_value *at = &e->record->root;
+    uint64_t length;
+    while (at && at != value && to) {
+        to = lr_path_split(to, e->part, &length);
+        at = lr_child(at, e->part, length);
+    }
+    return at == value;
+}
+
+static bool can_move(edit *e, const char *from, const char *to, const rec_value *parent, const rec_value *value)
+{
+    const rec_value *there = lr_at(e->record, to);
+    if (leads_through(e, to, value)) {
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, from, "`%.200s` is this value, or below it", to);
+    } else if (there) {
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, to, "there is %s here already", lr_kind_words(there->kind));
+        rec_fail_hint(&e->job, "Remove it first: rec_remove().");
+    } else if (parent->kind == REC_KIND_VARIANT) {
+        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, from, "the payload of a variant cannot be moved");
+    }
+    return !lr_job_failed(&e->job);
+}
+
+static void move(edit *e, const char *from, const char *to)
+{
+    uint64_t length;
+    rec_value *parent, *value = find(e, from, &parent, &length), *place;
+    if (!value || !can_move(e, from, to, parent, value)) {
+        return;
+    }
+    if (parent->kind == REC_KIND_MAP && share_level(e, from, to, &length)) {
+        rename_entry(e, parent, value, length);
+        return;
+    }
+    place = make_place(e, to);
+    value = place ? find(e, from, &parent, &length) : NULL; /* the new place may have moved it */
+    if (value) {
+        *place = *value;
+        *value = lr_nil(REC_FORM_UNKNOWN);
+        take_out(e, from, parent, value);
+    }
+}
+
+rec_status rec_move(rec_record *record, const char *from, const char *to)
+{
+    edit e;
+    if (LR_NULL(record) || LR_NULL(from) || LR_NULL(to)) {
+        return REC_E_ARGUMENT;
+    }
+    lr_edit_begin(&e, record, strlen(from) > strlen(to) ? from : to);
+    if (!*from || !*to) {
+        (void)rec_fail(&e.job, REC_E_ARGUMENT, REC_UNKNOWN, "the root cannot be moved");
+    } else if (!lr_job_failed(&e.job)) {
+        move(&e, from, to);
+    }
+    return lr_edit_end(&e);
+}
+
+rec_status rec_insert(rec_record *record, const char *path)
+{
+    edit e;
+    rec_value *parent, *value;
+    uint64_t length, index;
+    if (LR_NULL(record) || LR_NULL(path)) {
+        return REC_E_ARGUMENT;
+    }
+    lr_edit_begin(&e, record, path);
+    value = find(&e, path, &parent, &length);
+    if (value && parent->kind != REC_KIND_LIST) {
+        (void)lr_fail_path(&e.job, REC_E_ARGUMENT, path, "expected an index of a list, found a name in %s",
+                           lr_kind_words(parent->kind));
+    } else if (value) {
+        lr_list *list = parent->v.list;
+        index = (uint64_t)(value - list->items);
+        if (!lr_list_append(&record->arena, list)) {
+            (void)lr_edit_no_memory(&e);
+        } else {
+            memmove(&list->items[index + 1], &list->items[index],
+                    (size_t)(list->count - index - 1) * sizeof *list->items);
+            list->items[index] = lr_nil(REC_FORM_UNKNOWN);
+        }
     }
     return lr_edit_end(&e);
 }

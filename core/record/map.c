@@ -216,6 +216,19 @@ static void leave_index(lr_map *map, const lr_entry *entry)
     index->slots[gap] = 0;
 }
 
+void lr_map_rename(lr_map *map, lr_entry *entry, rec_value key)
+{
+    rec_scalar scalar = lr_to_scalar(&key);
+    uint64_t slot;
+    if (map->index) {
+        leave_index(map, entry);
+    }
+    entry->key = key;
+    if (map->index && !find_slot(map, &scalar, &slot)) {
+        map->index->slots[slot] = (uint32_t)(entry - map->index->base) + 1;
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------- holes -- */
 
 /* Copies the entries without holes to `target`, which may be the same array. */

@@ -193,6 +193,8 @@ bool lr_map_index(lr_arena *arena, lr_map *map, lr_entry **twice);
 /** Takes an entry of the map out, in constant time on the average. It is an edit: pointers to the map's values are
  * void. */
 void lr_map_remove(rec_record *record, lr_map *map, lr_entry *entry);
+/** Gives an entry another key, which the map lacks, in its place. */
+void lr_map_rename(lr_map *map, lr_entry *entry, rec_value key);
 /** How many entries there are, also if there are holes. */
 uint64_t lr_map_count(const lr_map *map);
 /** Makes `entries` and `count` of a map good to be read; of all maps of a record. Values that were handed out stay

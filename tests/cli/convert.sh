@@ -135,7 +135,7 @@ record: expected a whole number from 0 to 9 for the option level, found \`99\`
 END
 fails "an option that the recorder lacks" convert --option lvl=9 0.18.0/mnist.mpk "$scratch/bad.mpk.gz" <<END
 record: NamedMpkGz has no option \`lvl\`
-  Its options: map, data, decode, sync, check, clamp, modules, layout, level, trailing
+  Its options: as, map, data, decode, sync, check, clamp, modules, layout, level, trailing
 END
 check "after a mistake there is no file" [ ! -e "$scratch/bad.mpk.gz" ]
 fails "a folder that is not there" convert 0.18.0/mnist.mpk "$scratch/none/x.mpk" <<END

@@ -91,7 +91,7 @@ record: 0.21.0/tiny-full.mpk.gz: byte 0: expected a MessagePack map, found 0x1f 
 END
 fails "an option that the recorder lacks" info --from mpk --from-option level=1 0.21.0/tiny-full.mpk <<END
 record: NamedMpk has no option \`level\`
-  Its options: map, data, decode, sync, check, clamp, modules, layout, trailing
+  Its options: as, map, data, decode, sync, check, clamp, modules, layout, trailing
 END
 
 # ---------------------------------------------------------------------------------------------------- several files --

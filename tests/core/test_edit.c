@@ -329,6 +329,134 @@ static void removing_needs_no_memory(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------ moving -- */
+
+static void assert_leaves(const rec_record *record, const char *expected)
+{
+    char text[512] = "";
+    size_t used = 0;
+    const char *path;
+    const rec_value *value;
+    rec_iterator *iterator = rec_iterate(record);
+    while ((value = rec_iterator_next(iterator, &path))) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s=%d", used ? " " : "", path,
+                                 rec_value_kind(value) == REC_KIND_NIL ? -1 : (int)rec_value_scalar(value).v.u);
+    }
+    rec_iterator_free(iterator);
+    assert_string_equal(text, expected);
+}
+
+static rec_record *make_tree(void)
+{
+    static const char *const paths[] = {"a.x", "a.y", "b", "l.0.w", "l.1.w", "l.2.w"};
+    rec_record *record = rec_record_new(meter_context);
+    assert_non_null(record);
+    for (uint64_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_int_equal(rec_set_uint(record, paths[i], i), REC_OK);
+    }
+    return record;
+}
+
+static void test_move(void **state)
+{
+    static const struct {
+        const char *from, *to, *leaves;
+    } cases[] = {
+        {"a", "c", "c.x=0 c.y=1 b=2 l.0.w=3 l.1.w=4 l.2.w=5"}, /* renamed in its place */
+        {"a.x", "a.z.w", "a.y=1 a.z.w=0 b=2 l.0.w=3 l.1.w=4 l.2.w=5"},
+        {"a.y", "y", "a.x=0 b=2 l.0.w=3 l.1.w=4 l.2.w=5 y=1"},
+        {"b", "l.3", "a.x=0 a.y=1 l.0.w=3 l.1.w=4 l.2.w=5 l.3=2"},
+        {"l.0", "a.l", "a.x=0 a.y=1 a.l.w=3 b=2 l.0.w=4 l.1.w=5"},
+        {"l.0", "l.2.z", "a.x=0 a.y=1 b=2 l.0.w=4 l.1.w=5 l.1.z.w=3"},
+        {"l", "a\\.b", "a.x=0 a.y=1 b=2 a\\.b.0.w=3 a\\.b.1.w=4 a\\.b.2.w=5"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_record *record = make_tree();
+        if (rec_move(record, cases[i].from, cases[i].to) != REC_OK) {
+            fail_msg("%s", rec_error_message());
+        }
+        assert_leaves(record, cases[i].leaves);
+        rec_record_free(record);
+    }
+}
+
+static void test_wrong_move(void **state)
+{
+    static const struct {
+        const char *from, *to;
+        rec_status status;
+        const char *message;
+    } cases[] = {
+        {"none", "c", REC_E_NOT_FOUND, "none: the record has no such key"},
+        {"a", "b", REC_E_ARGUMENT, "b: there is an unsigned integer here already"},
+        {"a", "a", REC_E_ARGUMENT, "a: `a` is this value, or below it"},
+        {"a", "a.z", REC_E_ARGUMENT, "a: `a.z` is this value, or below it"},
+        {"a", "a.x.z", REC_E_ARGUMENT, "a: `a.x.z` is this value, or below it"},
+        {"back\\slash", "back\\\\slash.z", REC_E_ARGUMENT, "is this value, or below it"},
+        {"a", "b.z", REC_E_ARGUMENT, "b.z: `z` cannot be put into an unsigned integer"},
+        {"a", "l.9", REC_E_ARGUMENT, "l.9: "},
+        {"", "c", REC_E_ARGUMENT, "the root cannot be moved"},
+        {"a", "", REC_E_ARGUMENT, "the root cannot be moved"},
+    };
+    rec_record *record = make_tree();
+    (void)state;
+    assert_int_equal(rec_set_empty(record, "back\\slash", REC_KIND_MAP), REC_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rec_status status = rec_move(record, cases[i].from, cases[i].to);
+        if (cases[i].message[0] == 'l' && status == REC_OK) { /* setters take it too: the list becomes a map */
+            assert_int_equal(rec_move(record, "l.9", "a"), REC_OK);
+            continue;
+        }
+        assert_int_equal(status, cases[i].status);
+        if (!strstr(rec_error_message(), cases[i].message)) {
+            fail_msg("%s", rec_error_message());
+        }
+    }
+    rec_record_free(record);
+}
+
+/* Names stay known in maps with an index, whatever is renamed. */
+static void test_rename_many(void **state)
+{
+    model m;
+    rec_record *record = make(&m, 1000);
+    char name[64];
+    (void)state;
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 1000; i++) {
+            char from[64];
+            (void)snprintf(from, sizeof from, round ? "m.r%u_%u" : "m.layers of some length: %u", round ? round : i, i);
+            (void)snprintf(name, sizeof name, "m.r%u_%u", round + 1, i);
+            assert_int_equal(rec_move(record, from, name), REC_OK);
+            assert_null(rec_value_at(record, from));
+        }
+    }
+    for (unsigned i = 0; i < 1000; i++) {
+        (void)snprintf(name, sizeof name, "m.r3_%u", i);
+        assert_int_equal(rec_value_scalar(rec_value_at(record, name)).v.u, 2 * i);
+        assert_string_equal(rec_value_key(rec_value_at(record, "m"), i).text, name + 2);
+    }
+    assert_int_equal(rec_value_count(rec_value_at(record, "m")), 1000);
+    rec_record_free(record);
+    free(m.keys);
+}
+
+static void test_insert(void **state)
+{
+    rec_record *record = make_tree();
+    (void)state;
+    assert_int_equal(rec_insert(record, "l.1"), REC_OK);
+    assert_int_equal(rec_set_uint(record, "l.1.w", 9), REC_OK);
+    assert_int_equal(rec_insert(record, "l.0"), REC_OK);
+    assert_leaves(record, "a.x=0 a.y=1 b=2 l.0=-1 l.1.w=3 l.2.w=9 l.3.w=4 l.4.w=5");
+    assert_int_equal(rec_insert(record, "l.5"), REC_E_NOT_FOUND);
+    assert_int_equal(rec_insert(record, "a.x"), REC_E_ARGUMENT);
+    assert_string_equal(rec_error_message(), "a.x: expected an index of a list, found a name in a map");
+    assert_string_equal(rec_error_found(), "a name in a map");
+    rec_record_free(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +465,10 @@ int main(void)
         cmocka_unit_test(a_map_that_stays_as_large_takes_no_more_memory),
         cmocka_unit_test(many_threads_may_read_what_was_edited),
         cmocka_unit_test(removing_needs_no_memory),
+        cmocka_unit_test(test_move),
+        cmocka_unit_test(test_wrong_move),
+        cmocka_unit_test(test_rename_many),
+        cmocka_unit_test(test_insert),
     };
     return cmocka_run_group_tests_name("editing", tests, meter_set_up, meter_tear_down);
 }

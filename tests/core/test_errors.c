@@ -68,10 +68,22 @@ static const char *but_for_the_item(const char *message)
     return at && strncmp(message, "FILE: a.", 8) == 0 ? at : message;
 }
 
+/* A message with what was expected and found gives both to the getters. */
+static void check_parts(const char *path)
+{
+    const char *what = strstr(rec_error_message(), "expected "), *found = what ? strstr(what, ", found ") : NULL;
+    if (found && found < what + strcspn(what, "\n") &&
+        (!*rec_error_expected() || !*rec_error_found() || !strstr(rec_error_message(), rec_error_expected()))) {
+        fail_msg("%s: expected \"%s\", found \"%s\" of: %s", path, rec_error_expected(), rec_error_found(),
+                 rec_error_message());
+    }
+}
+
 /* The message as the table has it. @return whether it fits; else both are printed. */
 static int same_message(const char *path, const char *name, const char *how, const char *expected)
 {
     char found[6000];
+    check_parts(path);
     unname(rec_error_message(), name, found, sizeof found - 1);
     (void)strcat(found, "\n");
     if (strcmp(but_for_the_item(found), but_for_the_item(expected)) == 0) {

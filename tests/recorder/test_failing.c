@@ -538,7 +538,7 @@ static char *families_of(rec_context *context, const void *what)
     words w = {.used = 0};
     char key[128];
     rec_record *record = rec_record_new(context);
-    rec_family *families = NULL;
+    rec_families *families = NULL;
     uint64_t count = 0;
     bool well = record != NULL;
     for (size_t i = 0; well && i < sizeof keys / sizeof *keys; i++) {
@@ -556,7 +556,7 @@ static char *families_of(rec_context *context, const void *what)
     families = well ? rec_record_families(record, "model.safetensors", &count) : NULL;
     well = well && rec_error_status() == REC_OK;
     for (uint64_t i = 0; well && i < count; i++) {
-        say(&w, "%s %s\n", families[i].name, families[i].but);
+        say(&w, "%s %s\n", rec_families_get(families, i)->name, rec_families_get(families, i)->but);
     }
     rec_free(families);
     rec_record_free(record);

@@ -349,6 +349,10 @@ static void test_contexts(void **state)
     NEUTRAL(-1, rec_precision_from_name, NULL);
     STATUS(rec_limits_init, NULL);
     ALLOWED(rec_context_set_sources, NULL, 1);
+    ALLOWED(rec_context_set_data, NULL, "/");
+    ALLOWED(rec_context_set_data, context, NULL);
+    ALLOWED(rec_error_restore, NULL);
+    ALLOWED(rec_error_free, NULL);
     ALLOWED(rec_context_new, NULL);
     ALLOWED(rec_config_open, NULL);
     ALLOWED(rec_context_free, NULL);
@@ -484,6 +488,11 @@ static void test_editing(void **state)
     STATUS(rec_set_value, record, "a", NULL);
     STATUS(rec_clear, NULL, "name");
     STATUS(rec_clear, record, NULL);
+    STATUS(rec_move, NULL, "name", "other");
+    STATUS(rec_move, record, NULL, "other");
+    STATUS(rec_move, record, "name", NULL);
+    STATUS(rec_insert, NULL, "list.0");
+    STATUS(rec_insert, record, NULL);
     STATUS(rec_remove, NULL, "name");
     STATUS(rec_remove, record, NULL);
     STATUS(rec_set_tensor, NULL, "a", &spec);
@@ -722,6 +731,7 @@ static void test_types(void **state)
     NOTHING(rec_record_families, NULL, file, &families);
     ALLOWED(rec_record_families, record, NULL, &families);
     NOTHING(rec_record_families, record, file, NULL);
+    NEUTRAL(NULL, rec_families_get, NULL, 0);
     STATUS(rec_types_add_file, NULL, file);
     STATUS(rec_types_add_file, types, NULL);
     STATUS(rec_types_add_rust, NULL, "struct A;", "a");

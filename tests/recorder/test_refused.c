@@ -127,11 +127,11 @@ static void options_have_their_values(void **state)
         {"layout", "burn-0.", "expected keep, or one of burn-0.7 to burn-0.23, for the option layout, found `burn-0.`"},
         {"layout", "Burn", "expected keep, or one of burn-0.7 to burn-0.23, for the option layout, found `Burn`"},
         {"renam", "a => b",
-         "NamedMpk has no option `renam`\n  Its options: map, data, decode, sync, check, clamp, modules, layout, "
+         "NamedMpk has no option `renam`\n  Its options: as, map, data, decode, sync, check, clamp, modules, layout, "
          "trailing\n  "
          "The load argument `rename` has nearly that name."},
         {"level", "1",
-         "NamedMpk has no option `level`\n  Its options: map, data, decode, sync, check, clamp, modules, layout, "
+         "NamedMpk has no option `level`\n  Its options: as, map, data, decode, sync, check, clamp, modules, layout, "
          "trailing"},
     };
     scene s;

@@ -843,7 +843,7 @@ static void a_load_argument_that_is_misspelt_is_told(void **state)
     assert_int_equal(rec_recorder_set(r, "adpater", "none"), REC_E_ARGUMENT);
     assert_string_equal(rec_error_message(),
                         "NamedMpk has no option `adpater`\n"
-                        "  Its options: map, data, decode, sync, check, clamp, modules, layout, trailing\n"
+                        "  Its options: as, map, data, decode, sync, check, clamp, modules, layout, trailing\n"
                         "  The load argument `adapter` has nearly that name.");
     rec_close_recorder(r);
 }

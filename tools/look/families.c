@@ -12,7 +12,7 @@ static void find_whole(session *s, const char *path, families *f)
     rec_recorder *recorder = index ? tool_session_look(s) : NULL;
     rec_record *record = recorder ? rec_load(recorder, index) : NULL;
     uint64_t count = 0;
-    rec_family *found = record ? rec_record_families(record, index, &count) : NULL;
+    rec_families *found = record ? rec_record_families(record, index, &count) : NULL;
 
     if (found && count) { /* a set that cannot be read, or is of no family, is another matter */
         rec_free(f->at);
@@ -35,7 +35,7 @@ void tool_families_find(session *s, const rec_record *record, const char *path, 
     }
     f->at = rec_record_families(record, strcmp(path, "-") == 0 ? NULL : tool_name_opened(path), &f->count);
     f->failed = f->at ? NULL : xstrdup(rec_error_message());
-    if (!f->failed && !(f->count && f->at[0].fits)) {
+    if (!f->failed && !(f->count && rec_families_get(f->at, 0)->fits)) {
         find_whole(s, path, f);
     }
 }
@@ -67,7 +67,7 @@ static void put_options(text *t, const rec_family *f)
 void tool_families_text(const families *f, text *t)
 {
     for (uint64_t i = 0; i < f->count; i++) {
-        const rec_family *one = &f->at[i];
+        const rec_family *one = rec_families_get(f->at, i);
         tool_text_put(t, i ? " or " : "");
         tool_text_put(t, one->fits ? "" : "nearly ");
         put(t, one->name);
@@ -86,7 +86,7 @@ void tool_families_text(const families *f, text *t)
         tool_text_put(t, ", as a part of ");
         put(t, f->whole);
     }
-    if (f->count > 1 && f->at[0].fits) {
+    if (f->count > 1 && rec_families_get(f->at, 0)->fits) {
         tool_text_put(t, "; its config.json, with model_type, would tell");
     }
 }
@@ -95,7 +95,7 @@ void tool_json_families(json *j, const char *key, const families *f)
 {
     tool_json_array(j, key);
     for (uint64_t i = 0; i < f->count; i++) {
-        const rec_family *one = &f->at[i];
+        const rec_family *one = rec_families_get(f->at, i);
         tool_json_object(j, NULL);
         tool_json_string(j, "name", one->name);
         tool_json_string(j, "profile", one->profile);

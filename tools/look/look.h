@@ -43,7 +43,7 @@ void tool_text_nameless(text *t, const rec_record *record, const char *path);
 
 /* The families of models that a foreign file may be of. */
 typedef struct families {
-    rec_family *at; /* NULL: it is no foreign file, or it failed */
+    rec_families *at; /* NULL: it is no foreign file, or it failed */
     uint64_t count;
     char *failed; /* why they could not be found, or NULL */
     char *whole;  /* the index of the files that the file is one of, if it is they that are of a family; or NULL */

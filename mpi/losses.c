@@ -50,7 +50,7 @@ void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note)
     keep(notes, (head){.count = note->count, .kind = note->kind}, note->path, note->text);
 }
 
-void lr_mpi_lost(void *losses, const rec_loss *loss)
+void lr_mpi_lost(void *losses, const rec_conversion_loss *loss)
 {
     keep(losses, (head){.count = loss->count, .kind = loss->kind, .dtype = loss->dtype, .whole = loss->whole != 0},
          loss->path, "");
@@ -152,12 +152,12 @@ static bool tell_sums(const char *all, size_t size, void (*tell)(void *user, con
     }
     for (size_t i = 0; i < count; i++) {
         const entry *e = &entries[i];
-        const rec_loss loss = {
+        const rec_conversion_loss loss = {
             .size = sizeof loss, .kind = e->h.kind, .dtype = e->h.dtype, .count = e->sum + e->most, .path = e->path};
         char text[128];
         const rec_note note = {
             .size = sizeof note, .kind = loss.kind, .count = loss.count, .path = loss.path, .text = text};
-        if (loss.count && rec_loss_text(&loss, text, sizeof text) == REC_OK) {
+        if (loss.count && rec_conversion_loss_text(&loss, text, sizeof text) == REC_OK) {
             tell(user, &note);
         }
     }

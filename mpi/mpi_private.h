@@ -84,7 +84,7 @@ void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note);
 /** Reports each note unchanged. */
 void lr_mpi_tell(const lr_mpi_told *notes, void (*tell)(void *user, const rec_note *note), void *user);
 /** For rec_window.lost, with an lr_mpi_told: keeps a loss. */
-void lr_mpi_lost(void *losses, const rec_loss *loss);
+void lr_mpi_lost(void *losses, const rec_conversion_loss *loss);
 /** Keeps losses that an earlier lr_mpi_told stored. @return false: invalid bytes, or out of memory. */
 bool lr_mpi_lost_before(lr_mpi_told *losses, const char *bytes, size_t size);
 /** Adds up the losses of all ranks and tells rank 0 of them, in the order in which they were first kept. Frees them. */

@@ -53,7 +53,7 @@ int32_t lr_mpi_saving_patch(void *saving, uint64_t offset, const void *data, uin
     return error;
 }
 
-static void lost(void *user, const rec_loss *loss)
+static void lost(void *user, const rec_conversion_loss *loss)
 {
     lr_mpi_lost(&((lr_mpi_saving *)user)->losses, loss);
 }

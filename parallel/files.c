@@ -25,7 +25,7 @@ rec_status rec_files_look(rec_recorder *recorder, const char *path, void **files
     }
     *files = NULL;
     *size = 0;
-    lr_job_begin(&job, recorder->context, "look at", path);
+    lr_recorder_job(&job, recorder, "look at", path);
     seen = lr_seen_begin(&job);
     if (seen) {
         rec_status status;
@@ -48,7 +48,7 @@ rec_status rec_files_show(rec_recorder *recorder, const void *files, uint64_t si
     if (LR_NULL(recorder) || (size && LR_NULL(files))) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "look at", NULL);
+    lr_recorder_job(&job, recorder, "look at", NULL);
     (void)lr_seen_show(&job, files, size);
     return lr_job_end(&job);
 }
@@ -61,7 +61,7 @@ rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_recorder 
     if (LR_NULL(from) || LR_NULL(in) || LR_NULL(to) || LR_NULL(out)) {
         return NULL;
     }
-    lr_job_begin(&job, from->context, "load", in);
+    lr_recorder_job(&job, to->progress ? to : from, "load", in);
     record = lr_load_for(&job, from, in, to, out, &plan);
     if (record && plan) { /* what it is made of lives on with it */
         record = lr_watch_judge(&job, false) == REC_OK ? rec_record_copy(record) : NULL;

@@ -10,7 +10,7 @@
 /* What the struct is at least: its first version. */
 #define WINDOW_LEAST sizeof(rec_window)
 #define FILLING_LEAST sizeof(rec_filling)
-#define LOSS_LEAST (offsetof(rec_loss, path) + sizeof(const char *))
+#define LOSS_LEAST (offsetof(rec_conversion_loss, path) + sizeof(const char *))
 
 /* They are put into names. */
 static bool are_sane(const char *letters)
@@ -24,13 +24,14 @@ static bool is_sane(const rec_window *w)
     return w->size >= WINDOW_LEAST && w->size <= LR_STRUCT_MOST && are_sane(w->letters) && w->from <= w->to;
 }
 
-rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room)
+rec_status rec_conversion_loss_text(const rec_conversion_loss *loss, char *text, uint64_t room)
 {
     if (LR_NULL(loss) || LR_NULL(text)) {
         return REC_E_ARGUMENT;
     }
     if (loss->size < LOSS_LEAST || !room || (loss->kind != REC_NOTE_OVERFLOW && loss->kind != REC_NOTE_CLAMPED)) {
-        return lr_publish(REC_E_ARGUMENT, "rec_loss_text: it is not a loss, or there is no room for its words");
+        return lr_publish(REC_E_ARGUMENT,
+                          "rec_conversion_loss_text: it is not a loss, or there is no room for its words");
     }
     lr_loss_text(loss->kind, loss->dtype, loss->count, text, (size_t)room);
     return REC_OK;
@@ -41,12 +42,12 @@ static void tell_lost(const lr_parallel *self, rec_job *job, const lr_loss *loss
 {
     const rec_window *window = self->user;
     char place[512];
-    const rec_loss told = {.size = sizeof told,
-                           .kind = loss->kind,
-                           .dtype = loss->dtype,
-                           .whole = !loss->part,
-                           .count = loss->count,
-                           .path = lr_place_text(place, sizeof place, loss->path)};
+    const rec_conversion_loss told = {.size = sizeof told,
+                                      .kind = loss->kind,
+                                      .dtype = loss->dtype,
+                                      .whole = !loss->part,
+                                      .count = loss->count,
+                                      .path = lr_place_text(place, sizeof place, loss->path)};
     lr_call call;
     lr_call_begin(&call, job, LR_CALL_PROGRAM, NULL);
     window->lost(window->user, &told);
@@ -116,7 +117,7 @@ rec_status rec_save_window(rec_recorder *recorder, const rec_record *record, con
         }
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "save", NULL);
+    lr_recorder_job(&job, recorder, "save", NULL);
     (void)save_window(&job, recorder, record, path, window, output, user);
     return lr_job_end(&job);
 }
@@ -139,7 +140,7 @@ rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_f
     if (LR_NULL(recorder) || LR_NULL(path) || LR_NULL(filling) || LR_NULL(fill)) {
         return REC_E_ARGUMENT;
     }
-    lr_job_begin(&job, recorder->context, "save", path);
+    lr_recorder_job(&job, recorder, "save", path);
     if (!*path) {
         (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
     } else if (!can_be_filled(filling)) {

@@ -46,17 +46,17 @@ REC_API rec_record *rec_load_for(rec_recorder *from, const char *in, const rec_r
 /* ------------------------------------------------------------------------------------------------------- saving -- */
 
 /** The number of values changed by the conversion of one tensor. */
-typedef struct rec_loss {
-    uint32_t size;    /**< sizeof(rec_loss) of the library */
+typedef struct rec_conversion_loss {
+    uint32_t size;    /**< sizeof(rec_conversion_loss) of the library */
     int32_t kind;     /**< REC_NOTE_OVERFLOW or REC_NOTE_CLAMPED */
     rec_dtype dtype;  /**< the new element type */
     int32_t whole;    /**< 1: counted in the whole tensor; 0: in its part within the window */
     uint64_t count;   /**< values */
     const char *path; /**< of the tensor; lives as long as the call */
-} rec_loss;
+} rec_conversion_loss;
 /** Describes a loss like a report: "1,234 values were too large for f16 and became infinite". @param text `room` bytes,
  * NUL-terminated. @return REC_E_ARGUMENT for an invalid loss. */
-REC_API rec_status rec_loss_text(const rec_loss *loss, char *text, uint64_t room);
+REC_API rec_status rec_conversion_loss_text(const rec_conversion_loss *loss, char *text, uint64_t room);
 
 /** An output file. Most saves write one; a sharded model has its shards first and its index last. */
 typedef struct rec_file {
@@ -81,7 +81,7 @@ typedef struct rec_window {
     /** Called with the losses of tensors, which are then not in the report. If only data in the window were converted,
      * the counts of all windows add up; a `whole` tensor is reported by each window that has bytes of it. NULL: the
      * report has them. */
-    void (*lost)(void *user, const rec_loss *loss);
+    void (*lost)(void *user, const rec_conversion_loss *loss);
     void *user;          /**< for `lost` and `file` */
     const char *letters; /**< in the names of shards with a stem (rec_filling), or NULL */
     /** Called with each file when the save is done, in the order of their bytes. May be NULL. */

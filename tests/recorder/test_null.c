@@ -584,7 +584,7 @@ static void test_recorders(void **state)
     rec_window window = {.size = sizeof window};
     const rec_file one = {.size = 0};
     const rec_filling filling = {.size = sizeof filling, .files = &one, .count = 1};
-    const rec_loss loss = {.size = sizeof loss, .kind = REC_NOTE_OVERFLOW, .count = 1, .path = ""};
+    const rec_conversion_loss loss = {.size = sizeof loss, .kind = REC_NOTE_OVERFLOW, .count = 1, .path = ""};
     char words[64];
     void *user = &input;
     void *data;
@@ -631,8 +631,8 @@ static void test_recorders(void **state)
     STATUS(rec_save_window, recorder, record, "a.mpk", NULL, &output, user);
     ALLOWED(rec_save_window, recorder, record, "a.mpk", &window, NULL, user);
     ALLOWED(rec_save_window, recorder, record, "a.mpk", &window, &output, NULL);
-    STATUS(rec_loss_text, NULL, words, sizeof words);
-    STATUS(rec_loss_text, &loss, NULL, sizeof words);
+    STATUS(rec_conversion_loss_text, NULL, words, sizeof words);
+    STATUS(rec_conversion_loss_text, &loss, NULL, sizeof words);
     STATUS(rec_files_look, NULL, "a.mpk", &data, &size);
     STATUS(rec_files_look, recorder, NULL, &data, &size);
     STATUS(rec_files_look, recorder, "a.mpk", NULL, &size);

@@ -315,7 +315,7 @@ static void what_is_outside_is_not_made(void **state)
 
 static uint64_t lost_in_parts;
 
-static void lost(void *user, const rec_loss *loss)
+static void lost(void *user, const rec_conversion_loss *loss)
 {
     assert_ptr_equal(user, &lost_in_parts);
     assert_int_equal(loss->size, sizeof *loss);
@@ -339,23 +339,23 @@ static void losses_have_words(void **state)
         {REC_NOTE_CLAMPED, REC_DTYPE_I16, 1, "1 integer did not fit i16 and took its nearest limit"},
         {REC_NOTE_CLAMPED, REC_DTYPE_I8, 2, "2 integers did not fit i8 and took its nearest limit"},
     };
-    rec_loss loss = {.size = sizeof loss, .path = ""};
+    rec_conversion_loss loss = {.size = sizeof loss, .path = ""};
     char text[128];
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         loss.kind = cases[i].kind;
         loss.dtype = cases[i].dtype;
         loss.count = cases[i].count;
-        assert_int_equal(rec_loss_text(&loss, text, sizeof text), REC_OK);
+        assert_int_equal(rec_conversion_loss_text(&loss, text, sizeof text), REC_OK);
         assert_string_equal(text, cases[i].text);
     }
-    assert_int_equal(rec_loss_text(&loss, text, 5), REC_OK);
+    assert_int_equal(rec_conversion_loss_text(&loss, text, 5), REC_OK);
     assert_string_equal(text, "2 in");
-    assert_int_equal(rec_loss_text(&loss, text, 0), REC_E_ARGUMENT);
+    assert_int_equal(rec_conversion_loss_text(&loss, text, 0), REC_E_ARGUMENT);
     loss.size = 8;
-    assert_int_equal(rec_loss_text(&loss, text, sizeof text), REC_E_ARGUMENT);
-    loss = (rec_loss){.size = sizeof loss, .kind = REC_NOTE_DROPPED};
-    assert_int_equal(rec_loss_text(&loss, text, sizeof text), REC_E_ARGUMENT);
+    assert_int_equal(rec_conversion_loss_text(&loss, text, sizeof text), REC_E_ARGUMENT);
+    loss = (rec_conversion_loss){.size = sizeof loss, .kind = REC_NOTE_DROPPED};
+    assert_int_equal(rec_conversion_loss_text(&loss, text, sizeof text), REC_E_ARGUMENT);
 }
 
 static void losses_sum_up(void **state)

@@ -54,6 +54,13 @@ static void print_rate(uint64_t done, uint64_t bytes)
     }
 }
 
+/* Of the whole operation, which does not go back, where that is known. */
+static double percent(const rec_progress *progress, uint64_t bytes)
+{
+    return progress->overall_done ? 100.0 * (double)progress->overall_done / (double)progress->overall_total
+                                  : 100.0 * (double)progress->done / (double)bytes;
+}
+
 static int32_t on_progress(void *user, const rec_progress *progress)
 {
     char done[NUMBER_ROOM], total[NUMBER_ROOM];
@@ -74,11 +81,16 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     if (bytes == REC_UNKNOWN || bytes == 0) {
         bytes = all;
     }
-    if (bytes < progress->done || bytes == 0) {
-        fprintf(stderr, "%s: %s", progress->operation, tool_sized(progress->done, done));
+    if (progress->phases > 1) {
+        fprintf(stderr, "%s, %s: ", progress->operation, progress->step);
     } else {
-        fprintf(stderr, "%s: %s of %s, %.0f %%", progress->operation, tool_sized(progress->done, done),
-                tool_sized(bytes, total), 100.0 * (double)progress->done / (double)bytes);
+        fprintf(stderr, "%s: ", progress->operation);
+    }
+    if (bytes < progress->done || bytes == 0) {
+        fputs(tool_sized(progress->done, done), stderr);
+    } else {
+        fprintf(stderr, "%s of %s, %.0f %%", tool_sized(progress->done, done), tool_sized(bytes, total),
+                percent(progress, bytes));
     }
     print_rate(progress->done, bytes);
     (void)fflush(stderr);

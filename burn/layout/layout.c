@@ -112,7 +112,7 @@ const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank
     if (!tensor) {
         return NULL;
     }
-    tensor->role = LR_ROLE_TENSOR;
+    tensor->role = speaks && !bare ? LR_ROLE_PARAMETER : LR_ROLE_TENSOR;
     tensor->elements = elements;
     tensor->rank = rank;
     if (speaks || bare) {

@@ -477,7 +477,8 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
                         : layout->elements == REC_FIELD_BOOLS ? "bools"
                                                               : "floats");
     }
-    if (layout->role == LR_ROLE_PARAMETER && layout->elements != REC_FIELD_FLOATS && w->job->burn.minor < INTS_SINCE) {
+    if (!w->tensors && layout->role == LR_ROLE_PARAMETER && layout->elements != REC_FIELD_FLOATS &&
+        w->job->burn.minor < INTS_SINCE) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                         "Burn 0.%d has no parameters of integers or bools: 0.%d is the first", (int)w->job->burn.minor,
                         INTS_SINCE);

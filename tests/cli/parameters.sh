@@ -51,6 +51,22 @@ for format in pt npz gguf bpk; do
     status_is "$format: its type says what it is" 0
     check "$format: with its type it is bare again" [ "$(parameters back.json)" = 1 ]
 done
+
+# -------------------------------------------------------------------- modules that an import recognises by their shapes
+python3 - net.safetensors <<'END' || exit 99
+import json, struct, sys
+text = json.dumps({"l.weight": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]},
+                   "l.bias": {"dtype": "F32", "shape": [2], "data_offsets": [8, 16]}}).encode()
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + bytes(16))
+END
+for type in '' 'nn::Linear<B>'; do
+    run convert -y ${type:+--type "$type" --select l} net.safetensors net.bpk
+    status_is "bpk: an import${type:+ with its type} is written" 0
+    check "bpk: its tensors are parameters" sh -c '! grep -q "no parameter" "$1"' - "$scratch/err"
+    run info net.bpk
+    check "bpk: with ids" grep -q 'parameter ids of 13' "$scratch/out"
+done
+
 run convert -y mixed.json mixed.safetensors
 check "safetensors: no note says that it is not kept" sh -c '! grep -q "no parameter" "$1"' - "$scratch/err"
 run convert -q -y mixed.safetensors back.json

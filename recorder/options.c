@@ -107,7 +107,14 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     if (!option) {
         return fail_no_option(job, plugin, name);
     }
-    return lr_option_check(option, value, why, sizeof why) ? REC_OK : fail_value(job, name, why, value);
+    if (lr_option_check(option, value, why, sizeof why)) {
+        return REC_OK;
+    }
+    (void)fail_value(job, name, why, value);
+    if (option->type == REC_OPTION_INT && strchr("KMG", value[strspn(value, "0123456789")])) {
+        rec_fail_hint(job, "Write the number without a unit.");
+    }
+    return job->error.status;
 }
 
 int32_t lr_recorder_check(rec_job *job, const rec_recorder *r, const rec_plugin *plugin)

@@ -38,13 +38,16 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
     const lr_config *config = r->context->config;
     const lr_recorder_section *section;
     bool keeps = r->precision == REC_PRECISION_CONFIGURED;
+    uint32_t line = 0;
     r->precision = keeps ? REC_PRECISION_DEFAULT : r->precision;
-    if ((lr_name_same(name, "Default") || lr_name_same(name, "DefaultFileRecorder")) && lr_config_recorder(config)) {
-        name = lr_config_recorder(config);
+    if (lr_name_same(name, "Default") || lr_name_same(name, "DefaultFileRecorder")) {
+        const char *configured = lr_config_recorder(config, &line);
+        name = configured ? configured : name;
     }
     section = lr_config_find_recorder(config, name);
     if (section) {
         name = section->plugin;
+        line = section->plugin_line;
         if (r->precision == REC_PRECISION_DEFAULT) {
             r->precision = section->precision;
         }
@@ -52,8 +55,8 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
     if (!is_auto(name)) {
         r->plugin = lr_registry_find(job, name);
         if (!r->plugin) {
-            if (section) {
-                lr_job_locate(job, job->error.status, lr_config_file(config), section->plugin_line);
+            if (line) {
+                lr_job_locate(job, job->error.status, lr_config_file(config), line);
             }
             return job->error.status;
         }

@@ -139,9 +139,11 @@ static int32_t read_line(reader *r, const char *value, lr_look *look)
     for (uint32_t i = 0; i < look->rank && look->regex; i++) {
         const lr_size *size = &look->sizes[i];
         if (size->kind >= LR_SIZE_NAME && r->looks->names[size->name][0] >= 'a' && !lr_regex_groups(look->regex)) {
-            return lr_fail_location(r->job, r->place,
-                                    "%s has the size \"%s\", and its pattern no group that says of what", r->key,
-                                    r->looks->names[size->name]);
+            (void)lr_fail_location(r->job, r->place,
+                                   "%s has the size \"%s\" for each match of a group, and its pattern has no group",
+                                   r->key, r->looks->names[size->name]);
+            rec_fail_hint(r->job, "Write it in capitals if it is one number for all keys.");
+            return r->job->error.status;
         }
     }
     return r->job->error.status;

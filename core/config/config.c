@@ -30,8 +30,9 @@ const char *lr_config_file(const lr_config *config)
     return config->file;
 }
 
-const char *lr_config_recorder(const lr_config *config)
+const char *lr_config_recorder(const lr_config *config, uint32_t *line)
 {
+    *line = config->values[KEY_RECORDER].line;
     return config->values[KEY_RECORDER].text;
 }
 

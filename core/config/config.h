@@ -74,8 +74,9 @@ const char *lr_config_data(const rec_context *context);
 /** As lr_config_judge() for a file of librecord's data: those that were installed with librecord are not judged. */
 int32_t lr_config_judge_data(rec_job *job, const char *path);
 
-const char *lr_config_file(const lr_config *config);        /**< "" if none was read */
-const char *lr_config_recorder(const lr_config *config);    /**< default recorder's name, NULL if not set */
+const char *lr_config_file(const lr_config *config); /**< "" if none was read */
+/** Returns the default recorder's name, NULL if not set. @param line (out) where it is set, 0 if not. */
+const char *lr_config_recorder(const lr_config *config, uint32_t *line);
 rec_precision lr_config_precision(const lr_config *config); /**< REC_PRECISION_DEFAULT if not set */
 const char *lr_config_plugin_path(const lr_config *config); /**< folders separated by ':', NULL if not set */
 int32_t lr_config_plugins(const lr_config *config);         /**< REC_PLUGINS_…, -1 if not set */

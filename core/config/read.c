@@ -249,6 +249,9 @@ static int32_t unknown_profile_key(lr_config_parser *p, const char *key, uint32_
     lr_suggestion near;
     lr_suggestion_begin(&near, key);
     lr_words_suggest(&near, LR_IN_PROFILE);
+    if (strcmp(key, "extends") == 0 || strcmp(key, "inherits") == 0) {
+        near.best = "include";
+    }
     (void)MISTAKE(p, line, "[profile %s] has no key \"%s\"", p->profile->name, key);
     return lr_config_hint_suggestion(p, &near, lr_words_list(all, sizeof all, LR_IN_PROFILE));
 }

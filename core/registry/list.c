@@ -336,7 +336,9 @@ static void hint_names(rec_job *job, const lr_table *t, const char *name)
     lr_suggestion near;
     lr_suggestion_begin(&near, name);
     for (uint64_t i = 0; i < lr_config_recorder_count(config); i++) {
-        lr_suggestion_try(&near, lr_config_recorder_at(config, i)->name);
+        if (!lr_name_same(lr_config_recorder_at(config, i)->name, name)) {
+            lr_suggestion_try(&near, lr_config_recorder_at(config, i)->name);
+        }
         names_add(&all, lr_config_recorder_at(config, i)->name);
     }
     for (uint64_t i = 0; i < t->file_count; i++) {
@@ -445,6 +447,10 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format)
                            *format ? "no recorder is called \"%s\": what stands before the codec is not a format"
                                    : "no recorder is called \"%s\"",
                            lr_excerpt_text(&brief, name));
+            if (lr_config_find_recorder(job->context->config, name)) {
+                rec_fail_hint(
+                    job, "plugin takes the name of a plugin; [recorder %s] cannot be extended by another one.", name);
+            }
             hint_names(job, l.t, *format ? format : name);
             hint_folders(job, l.t);
         }

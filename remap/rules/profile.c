@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* An include of includes of includes: what stops is a mistake, long before it could take time. */
 enum { DEPTH_MOST = 16, INCLUDES_MOST = 256 };
@@ -155,6 +157,10 @@ static void hint_names(lr_library *library, const search *s)
 static int32_t unknown(lr_library *library, const char *name, const search *s, const char *file, uint32_t line)
 {
     lr_excerpt brief;
+    if (file && lr_name_same(s->except->name, name)) {
+        return lr_fail_line(library->job, REC_E_CONFIG, file, line,
+                            "[profile %s] includes itself, and no other profile has that name", s->except->name);
+    }
     if (file) {
         (void)lr_fail_line(library->job, REC_E_CONFIG, file, line, "unknown profile \"%s\"",
                            lr_excerpt_text(&brief, name));
@@ -287,6 +293,14 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
     if (beside && *path != '/') {
         const char *slash = strrchr(beside, '/');
         path = slash ? join(library, beside, (size_t)(slash - beside), path) : path;
+    }
+    if (path && asker && access(path, R_OK) != 0) {
+        int error = errno;
+        char words[256];
+        (void)lr_fail_line(library->job, REC_E_CONFIG, lr_config_file(asker->config), line, "cannot open %s: %s", path,
+                           lr_errno_words(error, words, sizeof words));
+        (void)lr_job_errno(library->job, error);
+        return NULL;
     }
     return path ? find_in_file(library, path, name, config) : NULL;
 }

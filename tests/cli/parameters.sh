@@ -7,6 +7,8 @@
 set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
+# shellcheck source=tests/cli/make-safetensors.sh
+. "$srcdir/tests/cli/make-safetensors.sh"
 top=$(pwd)/../../..
 case $srcdir in /*) top=$srcdir ;; esac
 data=$top/tests/data/burn
@@ -53,12 +55,10 @@ for format in pt npz gguf bpk; do
 done
 
 # -------------------------------------------------------------------- modules that an import recognises by their shapes
-python3 - net.safetensors <<'END' || exit 99
-import json, struct, sys
-text = json.dumps({"l.weight": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]},
-                   "l.bias": {"dtype": "F32", "shape": [2], "data_offsets": [8, 16]}}).encode()
-open(sys.argv[1], "wb").write(struct.pack("<Q", len(text)) + text + bytes(16))
-END
+st_begin
+st_tensor l.weight '2, 1' 2
+st_tensor l.bias 2 2
+st_end >net.safetensors
 for type in '' 'nn::Linear<B>'; do
     run convert -y ${type:+--type "$type" --select l} net.safetensors net.bpk
     status_is "bpk: an import${type:+ with its type} is written" 0

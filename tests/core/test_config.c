@@ -296,7 +296,7 @@ static void an_empty_file_changes_nothing(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         fixture f = read_text(*state, texts[i]);
         rec_limits limits = rec_limits_default(), same = limits;
-        assert_null(lr_config_recorder(f.config));
+        assert_null(lr_config_recorder(f.config, &(uint32_t){0}));
         assert_null(lr_config_plugin_path(f.config));
         assert_int_equal(lr_config_precision(f.config), REC_PRECISION_DEFAULT);
         assert_int_equal(lr_config_plugins(f.config), -1);
@@ -324,7 +324,7 @@ static void every_key_of_librecord_is_read(void **state)
                                   "depth = 200\n"
                                   "elements = 0\n");
     rec_limits limits = rec_limits_default();
-    assert_string_equal(lr_config_recorder(f.config), "my-llama");
+    assert_string_equal(lr_config_recorder(f.config, &(uint32_t){0}), "my-llama");
     assert_int_equal(lr_config_precision(f.config), REC_PRECISION_HALF);
     assert_string_equal(lr_config_plugin_path(f.config), "/opt/a b:/opt/c;d#e");
     assert_int_equal(lr_config_plugins(f.config), REC_PLUGINS_INSTALLED);
@@ -469,7 +469,7 @@ static void the_example_changes_nothing(void **state)
     }
     assert_memory_equal(&context->limits, &limits, sizeof limits);
     assert_int_equal(context->plugins, REC_PLUGINS_ALL);
-    assert_null(lr_config_recorder(context->config));
+    assert_null(lr_config_recorder(context->config, &(uint32_t){0}));
     assert_int_equal(lr_config_recorder_count(context->config), 0);
     rec_context_free(context);
     free(path);
@@ -492,7 +492,7 @@ static void the_example_is_right_without_its_comment_marks(void **state)
     }
     assert_int_equal(fclose(in) | fclose(out), 0);
     f = read_text(*state, text);
-    assert_non_null(lr_config_recorder(f.config));
+    assert_non_null(lr_config_recorder(f.config, &(uint32_t){0}));
     assert_int_equal(lr_config_precision(f.config), REC_PRECISION_FULL);
     assert_true(lr_config_recorder_count(f.config) > 0);
     release(f);

@@ -394,12 +394,12 @@ static int json_tensor(view *v, const char *key)
     return status;
 }
 
-/* Returns the element type of the numbers: ggml makes those of its blocks in f32. */
+/* Returns the element type of the numbers: schemes make f32 of what they decode. */
 static rec_dtype number_dtype(const rec_tensor *tensor)
 {
     rec_dtype dtype = rec_tensor_dtype(tensor);
     double first;
-    if (dtype == REC_DTYPE_OPAQUE && rec_tensor_count(tensor) > 0 &&
+    if (!rec_dtype_bits(dtype) && rec_tensor_count(tensor) > 0 &&
         rec_tensor_read(tensor, REC_DTYPE_F64, 0, 1, &first) == REC_OK) {
         return REC_DTYPE_F32;
     }

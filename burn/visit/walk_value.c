@@ -377,7 +377,7 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype,
 /* Whether what is written can hold the words of an element type that has more to it than a name. */
 static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
 {
-    if (tensor->numbers && !w->tensors) {
+    if (tensor->numbers && tensor->dtype != REC_DTYPE_QFLOAT && !w->tensors) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s: Burn has no such element type",
                        rec_tensor_dtype_name(tensor));
         rec_fail_hint(w->job, "Convert to a precision: full, half or double make numbers of its elements.");

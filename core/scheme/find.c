@@ -33,13 +33,35 @@ typedef struct finder {
 
 /* ---------------------------------------------------------------------------------------- for scheme plugins -- */
 
-static const rec_part *add_part(rec_siblings *s, rec_tensor *tensor, const char *path)
+/* The name of an element type; Burn's words for that of a quantised tensor. NULL: the job has failed. */
+static const char *type_of(rec_job *job, rec_siblings *s, const rec_tensor *tensor)
+{
+    uint64_t length;
+    char *words;
+    if (tensor->stored != REC_DTYPE_QFLOAT || !tensor->dtype_value) {
+        return rec_tensor_dtype_name(tensor);
+    }
+    length = lr_value_json(tensor->dtype_value, NULL, 0);
+    words = lr_arena_alloc(&s->arena, length + 1, 1);
+    if (!words) {
+        (void)lr_fail_memory(job, length + 1);
+        return NULL;
+    }
+    (void)lr_value_json(tensor->dtype_value, words, length + 1);
+    return words;
+}
+
+static const rec_part *add_part(rec_job *job, rec_siblings *s, rec_tensor *tensor, const char *path)
 {
     rec_part *part = &s->parts[s->found];
+    const char *type = type_of(job, s, tensor);
+    if (!type) {
+        return NULL;
+    }
     *part = (rec_part){.size = sizeof *part,
                        .dtype = tensor->stored,
                        .path = path,
-                       .dtype_name = rec_tensor_dtype_name(tensor),
+                       .dtype_name = type,
                        .rank = tensor->rank,
                        .shape = tensor->shape,
                        .count = tensor->count,
@@ -93,7 +115,7 @@ const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const ch
         (void)lr_fail_memory(job, strlen(path) + 1);
         return NULL;
     }
-    return add_part(s, value->v.tensor, copy);
+    return add_part(job, s, value->v.tensor, copy);
 }
 
 const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const rec_part *part, uint64_t less,
@@ -256,6 +278,9 @@ static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
     first->numbers = l->unsupported ? NULL : make_numbers(f, plugin, l, tensors);
     first->scheme = lr_job_failed(f->job) ? NULL : keep_scheme(f, l);
     for (uint32_t i = 1; i < l->part_count && !lr_job_failed(f->job); i++) {
+        if (tensors[i] == first) {
+            continue; /* another span of it */
+        }
         tensors[i]->part = true;
         tensors[i]->numbers = NULL;
         tensors[i]->scheme = NULL;
@@ -295,7 +320,7 @@ static int32_t on_tensor(finder *f, rec_tensor *tensor, const char *path)
         return REC_OK;
     }
     f->siblings.found = 0;
-    (void)add_part(&f->siblings, tensor, path);
+    (void)add_part(f->job, &f->siblings, tensor, path);
     for (uint32_t i = 0; i < f->scheme_count && !tensor->scheme && !lr_job_failed(f->job); i++) {
         (void)ask(f, f->schemes[i], tensor);
     }

@@ -481,7 +481,7 @@ typedef struct rec_logical {
     uint32_t part_count;                   /**< 0: the scheme does not claim the tensor */
     uint64_t shape[REC_LOGICAL_RANK_MOST]; /**< of the numbers; it need not be that of a part */
     /** The stored tensors it is made of. The first one is the tensor that `claim` was asked about; the others do not
-     * exist any more once the numbers take their place. */
+     * exist any more once the numbers take their place. The first one may be there again, for other spans of it. */
     const rec_part *parts[REC_PARTS_MOST];
     /** Tiles begin at multiples of so many elements: a block, a row of blocks. 1 to REC_STEP_MOST; 0 counts as 1. */
     uint64_t step;

@@ -33,6 +33,19 @@ for name in fp8 nvfp4 mxfp4; do
     status_is "… half rounds the numbers once more" 0
 done
 
+# Burn's own quantised tensors: real Burn made both files.
+run convert -q --precision full "$golden/burn.bpk" burn.full.bpk
+status_is "Burn's quantised tensors become numbers" 0
+run diff --bits burn.full.bpk "$golden/burn.expected.bpk"
+status_is "… which are those of Burn" 0
+run convert -q --threads 1 --no-map --precision full "$golden/burn.bpk" burn.read.bpk
+check "… also on one thread, of a file that is not mapped" cmp burn.full.bpk burn.read.bpk
+run convert -q "$golden/burn.bpk" burn.kept.bpk
+run diff --bits burn.kept.bpk "$golden/burn.bpk"
+status_is "… and without a precision nothing changes" 0
+run show "$golden/burn.bpk" 'tensors.0[0, 0, :1]'
+check "… show has their numbers" grep -q 'qfloat \[1\]' "$scratch/out"
+
 # 2. Rules, adapters and types see the decoded tensor: an FP8 weight is transposed for Burn.
 drop='^(comfy|experts|fnuz|norm|plain|tensor)'
 run convert -q --precision full --drop "$drop" "$golden/fp8.safetensors" fp8.mpk --module '. => Linear'

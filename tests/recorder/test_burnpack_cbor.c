@@ -519,8 +519,8 @@ static const struct {
      true},
     {"{\"value\":\"Q8S\",\"store\":\"Native\",\"mode\":\"Symmetric\",\"tensor\":\"F32\",\"block\":null}", true},
     {"{\"value\":\"Q8S\",\"store\":\"Native\",\"mode\":\"Symmetric\",\"tensor\":null,\"block\":{\"size\":{\"storage\":["
-     "255,1,1,1,"
-     "1],\"len\":5},\"dtype\":\"F16\"}}",
+     "1,1,1,1,"
+     "255],\"len\":5},\"dtype\":\"F16\"}}",
      true},
     {"{\"value\":\"Q8S\",\"store\":\"Native\",\"mode\":\"Symmetric\"}", true},
     {"{\"value\":\"Q8X\",\"param\":\"F32\",\"store\":\"Native\",\"level\":\"Tensor\",\"mode\":\"Symmetric\"}", false},

@@ -37,6 +37,7 @@ typedef struct scheme {
     const char *tensor, *block;           /* the types of the scales of the tensor, and of each block */
     uint64_t packed;                      /* dimension along which the store packs */
     uint64_t storage[DIMENSIONS], length; /* of a block: its size in each dimension, and how many count */
+    bool rectangles;                      /* blocks of several dimensions, in the form of 0.22 */
     bool no_param;                        /* the tensor's scale is of the type that goes without saying */
 } scheme;
 
@@ -60,10 +61,23 @@ static bool is_packed(const scheme *s)
     return strncmp(s->store, "Packed", 6) == 0;
 }
 
-/* Whether it has a form in Burn 0.19 to 0.21: one type of scales, of the tensor or of blocks. */
+/* Whether it has a form in Burn 0.19 to 0.21: one type of scales, of the tensor or of blocks. Their CPU backends take
+ * blocks of several dimensions for runs of elements. */
 static bool has_old_form(const scheme *s)
 {
-    return !(s->tensor && s->block) && strcmp(s->mode, "Symmetric") == 0;
+    return !(s->tensor && s->block) && !s->rectangles && strcmp(s->mode, "Symmetric") == 0;
+}
+
+/* What the form of 0.22 leaves out. */
+static void complete(scheme *s)
+{
+    uint64_t sides = 0;
+    for (uint64_t i = 0; i < s->length && i < DIMENSIONS; i++) {
+        sides += s->storage[i] != 1;
+    }
+    s->rectangles = s->block && (sides > 1 || (sides == 1 && s->storage[s->length - 1] == 1));
+    s->no_param = !s->tensor && !s->block;
+    s->tensor = s->no_param ? "F32" : s->tensor;
 }
 
 /* What Burn 0.22 has for a scheme: no type where it is F32 and there is nothing else. */
@@ -285,9 +299,8 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
     }
     if (seen[PARAM]) {
         *(blocks ? &s->block : &s->tensor) = param;
-    } else if (!s->tensor && !s->block) {
-        s->tensor = "F32";
-        s->no_param = true;
+    } else {
+        complete(s);
     }
     return REC_OK;
 }
@@ -423,9 +436,8 @@ static bool parse_scheme(const char *text, scheme *s)
     }
     if (level) {
         *(blocks ? &s->block : &s->tensor) = param;
-    } else if (!s->tensor && !s->block) {
-        s->tensor = "F32";
-        s->no_param = true;
+    } else {
+        complete(s);
     }
     return true;
 }

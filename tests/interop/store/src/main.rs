@@ -9,11 +9,14 @@
 //!                                  Prints what each would do next: the model after one more step, the next rate
 //!     store resume KIND DIR        loads such files as store write leaves them, and prints that, too
 //!     store again KIND FILE OUT    loads an optimizer's state and saves it again (0.22 on)
+//!     store quantised DIR          quantised tensors as DIR/stored.bpk, their numbers as DIR/numbers.bpk (0.22 on)
 //!     store kinds                  the optimizers and schedulers that there are
 //!
 //! Exit status: 0, 2 for wrong arguments, 3 where Burn refuses the file (its words on stderr).
 mod dump;
 mod models;
+#[cfg(feature = "since_22")]
+mod quantised;
 #[cfg_attr(not(feature = "since_22"), path = "train_21.rs")]
 #[cfg_attr(feature = "since_22", path = "train_22.rs")]
 mod train;
@@ -154,9 +157,11 @@ fn main() {
         ["resume", kind, folder] => train::resume(kind, Path::new(folder)),
         #[cfg(feature = "since_22")]
         ["again", kind, file, out] => train::again(kind, Path::new(file), Path::new(out)),
+        #[cfg(feature = "since_22")]
+        ["quantised", folder] => quantised::write(Path::new(folder)),
         ["kinds"] => train::kinds(),
         _ => {
-            eprintln!("usage: store read CASE HOW FILE | write DIR | resume KIND DIR | again KIND FILE OUT | kinds");
+            eprintln!("usage: store read CASE HOW FILE | write DIR | resume KIND DIR | again KIND FILE OUT | quantised DIR | kinds");
             exit(2)
         }
     }

@@ -153,6 +153,33 @@ int32_t lr_library_each(lr_library *library,
                         int32_t (*call)(void *user, const lr_config *config, const lr_profile_section *section),
                         void *user);
 
+/* Values of a model's configuration (settings.c). */
+
+enum { LR_SETTING_PATH = 512, LR_SETTING_DEPTH = 256 };
+
+/** Receives a value. @param path names and indices of lists with dots. @param listed it is in a list, somewhere. */
+typedef int32_t lr_setting_take(void *user, const char *path, bool listed, const rec_scalar *value);
+
+/** A list or map that is open. */
+typedef struct lr_setting_level {
+    size_t length;  /**< of its own path */
+    uint64_t index; /**< of the next element of a list */
+    bool list;
+} lr_setting_level;
+
+/** The user of lr_setting_visitor, which is given to a plugin that loads a configuration. Zero but for the first ones.
+ */
+typedef struct lr_setting_reader {
+    rec_job *job;
+    lr_setting_take *take;
+    void *user;
+    char path[LR_SETTING_PATH]; /**< of the value that comes next */
+    size_t length;
+    uint32_t depth, lists;
+    lr_setting_level levels[LR_SETTING_DEPTH];
+} lr_setting_reader;
+extern const rec_visitor lr_setting_visitor;
+
 /* Numbers (expression.c, variables.c). */
 
 /** Whether some rule asks for a number by name, or is compared with the configuration. */

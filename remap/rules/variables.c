@@ -12,7 +12,7 @@
 #include "remap/rules/rules.h"
 #include "core/registry/registry.h"
 
-enum { SET_MOST = 10000, CONFIG_MOST = 100000, NAME_MOST = 256, DEPTH_MOST = 256 };
+enum { SET_MOST = 10000, CONFIG_MOST = 100000, NAME_MOST = 256 };
 #define FILE_MOST ((uint64_t)16 << 20)
 
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
@@ -146,21 +146,13 @@ int32_t lr_variables_remember(rec_job *job, lr_variables *numbers, const char *a
 
 /* ----------------------------------------------------------------------------------------------- configuration -- */
 
-/** Receives the events of a configuration. Only maps in maps count: elements of lists have no name, and for one list
- * the zeros are counted. */
-typedef struct reader {
+/** Values of a configuration: only those in maps count, and of one list the zeros. */
+typedef struct taker {
     rec_job *job;
     lr_variables *numbers;
-    char name[NAME_MOST]; /**< of the value that comes next, with dots */
-    size_t length;
-    bool fits;                  /**< the name fitted */
-    size_t lengths[DEPTH_MOST]; /**< of the names of the maps around, and whether they fitted */
-    bool fitted[DEPTH_MOST];
-    uint32_t depth;   /**< open maps that count */
-    uint64_t skipped; /**< open lists and all that is open in them */
-    bool counts;      /**< the outermost of them is no_rope_layers */
-    uint64_t zeros;   /**< in it */
-} reader;
+    bool counted;   /**< the list no_rope_layers is there */
+    uint64_t zeros; /**< in it */
+} taker;
 
 /* @return false: it is neither number nor bool. */
 static bool number_of(const rec_scalar *scalar, double *number)
@@ -182,158 +174,46 @@ static bool number_of(const rec_scalar *scalar, double *number)
 }
 
 /* What the configuration calls the model. */
-static int32_t keep_type(reader *r, const rec_scalar *text)
+static int32_t keep_type(taker *t, const rec_scalar *text)
 {
-    lr_variables *n = r->numbers;
-    char *copy;
+    lr_variables *n = t->numbers;
     if (text->v.length > LR_NAME_MOST || n->model_type) {
         return REC_OK; /* no name of a family is that long */
     }
-    copy = lr_zalloc(n->allocator, text->v.length + 1);
-    if (!copy) {
-        return lr_fail_memory(r->job, text->v.length + 1);
+    n->model_type = lr_zalloc(n->allocator, text->v.length + 1);
+    if (!n->model_type) {
+        return lr_fail_memory(t->job, text->v.length + 1);
     }
-    memcpy(copy, text->text, (size_t)text->v.length);
-    n->model_type = copy;
+    memcpy(n->model_type, text->text, (size_t)text->v.length);
     return REC_OK;
 }
 
-static int32_t keep_number(reader *r, double value)
+static int32_t keep_number(taker *t, const char *name, double value)
 {
-    lr_variables *n = r->numbers;
+    lr_variables *n = t->numbers;
     if (n->config_count == CONFIG_MOST) {
-        return rec_fail(r->job, REC_E_LIMIT, REC_UNKNOWN, "more than 100,000 numbers: this is not a configuration");
+        return rec_fail(t->job, REC_E_LIMIT, REC_UNKNOWN, "more than 100,000 numbers: this is not a configuration");
     }
-    return append(r->job, n, &n->config, &n->config_count, &n->config_room, r->name, r->length, value);
+    return append(t->job, n, &n->config, &n->config_count, &n->config_room, name, strlen(name), value);
 }
 
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+static int32_t take(void *user, const char *path, bool listed, const rec_scalar *scalar)
 {
-    reader *r = self;
+    static const char list[] = LR_NUMBER_NO_ROPE ".";
+    taker *t = user;
     double value;
-    (void)at;
-    if (r->skipped || !r->depth || !r->fits) {
-        r->zeros += r->counts && r->skipped == 1 && number_of(scalar, &value) && value == 0;
+    if (scalar->kind == REC_KIND_STRING && strcmp(path, "model_type") == 0) {
+        return keep_type(t, scalar);
+    }
+    if (!number_of(scalar, &value)) {
         return REC_OK;
     }
-    if (scalar->kind == REC_KIND_STRING) {
-        return r->depth == 1 && r->length == 10 && memcmp(r->name, "model_type", 10) == 0 ? keep_type(r, scalar)
-                                                                                          : REC_OK;
+    if (listed && strncmp(path, list, sizeof list - 1) == 0 && !strchr(path + sizeof list - 1, '.')) {
+        t->counted = true;
+        t->zeros += value == 0;
     }
-    return number_of(scalar, &value) ? keep_number(r, value) : REC_OK;
+    return listed ? REC_OK : keep_number(t, path, value);
 }
-
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    reader *r = self;
-    static const uint8_t zero[16] = {0};
-    uint64_t size = rec_dtype_bits(dtype) / 8;
-    (void)at;
-    for (uint64_t i = 0; size && size <= sizeof zero && r->counts && r->skipped == 1 && i < count; i++) {
-        r->zeros += memcmp((const uint8_t *)data + i * size, zero, (size_t)size) == 0;
-    }
-    return REC_OK;
-}
-
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    (void)self;
-    (void)at;
-    (void)blob;
-    return REC_OK;
-}
-
-static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    reader *r = self;
-    (void)at;
-    (void)form;
-    (void)count;
-    if (!r->skipped) {
-        r->counts = r->depth == 1 && r->fits && r->length == strlen(LR_NUMBER_NO_ROPE) &&
-                    memcmp(r->name, LR_NUMBER_NO_ROPE, r->length) == 0;
-        r->zeros = 0;
-    }
-    r->skipped++;
-    return REC_OK;
-}
-
-static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    reader *r = self;
-    (void)at;
-    (void)form;
-    (void)count;
-    if (r->skipped || r->depth == DEPTH_MOST) {
-        r->skipped++;
-        return REC_OK;
-    }
-    r->lengths[r->depth] = r->depth ? r->length : 0;
-    r->fitted[r->depth] = !r->depth || r->fits;
-    r->depth++;
-    return REC_OK;
-}
-
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
-{
-    reader *r = self;
-    size_t length;
-    bool text = key->kind == REC_KIND_STRING && !memchr(key->text, '\0', (size_t)key->v.length);
-    (void)at;
-    if (r->skipped) {
-        return REC_OK;
-    }
-    length = r->lengths[r->depth - 1];
-    r->fits = r->fitted[r->depth - 1] && text && key->v.length < NAME_MOST && length + key->v.length + 2 < NAME_MOST;
-    if (r->fits) {
-        if (length) {
-            r->name[length++] = '.';
-        }
-        memcpy(r->name + length, key->text, (size_t)key->v.length);
-        r->length = length + (size_t)key->v.length;
-    }
-    return REC_OK;
-}
-
-static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
-{
-    (void)index;
-    (void)name;
-    (void)payload;
-    return on_list(self, at, 0, 0);
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    reader *r = self;
-    (void)at;
-    if (!r->skipped) {
-        r->depth--;
-    } else if (--r->skipped == 0 && r->counts) {
-        r->counts = false;
-        return keep_number(r, (double)r->zeros);
-    }
-    return REC_OK;
-}
-
-static int32_t on_option(void *self, uint64_t at, int32_t present)
-{
-    (void)self;
-    (void)at;
-    (void)present;
-    return REC_OK;
-}
-
-static const rec_visitor visitor = {.size = sizeof visitor,
-                                    .scalar = on_scalar,
-                                    .numbers = on_numbers,
-                                    .bytes = on_bytes,
-                                    .list_begin = on_list,
-                                    .map_begin = on_map,
-                                    .key = on_key,
-                                    .variant_begin = on_variant,
-                                    .end = on_end,
-                                    .option = on_option};
 
 static int32_t check_size(rec_job *job, const rec_source *source, const char *path)
 {
@@ -349,7 +229,8 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
     const char *file = job->file;
     const rec_plugin *before = job->plugin;
     const lr_option_set *options = job->options;
-    reader *r = lr_zalloc(job->allocator, sizeof *r);
+    taker t = {.job = job, .numbers = numbers};
+    lr_setting_reader *r = lr_zalloc(job->allocator, sizeof *r);
     rec_source *opened = NULL;
     int32_t status;
     job->file = path;
@@ -359,10 +240,14 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
         status = lr_fail_memory(job, sizeof *r);
     } else {
         r->job = job;
-        r->numbers = numbers;
+        r->take = take;
+        r->user = &t;
         source = source ? source : (opened = lr_registry_open(job, path, false));
-        status = source && check_size(job, source, path) == REC_OK ? plugin->d.load(job, source, &visitor, r)
+        status = source && check_size(job, source, path) == REC_OK ? plugin->d.load(job, source, &lr_setting_visitor, r)
                                                                    : job->error.status;
+        if (status == REC_OK && t.counted) {
+            status = keep_number(&t, LR_NUMBER_NO_ROPE, (double)t.zeros);
+        }
     }
     if (status != REC_OK && !lr_job_failed(job)) {
         status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",

@@ -704,7 +704,7 @@ $ edit numbered.mpk set m.1 7 --dry-run
 numbered.mpk -> numbered.mpk: 0 tensors, not written: --dry-run
   set m.1 7  was 5
 $ edit no-key.mpk set q 1 --dry-run
-record: no-key.mpk: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited
+record: no-key.mpk: a key is empty at the root: paths cannot name it, so it is not edited
 status 2
 $ edit nul.mpk set q 1 --dry-run
 record: nul.mpk: byte 70: a key has a NUL byte after "a"

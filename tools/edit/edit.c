@@ -442,20 +442,14 @@ static int take_apart(session *s, const request *r, job *j)
     return status;
 }
 
-/* Whether paths name all that is below a value: not an empty key at the root, nor one with a NUL. */
-static bool is_nameable(const rec_value *value, bool root)
+/* Whether paths name all of a record: no key at its root is empty. */
+static bool is_nameable(const rec_value *root)
 {
-    int32_t kind = rec_value_kind(value);
-    uint64_t count =
-        kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT ? rec_value_count(value) : 0;
+    uint64_t count = rec_value_kind(root) == REC_KIND_MAP ? rec_value_count(root) : 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        rec_scalar key = kind == REC_KIND_LIST ? (rec_scalar){0} : rec_value_key(value, i);
-        if (key.kind == REC_KIND_STRING &&
-            ((root && key.v.length == 0) || memchr(key.text, '\0', (size_t)key.v.length))) {
-            return false;
-        }
-        if (!is_nameable(rec_value_item(value, i), false)) {
+        rec_scalar key = rec_value_key(root, i);
+        if (key.kind == REC_KIND_STRING && key.v.length == 0) {
             return false;
         }
     }
@@ -473,9 +467,8 @@ static int prepare(session *s, const request *r, size_t index, job *j)
     j->outcomes = xmalloc((r->step_count + 1) * sizeof *j->outcomes);
     memset(j->outcomes, 0, (r->step_count + 1) * sizeof *j->outcomes);
     status = load(s, r, index, j);
-    if (status == EXIT_OK && !is_nameable(rec_root(j->w.record), true)) {
-        status = tool_fail("%s: a key is empty at the root, or has a NUL: paths cannot name it, so it is not edited",
-                           j->file);
+    if (status == EXIT_OK && !is_nameable(rec_root(j->w.record))) {
+        status = tool_fail("%s: a key is empty at the root: paths cannot name it, so it is not edited", j->file);
     }
     status = status == EXIT_OK ? choose(s, r, index, j) : status;
     j->w.to = j->to.to;
@@ -488,9 +481,9 @@ static int prepare(session *s, const request *r, size_t index, job *j)
         }
     }
     /* The result can be edited again. */
-    named = is_nameable(rec_root(j->w.record), true);
+    named = is_nameable(rec_root(j->w.record));
     for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
-        named = named && is_nameable(rec_root(j->parts[i].record), true);
+        named = named && is_nameable(rec_root(j->parts[i].record));
     }
     if (status == EXIT_OK && !named) {
         status = tool_fail("%s: a key would be empty at the root: paths cannot name it", j->file);

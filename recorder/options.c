@@ -111,7 +111,7 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
         return REC_OK;
     }
     (void)fail_value(job, name, why, value);
-    if (option->type == REC_OPTION_INT && strchr("KMG", value[strspn(value, "0123456789")])) {
+    if (option->type == REC_OPTION_INT && strpbrk(value, "KMG")) {
         rec_fail_hint(job, "Write the number without a unit.");
     }
     return job->error.status;

@@ -43,19 +43,47 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
     }
 }
 
-/* The profile that fits, where it is left open which. @param own (out) the arguments with it. */
+/* Whether nothing says what to do with a foreign file, and its configuration names the one family that fits it. */
+static bool is_confirmed(const rec_plan *plan, const lr_plan_input *input)
+{
+    const lr_arguments *a = input->arguments;
+    bool open = !a || (!a->profile && !a->reverse &&
+                       (!a->rules || (!a->rules->count && a->rules->adapter == LR_ADAPTER_UNSET && !a->rules->select)));
+    bool foreign = input->record->root.form == REC_FORM_PATHS && input->record->adapter != LR_FILE_EITHER;
+    lr_families found = {0};
+    lr_variables numbers;
+    rec_job own; /* what cannot be read is no reason to fail */
+    bool confirmed = false;
+    if (!open || !foreign || !plan->advises || plan->trial || plan->foreign || plan->base || plan->type.layout ||
+        input->type.layout || !input->path) {
+        return false;
+    }
+    lr_job_begin(&own, plan->context, "families", NULL);
+    lr_variables_init(&numbers, own.allocator);
+    if (lr_variables_read(&own, &numbers, input->path, a ? a->config : NULL) == REC_OK && numbers.model_type &&
+        lr_families_find(&own, input->record, &numbers, NULL, NULL, &found) == REC_OK) {
+        confirmed = found.fits && found.count == 1 && found.at[0].confirmed && !*found.at[0].select;
+    }
+    lr_families_free(&own, &found);
+    lr_variables_free(&numbers);
+    lr_job_drop(&own);
+    return confirmed;
+}
+
+/* The profile that fits, where it is left open which. @param own the arguments, which get it. */
 static int32_t choose_profile(rec_job *job, rec_plan *plan, const lr_plan_input *input, lr_arguments *own)
 {
+    bool asked = own->automatic;
     lr_family family;
-    *own = *input->arguments;
-    own->profile = lr_profile_choose(job, input->record, input->arguments, input->path, &family);
+    own->profile = lr_profile_choose(job, input->record, own, input->path, &family);
     if (!own->profile) {
         return job->error.status;
     }
-    return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, false, "", "",
-                           *family.others ? "%.200s is %.100s: taken by the profile %.64s (another destination: %.200s)"
-                                          : "%.200s is %.100s: taken by the profile %.64s",
-                           input->name, family.name, family.profile, family.others);
+    return lr_plan_problem(
+        job, plan, REC_PROBLEM_FAMILY, false, "", asked ? "" : "To keep its names: `adapter = pytorch`.",
+        *family.others ? "%.200s is %.100s%s: taken by the profile %.64s (another destination: %.200s)"
+                       : "%.200s is %.100s%s: taken by the profile %.64s",
+        input->name, family.name, asked ? "" : " by its configuration", family.profile, family.others);
 }
 
 static bool has_rule(const lr_rules *rules, const lr_rule *rule)
@@ -208,8 +236,10 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     source->owned = input->owned;
     source->name = lr_plan_keep(job, plan, input->name, strlen(input->name));
     source->path = input->path ? lr_plan_keep(job, plan, input->path, strlen(input->path)) : NULL;
-    if (arguments && arguments->automatic && choose_profile(job, plan, input, &chosen) == REC_OK) {
-        arguments = &chosen;
+    lr_arguments_init(&chosen, job->allocator);
+    if ((arguments && arguments->automatic) || is_confirmed(plan, input)) {
+        chosen = arguments ? *arguments : chosen;
+        arguments = choose_profile(job, plan, input, &chosen) == REC_OK ? &chosen : arguments;
     } else if (has_layout(plan, input) && resolve_layout(job, input, &chosen) == REC_OK) {
         arguments = &chosen;
     }

@@ -69,6 +69,23 @@ grep -v '^auto' "$scratch/out" >expected-keys
 run ls --all named.mpk
 check "which is what the profile makes" cmp expected-keys "$scratch/out"
 
+echo '{"model_type":"llama","num_attention_heads":2,"num_key_value_heads":2}' >llama.config.json
+run convert llama.safetensors confirmed.mpk
+status_is "a family that the configuration confirms is taken" 0
+check "a note says so" grep -q 'llama.safetensors is Llama by its configuration: taken by the profile llama (another' "$scratch/err"
+check "with the way to keep the names" grep -qxe '  To keep its names: --adapter pytorch.' "$scratch/err"
+run ls --all confirmed.mpk
+check "as the profile makes it" grep -q '^tok_embeddings.weight ' "$scratch/out"
+run plan --adapter pytorch llama.safetensors
+check "its names are kept if asked" has_not 'by its configuration' "$scratch/out"
+run convert llama.safetensors confirmed.npz
+check "between formats of other frameworks nothing is taken" has_not 'by its configuration' "$scratch/err"
+echo '{"model_type":"llama"}' >llama.config.json
+run convert llama.safetensors unconfirmed.mpk
+status_is "without the numbers it fails" 2
+check "which are named" grep -q 'the number `heads` is missing' "$scratch/err"
+rm llama.config.json confirmed.*
+
 llama >tied.safetensors
 run info tied.safetensors
 check "two families may have the same keys" \

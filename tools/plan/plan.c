@@ -106,11 +106,11 @@ int tool_plan_make(session *s, const char *const *inputs, size_t count, const re
     if (!p->plan) {
         status = tool_fail_library();
     }
-    for (size_t i = 0; i < count && status == EXIT_OK; i++) {
-        status = add_input(s, p, i + 1, inputs[i]);
-    }
     if (status == EXIT_OK && s->o->base) {
         status = add_base(s, to, p);
+    }
+    for (size_t i = 0; i < count && status == EXIT_OK; i++) {
+        status = add_input(s, p, i + 1, inputs[i]);
     }
     if (status == EXIT_OK && (rec_plan_make(p->plan) != REC_OK || rec_plan_total(p->plan, &p->totals) != REC_OK)) {
         status = tool_fail_library();

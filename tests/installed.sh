@@ -29,7 +29,8 @@ present() { # FILE...: each is there
     done
 }
 check "no libtool files are installed" absent '\.la$'
-check "headers are installed" present "$stage$prefix/include/librecord.h" "$stage$prefix/include/librecord/plugin.h" \
+check "headers are installed" present "$stage$prefix/include/librecord.h" "$stage$prefix/include/librecord.hpp" \
+    "$stage$prefix/include/librecord/plugin.h" \
     "$stage$prefix/include/librecord/parallel.h" "$stage$prefix/include/librecord/static.h"
 check "what CMake reads is installed" present "$libdir/cmake/librecord/librecordConfig.cmake" \
     "$libdir/cmake/librecord/librecordConfigVersion.cmake"

@@ -91,6 +91,11 @@ cp "$BURN/0.21.0/zoo-full.mpk" model.mpk
 cp "$BURN/0.21.0/tiny-full.mpk" tiny.mpk
 cp "$SRCDIR"/examples/net.rs "$SRCDIR"/examples/*.h "$SRCDIR"/examples/*.c "$SRCDIR"/examples/weights.safetensors .
 """,
+    "docs/guide/burn-0.22.md": """
+cp mnist.mpk old-model.mpk
+rm -r checkpoint
+cp -R "$SRCDIR/tests/journeys/training/first/checkpoint" .
+""",
     "docs/guide/from-burn.md": """
 find . -mindepth 1 -delete
 cp "$SRCDIR/examples/weights.safetensors" .

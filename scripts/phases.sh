@@ -121,8 +121,8 @@ gcc_tree() {
 # ---------------------------------------------------------------------------------------------------------------- quick
 
 phase_source() {
-    one "shellcheck" find scripts .ci/run tests packaging/debian/tests -type f \
-        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
+    one "shellcheck" find scripts .ci/run tests packaging/debian/tests packaging/release -type f \
+        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
     one "texts avoid the phrases of check-english" scripts/check-english
@@ -248,6 +248,16 @@ phase_debian() {
     scripts/debian "$work/debian/first" >"$work/debian/packages.log" 2>&1 && status=0 || status=$?
     echo ":test-result: $([ "$status" = 0 ] && echo PASS || echo FAIL)" >"$work/debian/packages.trs"
     summary "the packages of Debian" "$work/debian"
+}
+
+# The files are made from the commit that is checked out, without changes that are not committed.
+phase_release() {
+    gcc_tree || return 0
+    rm -rf "$work/release"
+    one "the files of a release are reproducible" packaging/release/twice --snapshot "$work/release"
+    LIBRECORD_ARCHIVE=$(find "$work/release" -name '*-linux-x86_64.tar.gz')
+    export LIBRECORD_ARCHIVE
+    checked "the archive in an empty root directory" "$work/gcc" check tests/empty-root.sh
 }
 
 phase_distcheck() {

@@ -40,7 +40,7 @@ python3 "$srcdir/tests/documents/blocks.py" "$page" sh | grep -E '^(tar xf )?lib
 check "the page has three commands" [ "$(wc -l <"$scratch/commands")" = 3 ]
 
 inside() { # COMMAND...
-    unshare --map-root-user chroot "$root" "$@"
+    env -i "$(command -v unshare)" --map-root-user "$(command -v chroot)" "$root" "$@"
 }
 # The first command needs tar, which an empty root directory lacks.
 check "the archive is unpacked" tar xf "$root/$archive.tar.gz" -C "$root"

@@ -65,6 +65,28 @@ int32_t text_read(text *t, rec_job *job, rec_source *source, uint64_t offset, ui
     return status;
 }
 
+int32_t text_add(text *t, rec_job *job, const char *bytes, uint64_t length)
+{
+    int32_t status = make_room(t, job, length);
+    if (status == REC_OK && length) {
+        memcpy(t->bytes + t->length, bytes, length);
+        t->length += length;
+    }
+    return status;
+}
+
+int32_t text_escape(text *path, rec_job *job, const char *name, uint64_t length)
+{
+    int32_t status;
+    path->length = 0;
+    status = length > UINT64_MAX / 4 ? REC_E_LIMIT : make_room(path, job, 2 * length + 1);
+    if (status != REC_OK) {
+        return rec_fail(job, status, REC_UNKNOWN, "a name of %llu bytes", (unsigned long long)length);
+    }
+    path->length = rec_path_escape(name, length, path->bytes, path->room);
+    return REC_OK;
+}
+
 int32_t text_push(text *path, rec_job *job, const char *name, uint64_t length, int first)
 {
     int32_t status = length > UINT64_MAX / 4 ? REC_E_LIMIT : make_room(path, job, 2 * length + 1);

@@ -14,6 +14,10 @@ typedef struct text {
 int32_t text_read(text *t, rec_job *job, rec_source *source, uint64_t offset, uint64_t length);
 /** Appends a name to a path: a dot before it if the path has a name already, escapes for its own dots. */
 int32_t text_push(text *path, rec_job *job, const char *name, uint64_t length, int first);
+/** Appends bytes. */
+int32_t text_add(text *t, rec_job *job, const char *bytes, uint64_t length);
+/** Makes a path of a name in which every dot separates. */
+int32_t text_escape(text *path, rec_job *job, const char *name, uint64_t length);
 void text_free(text *t, rec_job *job);
 
 #endif

@@ -18,10 +18,10 @@ static uint64_t get(const uint8_t *bytes, uint32_t count)
 static const struct {
     uint8_t kind, bytes;
 } heads[32] = {
-    {MP_NIL, 0},  {MP_NIL, 0},   {MP_BOOL, 0},  {MP_BOOL, 0}, {MP_BYTES, 1}, {MP_BYTES, 2}, {MP_BYTES, 4}, {MP_EXT, 2},
-    {MP_EXT, 3},  {MP_EXT, 5},   {MP_FLOAT, 4}, {MP_FLOAT, 8}, {MP_UINT, 1},  {MP_UINT, 2},  {MP_UINT, 4},  {MP_UINT, 8},
-    {MP_INT, 1},  {MP_INT, 2},   {MP_INT, 4},   {MP_INT, 8},  {MP_EXT, 1},   {MP_EXT, 1},   {MP_EXT, 1},   {MP_EXT, 1},
-    {MP_EXT, 1},  {MP_TEXT, 1},  {MP_TEXT, 2},  {MP_TEXT, 4}, {MP_LIST, 2},  {MP_LIST, 4},  {MP_MAP, 2},   {MP_MAP, 4},
+    {MP_NIL, 0}, {MP_NIL, 0},  {MP_BOOL, 0},  {MP_BOOL, 0},  {MP_BYTES, 1}, {MP_BYTES, 2}, {MP_BYTES, 4}, {MP_EXT, 2},
+    {MP_EXT, 3}, {MP_EXT, 5},  {MP_FLOAT, 4}, {MP_FLOAT, 8}, {MP_UINT, 1},  {MP_UINT, 2},  {MP_UINT, 4},  {MP_UINT, 8},
+    {MP_INT, 1}, {MP_INT, 2},  {MP_INT, 4},   {MP_INT, 8},   {MP_EXT, 1},   {MP_EXT, 1},   {MP_EXT, 1},   {MP_EXT, 1},
+    {MP_EXT, 1}, {MP_TEXT, 1}, {MP_TEXT, 2},  {MP_TEXT, 4},  {MP_LIST, 2},  {MP_LIST, 4},  {MP_MAP, 2},   {MP_MAP, 4},
 };
 enum { INVALID = 0xc1, TRUE = 0xc3, FIXEXT = 0xd4, FIXEXT_LAST = 0xd8 };
 
@@ -183,8 +183,9 @@ int32_t mp_skip(mp_cursor *c)
 
 int32_t mp_unexpected(const mp_cursor *c, const char *expected, const mp_value *value)
 {
-    static const char *const kinds[] = {"nil",           "a bool", "an integer", "a negative integer", "a float", "a text",
-                                        "a byte string", "a list", "a map",      "an extension"};
+    static const char *const kinds[] = {"nil",     "a bool",      "an integer",    "a negative integer",
+                                        "a float", "a text",      "a byte string", "a list",
+                                        "a map",   "an extension"};
     return rec_fail_found(c->w->job, REC_E_FORMAT, value->at, expected, "%s", kinds[value->kind]);
 }
 

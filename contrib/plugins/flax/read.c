@@ -39,7 +39,10 @@ static int32_t tell_bytes(reader *r, uint64_t at, const array *a, rec_source *so
         .rank = a->rank,
         .shape = a->shape,
         .dtype_name = a->type->opaque,
-        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = a->size, .source = source,
+        .data = {.struct_size = sizeof(rec_blob),
+                 .kind = REC_BLOB_RANGE,
+                 .size = a->size,
+                 .source = source,
                  .offset = offset},
     };
     return tell_tensor(r, at, &event);
@@ -82,8 +85,8 @@ static int32_t read_complex(reader *r, const mp_value *ext)
     int32_t status = array_read_complex(&r->window, ext, parts);
     put_little(bytes, parts[0]);
     put_little(bytes + 8, parts[1]);
-    event.data = (rec_blob){
-        .struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = sizeof bytes, .data = bytes};
+    event.data =
+        (rec_blob){.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = sizeof bytes, .data = bytes};
     return status == REC_OK ? tell_tensor(r, ext->at, &event) : status;
 }
 
@@ -128,15 +131,15 @@ static int make_scalar(const array_type *type, const uint8_t *bytes, rec_scalar 
     case REC_DTYPE_I16:
     case REC_DTYPE_I8:
         scalar->kind = REC_KIND_INT;
-        scalar->v.i = bits == 64 || !(number >> (bits - 1)) ? (int64_t)number
-                                                            : (int64_t)number - (INT64_C(1) << bits);
+        scalar->v.i = bits == 64 || !(number >> (bits - 1)) ? (int64_t)number : (int64_t)number - (INT64_C(1) << bits);
         return 1;
     default:
         return 0;
     }
 }
 
-/* A NumPy scalar is a number with a width. One of a type that scalars of records lack is a tensor without dimensions. */
+/* A NumPy scalar is a number with a width. One of a type that scalars of records lack is a tensor without dimensions.
+ */
 static int32_t read_scalar(reader *r, const mp_value *ext)
 {
     array a;
@@ -204,7 +207,10 @@ static int32_t tell_plain(reader *r, const mp_value *value)
 
 static int32_t tell_byte_string(reader *r, const mp_value *value)
 {
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_RANGE, .size = value->count, .source = r->source,
+    rec_blob blob = {.struct_size = sizeof blob,
+                     .kind = REC_BLOB_RANGE,
+                     .size = value->count,
+                     .source = r->source,
                      .offset = value->data};
     return r->visitor->bytes(r->self, value->at, &blob);
 }

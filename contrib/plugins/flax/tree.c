@@ -81,8 +81,13 @@ static int32_t new_node(tree *t, uint32_t parent, uint64_t name, uint64_t length
         return status;
     }
     p = &t->nodes[parent];
-    t->nodes[t->count] = (tree_node){.name = name, .length = length, .parent = parent, .first = TREE_NONE,
-                                     .last = TREE_NONE, .next = TREE_NONE, .depth = p->depth + 1};
+    t->nodes[t->count] = (tree_node){.name = name,
+                                     .length = length,
+                                     .parent = parent,
+                                     .first = TREE_NONE,
+                                     .last = TREE_NONE,
+                                     .next = TREE_NONE,
+                                     .depth = p->depth + 1};
     if (p->last == TREE_NONE) {
         p->first = t->count;
     } else {
@@ -100,7 +105,8 @@ int32_t tree_begin(tree *t, rec_job *job)
     *t = (tree){.job = job};
     status = grow(job, &t->nodes, 0, &t->room, sizeof *t->nodes);
     if (status == REC_OK) {
-        t->nodes[t->count++] = (tree_node){.parent = TREE_NONE, .first = TREE_NONE, .last = TREE_NONE, .next = TREE_NONE};
+        t->nodes[t->count++] =
+            (tree_node){.parent = TREE_NONE, .first = TREE_NONE, .last = TREE_NONE, .next = TREE_NONE};
         status = rehash(t);
     }
     return status;

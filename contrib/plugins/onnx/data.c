@@ -48,8 +48,8 @@ static int fits(const tensor_type *type, uint64_t value)
 static int32_t set_number(decoder *d, uint64_t at, uint64_t value)
 {
     if (!fits(d->type, value)) {
-        return rec_fail_found(d->run.w->job, REC_E_FORMAT, at, "a number of the tensor's element type",
-                              "%lld, for %s", (long long)value, d->type->name);
+        return rec_fail_found(d->run.w->job, REC_E_FORMAT, at, "a number of the tensor's element type", "%lld, for %s",
+                              (long long)value, d->type->name);
     }
     for (uint32_t i = 0; i < d->width; i++) {
         d->number[i] = (uint8_t)(value >> (8 * i));
@@ -168,7 +168,11 @@ static int32_t make_decoder(rec_job *job, rec_source *file, const tensor *t, rec
     if (!d) {
         return rec_fail(job, REC_E_MEMORY, t->at, "no memory for the numbers of a tensor");
     }
-    *d = (decoder){.file = rec_source_retain(file), .type = t->type, .at = t->at, .end = t->end, .size = t->size,
+    *d = (decoder){.file = rec_source_retain(file),
+                   .type = t->type,
+                   .at = t->at,
+                   .end = t->end,
+                   .size = t->size,
                    .width = t->type->width / t->type->numbers};
     restart(d);
     status = rec_job_check_inflated(job, t->end - t->at, t->size);
@@ -181,8 +185,8 @@ static int32_t make_decoder(rec_job *job, rec_source *file, const tensor *t, rec
 
 int32_t tensor_data(rec_job *job, rec_source *file, const tensor *t, rec_source **source, uint64_t *offset)
 {
-    int packed_floats = t->runs == 1 && t->data_size == t->size &&
-                        (t->type->field == FLOAT_DATA || t->type->field == DOUBLE_DATA);
+    int packed_floats =
+        t->runs == 1 && t->data_size == t->size && (t->type->field == FLOAT_DATA || t->type->field == DOUBLE_DATA);
     if (t->raw || packed_floats) {
         *source = rec_source_retain(file);
         *offset = t->data;

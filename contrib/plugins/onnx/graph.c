@@ -7,7 +7,14 @@
 /* Fields of GraphProto, NodeProto and AttributeProto. */
 enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_SPARSE = 15 };
 enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTRIBUTE = 5 };
-enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_I = 3, ATTRIBUTE_T = 5, ATTRIBUTE_G = 6, ATTRIBUTE_INTS = 8, ATTRIBUTE_GRAPHS = 11 };
+enum {
+    ATTRIBUTE_NAME = 1,
+    ATTRIBUTE_I = 3,
+    ATTRIBUTE_T = 5,
+    ATTRIBUTE_G = 6,
+    ATTRIBUTE_INTS = 8,
+    ATTRIBUTE_GRAPHS = 11
+};
 enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2 };
 enum { INPUTS = 3, OP_ROOM = 16, LEAST = 64 };
 
@@ -37,8 +44,8 @@ static uint32_t hash(const char *name, uint64_t length)
 uint32_t graph_find(const graph *g, const char *name, uint64_t length)
 {
     uint32_t i = g->head_count ? g->heads[hash(name, length) & (g->head_count - 1)] : GRAPH_NONE;
-    while (i != GRAPH_NONE && (g->values[i].length != length ||
-                               memcmp(g->names.bytes + g->values[i].name, name, length) != 0)) {
+    while (i != GRAPH_NONE &&
+           (g->values[i].length != length || memcmp(g->names.bytes + g->values[i].name, name, length) != 0)) {
         i = g->values[i].same;
     }
     return i;
@@ -128,8 +135,8 @@ static int32_t looks_trained(pb_cursor c, uint64_t *count)
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
         dims = dims || field.number == TENSOR_DIMS;
-        floats = floats || (field.number == TENSOR_TYPE && (field.value == 1 || field.value == 10 || field.value == 11 ||
-                                                            field.value == 16));
+        floats = floats || (field.number == TENSOR_TYPE &&
+                            (field.value == 1 || field.value == 10 || field.value == 11 || field.value == 16));
     }
     *count += floats && dims;
     return status;
@@ -210,8 +217,8 @@ static int32_t read_op(const pb_cursor *c, const pb_field *field, node *n)
 {
     const uint8_t *bytes;
     uint64_t got;
-    int32_t status = field->size && field->size < OP_ROOM ? window_get(c->w, field->data, field->size, &bytes, &got)
-                                                          : REC_OK;
+    int32_t status =
+        field->size && field->size < OP_ROOM ? window_get(c->w, field->data, field->size, &bytes, &got) : REC_OK;
     if (status == REC_OK && field->size && field->size < OP_ROOM) {
         memcpy(n->op, bytes, field->size);
         n->op[field->size] = '\0';

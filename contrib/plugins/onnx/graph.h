@@ -13,13 +13,13 @@ enum { GRAPH_NONE = UINT32_MAX };
 
 /** A name in the graph: of an initializer, or of a value that a node makes of one. */
 typedef struct graph_value {
-    uint64_t name, length;    /**< in `names` */
-    uint64_t at, end;         /**< of the TensorProto */
-    uint32_t of;              /**< the initializer that Identity or Transpose gets; GRAPH_NONE: it is one */
-    int32_t flipped;          /**< by Transpose */
-    uint32_t used;            /**< USED_…, of an initializer */
+    uint64_t name, length;        /**< in `names` */
+    uint64_t at, end;             /**< of the TensorProto */
+    uint32_t of;                  /**< the initializer that Identity or Transpose gets; GRAPH_NONE: it is one */
+    int32_t flipped;              /**< by Transpose */
+    uint32_t used;                /**< USED_…, of an initializer */
     uint64_t scope, scope_length; /**< the name it gets from the node that uses it, in `names`; length 0: none */
-    uint32_t same;            /**< the next value with this hash */
+    uint32_t same;                /**< the next value with this hash */
 } graph_value;
 
 typedef struct graph {
@@ -30,7 +30,7 @@ typedef struct graph {
     uint32_t *heads; /**< by hash, as many as there is room for values */
     uint32_t head_count;
     text names;
-    text read; /**< the text that was read last */
+    text read;          /**< the text that was read last */
     uint64_t constants; /**< nodes with tensors, and graphs within nodes */
 } graph;
 

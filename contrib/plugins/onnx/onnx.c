@@ -89,8 +89,7 @@ static int32_t set_path(reader *r, const graph_value *v)
     const graph *g = &r->graph;
     const char *name = g->names.bytes + v->name;
     uint64_t length = v->length;
-    if (r->scopes && v->scope_length &&
-        graph_find(g, g->names.bytes + v->scope, v->scope_length) == GRAPH_NONE) {
+    if (r->scopes && v->scope_length && graph_find(g, g->names.bytes + v->scope, v->scope_length) == GRAPH_NONE) {
         name = g->names.bytes + v->scope;
         length = v->scope_length;
         r->named++;
@@ -123,8 +122,8 @@ static int32_t tell(reader *r, const graph_value *v, const tensor *t)
 static int is_tensor(const graph *g, const graph_value *v)
 {
     const char *name = g->names.bytes + v->name;
-    return v->of == GRAPH_NONE || (!v->flipped && v->length && !memchr(name, '/', v->length) &&
-                                   !memchr(name, ':', v->length));
+    return v->of == GRAPH_NONE ||
+           (!v->flipped && v->length && !memchr(name, '/', v->length) && !memchr(name, ':', v->length));
 }
 
 static int32_t tell_value(reader *r, uint32_t i)
@@ -147,7 +146,8 @@ static int32_t tell_value(reader *r, uint32_t i)
 static void note(const reader *r)
 {
     if (r->unsupported) {
-        rec_job_note(r->job, REC_NOTE_DROPPED, "", "%llu initializer%s of element types that records lack (%s): left out",
+        rec_job_note(r->job, REC_NOTE_DROPPED, "",
+                     "%llu initializer%s of element types that records lack (%s): left out",
                      (unsigned long long)r->unsupported, r->unsupported == 1 ? "" : "s", r->example);
     }
     if (r->graph.constants) {

@@ -28,8 +28,8 @@ typedef struct tensor {
     uint64_t size; /**< bytes of the elements */
     int raw;       /**< `data` is raw_data */
     int external;
-    uint64_t data, data_size; /**< raw_data; the packed numbers if there is one run of them */
-    uint64_t runs;            /**< fields with numbers */
+    uint64_t data, data_size;                         /**< raw_data; the packed numbers if there is one run of them */
+    uint64_t runs;                                    /**< fields with numbers */
     uint64_t location, location_size, offset, length; /**< of external data; `length` may be REC_UNKNOWN */
 } tensor;
 

@@ -152,7 +152,7 @@ static void note(const reader *r)
     }
     if (r->graph.constants) {
         rec_job_note(r->job, REC_NOTE_DROPPED, "",
-                     "%llu arrays of floats or graphs within nodes, which are no initializers: left out",
+                     "%llu arrays of floats and graphs within nodes, which are not initializers: left out",
                      (unsigned long long)r->graph.constants);
     }
     if (r->named) {

@@ -92,6 +92,7 @@ static const rec_plugin flax = {
     .probe = probe,
     .load = flax_load,
     .save = flax_save,
+    .adapter = "flax", /* the profile of that name knows its modules */
     .version = "1.0",
     .license = "MIT OR Apache-2.0",
 };

@@ -97,6 +97,16 @@ static int32_t set_path(reader *r, const graph_value *v)
     return text_escape(&r->path, r->job, name, length);
 }
 
+/* What the products that use a matrix say about its rows, if they agree. */
+static int32_t transposed(const reader *r, const graph_value *v, uint32_t rank)
+{
+    const graph_value *initializer = v->of == GRAPH_NONE ? v : &r->graph.values[v->of];
+    return rank != 2                          ? REC_TRANSPOSED_UNKNOWN
+           : initializer->used == USED_OUT_IN ? REC_TRANSPOSED_YES
+           : initializer->used == USED_IN_OUT ? REC_TRANSPOSED_NO
+                                              : REC_TRANSPOSED_UNKNOWN;
+}
+
 static int32_t tell(reader *r, const graph_value *v, const tensor *t)
 {
     rec_scalar key = {.kind = REC_KIND_STRING};
@@ -105,6 +115,7 @@ static int32_t tell(reader *r, const graph_value *v, const tensor *t)
                               .rank = t->rank,
                               .shape = t->shape,
                               .dtype_name = t->type->opaque,
+                              .transposed = transposed(r, v, t->rank),
                               .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = t->size}};
     int32_t status = t->external ? external_data(r, t, &event.data.source, &event.data.offset)
                                  : tensor_data(r->job, r->source, t, &event.data.source, &event.data.offset);
@@ -194,6 +205,9 @@ static int32_t read_model(reader *r)
     pb_cursor c;
     int32_t status = find_graph(r, &c);
     status = status == REC_OK ? graph_read(&r->graph, r->job, r->source, c) : status;
+    if (status == REC_OK && r->pytorch) { /* its exporter keeps the names of modules */
+        status = rec_job_set_adapter(r->job, "pytorch");
+    }
     status = status == REC_OK ? r->visitor->map_begin(r->self, 0, REC_FORM_PATHS, REC_UNKNOWN) : status;
     for (uint32_t i = 0; i < r->graph.count && status == REC_OK; i++) {
         status = tell_value(r, i);
@@ -283,7 +297,7 @@ static const rec_plugin onnx = {
     .options = options,
     .probe = probe,
     .load = load,
-    .adapter = REC_ADAPTER_PYTORCH,
+    .adapter = "foreign",
     .version = "1.0",
     .license = "MIT OR Apache-2.0",
 };

@@ -37,9 +37,4 @@ scalars.uint16         u16      []               1
 scalars.uint32         u32      []               1
 scalars.uint64         u64      []               1
 scalars.uint8          u8       []               1
-
-KEY          KIND  VALUE
-rest.list.0  nil   null
-rest.list.1  nil   null
-rest.list.2  nil   null
-38 tensors, 123 parameters, 539 bytes; 3 nil
+38 tensors, 123 parameters, 539 bytes

@@ -3,7 +3,7 @@
 //! are part of the golden files, so a change here needs new ones.
 use crate::formats::{self, Format, Precision};
 use crate::initialised;
-use crate::layers::{layers, trained};
+use crate::layers::{layers, step, trained};
 use crate::since::{couple, BatchNorm2d, Couple, Schedule};
 use crate::Task;
 use burn::lr_scheduler::cosine::CosineAnnealingLrSchedulerConfig;
@@ -330,6 +330,17 @@ pub fn all(offers: &mut Offers) {
     let pair = || pair.get_or_init(|| trained::<Trained, _>(AdamConfig::new().init()));
     offers.offer::<Trained, _, _>("adam", || || pair().1.to_record());
     offers.offer::<Trained, _, _>("trainee", || || pair().0.clone().into_record());
+    // the same two after their next step
+    let later = std::cell::OnceCell::new();
+    let later = || {
+        later.get_or_init(|| {
+            let (model, optimizer) = pair();
+            let mut optimizer = AdamConfig::new().init().load_record(optimizer.to_record());
+            (step(model.clone(), &mut optimizer), optimizer)
+        })
+    };
+    offers.offer::<Trained, _, _>("adam4", || || later().1.to_record());
+    offers.offer::<Trained, _, _>("trainee4", || || later().0.clone().into_record());
     offers.optimizer("adamw", || AdamWConfig::new().init());
     offers.optimizer("sgd", || SgdConfig::new().with_momentum(Some(MomentumConfig::new())).init());
     offers.optimizer("rmsprop", || RmsPropConfig::new().with_centered(true).init());

@@ -121,8 +121,8 @@ gcc_tree() {
 # ---------------------------------------------------------------------------------------------------------------- quick
 
 phase_source() {
-    one "shellcheck" find scripts .ci/run tests packaging/debian/tests packaging/release -type f \
-        \( -name '*.sh' -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
+    one "shellcheck" find scripts .ci/run tests bindings packaging/debian/tests packaging/release -type f \
+        \( -name '*.sh' -o -path 'bindings/*/check' -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
     one "texts avoid the phrases of check-english" scripts/check-english
@@ -152,6 +152,7 @@ phase_burn() {
     gcc_tree || return 0
     real_burn "real Burn and Python packages" interop --quick
     real_burn "models of PyTorch in real Burn" forward --quick
+    rust_crates
 }
 
 # ----------------------------------------------------------------------------------------------------------------- full
@@ -279,6 +280,15 @@ real_burn() {
         "tests/$burn_tests/run" "$@" >"$work/$burn_tests/run.log" 2>&1 || result=FAIL
     echo ":test-result: $result" >"$work/$burn_tests/run.trs"
     summary "$burn_name" "$work/$burn_tests"
+}
+
+# bindings/rust/check with the library of the tarball's build
+rust_crates() {
+    mkdir -p "$work/rust"
+    result=PASS
+    RECORD=$work/gcc/tools/record bindings/rust/check >"$work/rust/run.log" 2>&1 || result=FAIL
+    echo ":test-result: $result" >"$work/rust/run.trs"
+    summary "the crates for Rust" "$work/rust"
 }
 
 phase_interop() {

@@ -91,6 +91,37 @@ pub fn parameters<M: Module>(module: &M) -> Vec<Parameter> {
     collector.found
 }
 
+/// Every parameter has the bytes and the id of the file. Burn draws the ids of running statistics at each load.
+pub fn compare<M: Module>(module: &M, file: &std::path::Path) {
+    let record = librecord::Recorder::auto().unwrap().load(file).unwrap();
+    let found = parameters(module);
+    assert_eq!(found.len(), record.tensors().unwrap().len(), "{}", file.display());
+    for parameter in found {
+        let path = parameter.path.replace("r#", "");
+        let tensor = record.tensor(&path).unwrap();
+        let shape: Vec<u64> = parameter.data.shape().iter().map(|size| *size as u64).collect();
+        assert_eq!(shape, tensor.shape(), "{}: {path}", file.display());
+        assert_eq!(parameter.data.as_bytes(), tensor.bytes().unwrap(), "{}: {path}", file.display());
+        if !path.contains("running_") {
+            assert_eq!(parameter.id, id_number(tensor.id().unwrap()), "{}: {path}", file.display());
+        }
+    }
+}
+
+/// The golden records of the zoo, each with the module that it belongs to: integers have one of two shapes.
+pub fn golden_zoos() -> Vec<(PathBuf, models::Zoo)> {
+    let module = |file: &Path| {
+        let record = librecord::Recorder::auto().unwrap().load(file).unwrap();
+        let upright = record.tensor("ids").unwrap().shape() == [3, 2];
+        if upright {
+            models::zoo()
+        } else {
+            models::zoo_wide()
+        }
+    };
+    golden("zoo").into_iter().map(|file| (file.clone(), module(&file))).collect()
+}
+
 /// Other ids and other values than any file has: a parameter that is not loaded is seen.
 struct Strangers(u64);
 

@@ -2,29 +2,12 @@
 //! Records of every version of Burn become modules of this one, with their values and their ids.
 use burn::module::Module;
 use burn::store::ModuleRecord;
-use burn_tests::{burnpack, golden, id_number, models, parameters, stranger};
-use librecord::{Options, Recorder};
+use burn_tests::{burnpack, compare, golden, golden_zoos, models, parameters, stranger};
+use librecord::Options;
 
 fn load<M: Module>(module: M, file: &std::path::Path) -> M {
     let record = ModuleRecord::from_bytes(burnpack(file, &Options::new())).expect("Burn reads the Burnpack");
     stranger(module).try_load_record(record).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-}
-
-/// Every parameter has the bytes and the id of the file. Burn draws the ids of running statistics at each load.
-fn compare<M: Module>(module: &M, file: &std::path::Path) {
-    let record = Recorder::auto().unwrap().load(file).unwrap();
-    let found = parameters(module);
-    assert_eq!(found.len(), record.tensors().unwrap().len(), "{}", file.display());
-    for parameter in found {
-        let path = parameter.path.replace("r#", "");
-        let tensor = record.tensor(&path).unwrap();
-        let shape: Vec<u64> = parameter.data.shape().iter().map(|size| *size as u64).collect();
-        assert_eq!(shape, tensor.shape(), "{}: {path}", file.display());
-        assert_eq!(parameter.data.as_bytes(), tensor.bytes().unwrap(), "{}: {path}", file.display());
-        if !path.contains("running_") {
-            assert_eq!(parameter.id, id_number(tensor.id().unwrap()), "{}: {path}", file.display());
-        }
-    }
 }
 
 #[test]
@@ -36,9 +19,7 @@ fn tiny_of_every_version() {
 
 #[test]
 fn zoo_of_every_version() {
-    for file in golden("zoo") {
-        let ids = Recorder::auto().unwrap().load(&file).unwrap().tensor("ids").unwrap().shape().to_vec();
-        let zoo = if ids == [3, 2] { models::zoo() } else { models::zoo_wide() };
+    for (file, zoo) in golden_zoos() {
         compare(&load(zoo, &file), &file);
     }
 }
@@ -64,11 +45,13 @@ fn the_wrong_module_is_an_error_of_burn() {
 fn readmes_show_their_examples() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-    let readme = read("librecord/README.md");
-    for example in ["burn-tests/examples/resume.rs", "librecord/examples/to_burnpack.rs"] {
+    let readmes = read("librecord/README.md") + &read("burn-record/README.md");
+    for example in
+        ["burn-tests/examples/resume.rs", "librecord/examples/to_burnpack.rs", "burn-tests/examples/store.rs"]
+    {
         let text = read(example);
         assert!(text.lines().count() <= 30, "{example} has more than 30 lines");
         let shown: String = text.lines().skip(2).map(|line| format!("{line}\n")).collect();
-        assert!(readme.contains(&format!("\n{shown}```\n")), "the README does not show {example}");
+        assert!(readmes.contains(&format!("\n{shown}```\n")), "the README does not show {example}");
     }
 }

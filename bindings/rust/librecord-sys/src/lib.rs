@@ -8,3 +8,8 @@
 #[rustfmt::skip]
 mod bindings;
 pub use bindings::*;
+
+extern "C" {
+    /// Of `librecord/plugin.h`.
+    pub fn rec_is_rust_word(name: *const core::ffi::c_char, length: u64) -> i32;
+}

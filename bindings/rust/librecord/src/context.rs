@@ -114,6 +114,18 @@ impl Context {
         owned(name.cast_mut()).map(|name| text::owned(name.as_ptr()))
     }
 
+    /// The options of the format that saves to a path, by its extension: "compression", "burn-store"…
+    pub fn options_for(&self, path: impl AsRef<Path>) -> Result<Vec<String>> {
+        let path = text::c_path(path.as_ref())?;
+        // SAFETY: the context lives; what the plugin's description points to lives as long as it, and is copied.
+        unsafe {
+            let plugin = sys::rec_plugin_for_path(self.raw(), path.as_ptr());
+            let plugin = owned(plugin.cast_mut())?.as_ref();
+            let options = text::slice(plugin.option_list, plugin.option_count as usize);
+            Ok(options.iter().filter_map(|option| option.as_ref()).map(|option| text::owned(option.name)).collect())
+        }
+    }
+
     pub(crate) fn raw(&self) -> *mut sys::rec_context {
         self.0.raw.as_ptr()
     }

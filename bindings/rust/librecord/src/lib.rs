@@ -34,3 +34,9 @@ pub fn library_version() -> &'static str {
     // SAFETY: the string is static.
     unsafe { text::borrowed(librecord_sys::rec_version_string()) }
 }
+
+/// Whether a name is a word of Rust. A field of that name is `r#type` in the paths of Burn's stores, and `type` in a record.
+pub fn is_rust_word(name: &str) -> bool {
+    // SAFETY: the name has so many bytes; NUL is not needed.
+    unsafe { librecord_sys::rec_is_rust_word(name.as_ptr().cast(), name.len() as u64) != 0 }
+}

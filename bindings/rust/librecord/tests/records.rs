@@ -367,6 +367,8 @@ fn types_in_use_are_not_extended() {
 #[test]
 fn a_context_recognises_files() {
     assert_eq!(Context::shared().unwrap().recognise(zoo()).unwrap(), "NamedMpk");
+    assert!(Context::shared().unwrap().options_for("x.safetensors").unwrap().contains(&"burn-store".to_string()));
+    assert_eq!(Context::shared().unwrap().options_for("x.none").unwrap_err().status(), Status::Argument);
     let context = Context::builder().threads(1000).build();
     assert_eq!(context.unwrap_err().status(), Status::Argument);
 }

@@ -122,7 +122,7 @@ gcc_tree() {
 
 phase_source() {
     one "shellcheck" find scripts .ci/run tests bindings packaging/debian/tests packaging/release -type f \
-        \( -name '*.sh' -o -path 'bindings/*/check' -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
+        \( -name '*.sh' -o -path 'bindings/*/check' -o -path bindings/python/test -o -path bindings/python/quickstart -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
     one "texts avoid the phrases of check-english" scripts/check-english
@@ -150,6 +150,7 @@ phase_clang() {
 
 phase_burn() {
     gcc_tree || return 0
+    python_package
     real_burn "real Burn and Python packages" interop --quick
     real_burn "models of PyTorch in real Burn" forward --quick
     rust_crates
@@ -289,6 +290,16 @@ rust_crates() {
     RECORD=$work/gcc/tools/record bindings/rust/check >"$work/rust/run.log" 2>&1 || result=FAIL
     echo ":test-result: $result" >"$work/rust/run.trs"
     summary "the crates for Rust" "$work/rust"
+}
+
+# python_package [--full]: the tests of bindings/python with the library of the tarball's build
+python_package() {
+    mkdir -p "$work/python"
+    result=PASS
+    RECORD=$work/gcc/tools/record LIBRECORD_PLUGIN_PATH=$work/gcc/plugins/.libs \
+        bindings/python/test "$@" >"$work/python/test.log" 2>&1 || result=FAIL
+    echo ":test-result: $result" >"$work/python/test.trs"
+    summary "the Python package" "$work/python"
 }
 
 phase_interop() {

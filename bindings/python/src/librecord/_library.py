@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The shared library: where it is found, and the context that all operations share."""
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Iterator, Optional
+
+from ._ffi import ffi as ffi
+
+SONAME = "librecord.so.0"
+INSIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_lib")
+COMMAND_PLACES = ("record", "bin/record", "tools/.libs/record")
+LIBRARY_PLACES = (SONAME, "lib/" + SONAME, ".libs/" + SONAME)
+
+
+def _directories() -> Iterator[str]:
+    chosen = os.environ.get("LIBRECORD_DIR")
+    if chosen:
+        yield chosen
+    yield INSIDE
+
+
+def _inside(names: tuple[str, ...]) -> Optional[str]:
+    """Returns the first of these files in LIBRECORD_DIR, or else in the package; None: neither has one."""
+    for directory in _directories():
+        for name in names:
+            path = os.path.join(directory, name)
+            if os.path.exists(path):
+                return path
+    return None
+
+
+def command_path() -> Optional[str]:
+    """Returns the path of the command `record`: LIBRECORD_DIR's, the package's, or the one in PATH."""
+    from shutil import which
+
+    return _inside(COMMAND_PLACES) or which("record")
+
+
+def environment() -> dict[str, str]:
+    """Returns the variables that make a library inside of the package find its plugins and data."""
+    added = {}
+    for name, directory in (("LIBRECORD_PLUGIN_PATH", "plugins"), ("LIBRECORD_DATA", "data")):
+        path = os.path.join(INSIDE, directory)
+        if name not in os.environ and os.path.isdir(path):
+            added[name] = path
+    return added
+
+
+def _load() -> Any:
+    chosen = os.environ.get("LIBRECORD_DIR")
+    path = _inside(LIBRARY_PLACES)
+    if chosen and not (path and path.startswith(chosen)):
+        raise ImportError(f"LIBRECORD_DIR: {chosen}: found no {SONAME} there, in lib/ or in .libs/")
+    try:
+        loaded = ffi.dlopen(path or SONAME)
+    except OSError as error:
+        raise ImportError(
+            f"librecord: cannot open {path or SONAME}: {error}\nInstall librecord, or set LIBRECORD_DIR."
+        ) from error
+    os.environ.update(environment())
+    return loaded
+
+
+lib = _load()
+
+
+class _Operation(threading.local):
+    """The callback and the failure of the operation that this thread runs."""
+
+    progress: Any = None
+    failure: Optional[BaseException] = None
+
+
+operation = _Operation()
+
+
+def _keep(_kind: type, failure: BaseException, _trace: Any) -> int:
+    operation.failure = failure
+    return 1
+
+
+@ffi.callback("int32_t(void *, const rec_progress *)", error=1, onerror=_keep)  # type: ignore[untyped-decorator]
+def _on_progress(_user: Any, progress: Any) -> int:
+    if operation.progress is not None:
+        operation.progress(text(progress.operation), progress.done, progress.total)
+    return 0
+
+
+def text(pointer: Any) -> str:
+    """Returns a C string; bytes that are not UTF-8 become surrogates, as in os.fsdecode()."""
+    return ffi.string(pointer).decode("utf-8", "surrogateescape") if pointer else ""
+
+
+def encoded(value: str) -> bytes:
+    """Returns the bytes of a str for the library."""
+    result = value.encode("utf-8", "surrogateescape")
+    if b"\0" in result:
+        raise ValueError(f"{value!r}: a name cannot hold a NUL")
+    return result
+
+
+def _new_context() -> Any:
+    made = lib.rec_context_new(ffi.NULL)
+    if not made:
+        raise MemoryError("librecord: out of memory")
+    lib.rec_context_set_progress(made, _on_progress, ffi.NULL)
+    return made
+
+
+context = _new_context()
+library_version = text(lib.rec_version_string())
+UNKNOWN = 2**64 - 1

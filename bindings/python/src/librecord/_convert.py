@@ -176,7 +176,7 @@ def convert(
         source_recorder, target_recorder: the formats, if they are not recognised.
         options: other load arguments, {"adapter": "pytorch", "partial": True}.
         save_options: of the writing recorder, {"sync": False}.
-        progress: a function of (operation, done, total), in bytes; or tqdm.
+        progress: a function of (step, done, total), or tqdm.
     """
     reader = _reader(source_recorder, type, _arguments(profile, rename, options))
     writer = _writer(target_recorder, precision, burn, type, save_options)

@@ -84,7 +84,7 @@ def _keep(_kind: type, failure: BaseException, _trace: Any) -> int:
 @ffi.callback("int32_t(void *, const rec_progress *)", error=1, onerror=_keep)  # type: ignore[untyped-decorator]
 def _on_progress(_user: Any, progress: Any) -> int:
     if operation.progress is not None:
-        operation.progress(text(progress.operation), progress.done, progress.total)
+        operation.progress(text(progress.step), progress.overall_done, progress.overall_total)
     return 0
 
 

@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Union
 
-from ._library import UNKNOWN, operation
+from ._library import operation
 
-#: A function of (operation, done, total); or tqdm's class, or one of its bars. `done` and `total` are bytes; `total` is
-#: None where it is unknown. An exception in it stops the operation, which leaves files unchanged.
-Progress = Union[Callable[[str, int, Optional[int]], Any], Any, None]
+#: A function of (step, done, total); or tqdm's class, or one of its bars. `step` is "read", "write" or "check"; `done`
+#: of `total` is the part of the whole operation, without a unit, and never decreases. An exception in the function stops
+#: the operation, which leaves files unchanged.
+Progress = Union[Callable[[str, int, int], Any], Any, None]
 
 
 class _Bar:
-    """Feeds a bar of tqdm; each phase ("convert", "check") starts again from 0."""
+    """Feeds a bar of tqdm."""
 
     def __init__(self, bar: Any):
         self.bar = bar
-        self.phase = ""
+        self.step = ""
 
-    def __call__(self, phase: str, done: int, total: Optional[int]) -> None:
-        if phase != self.phase or done < self.bar.n:
-            self.phase = phase
+    def __call__(self, step: str, done: int, total: int) -> None:
+        if not self.step:
             self.bar.reset(total)
-            self.bar.set_description(phase)
-        if total != self.bar.total:
-            self.bar.total = total
+        if step != self.step:
+            self.step = step
+            self.bar.set_description(step)
+        self.bar.total = total
         self.bar.update(done - self.bar.n)
 
 
-def _function(progress: Any) -> tuple[Optional[Callable[..., Any]], Any]:
+def _function(progress: Any) -> tuple[Any, Any]:
     """Returns the function to call, and the bar to close at the end."""
     if progress is None or not hasattr(progress, "update"):
         return progress, None
-    made = progress(total=None, unit="B", unit_scale=True) if isinstance(progress, type) else None
-    return _Bar(made if made is not None else progress), made
+    own = progress(bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}") if isinstance(progress, type) else None
+    return _Bar(own if own is not None else progress), own
 
 
 @contextmanager
@@ -42,8 +43,7 @@ def reporting(progress: Progress) -> Iterator[None]:
     """Calls `progress` for each step of the operations in the block, on this thread."""
     function, opened = _function(progress)
     before, operation.failure = operation.progress, None
-    if function is not None:
-        operation.progress = lambda phase, done, total: function(phase, done, None if total == UNKNOWN else total)
+    operation.progress = function
     try:
         yield
     finally:

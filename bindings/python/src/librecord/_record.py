@@ -8,9 +8,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import IO, Any, NamedTuple, Optional, Union
 
-import numpy as np
-
-from . import _dtypes
+from ._arrays import plain_arrays
 from ._errors import Note, NotFoundError, check, fail, made, notes
 from ._library import UNKNOWN, context, encoded, ffi, lib, text
 from ._progress import Progress, reporting
@@ -61,8 +59,12 @@ def set_type(recorder: Any, expression: Optional[str]) -> None:
     check(lib.rec_recorder_set_type_name(recorder, types, encoded(file[2] if file else expression)))
 
 
-#: A file is opened unchanged: no adapter, no lists closed.
-UNCHANGED: Options = {"adapter": "none", "gaps": "keep"}
+def _unchanged(recorder: Any, precision: str, type_of: Optional[str], options: Optional[Options]) -> None:
+    """Sets that names and layouts stay those of the file. A precision, a type or an option adds to that."""
+    exact = precision == "keep" and type_of is None and not options
+    set_options(recorder, {"as": "file"} if exact else {"adapter": "none", "gaps": "keep"})
+    set_options(recorder, options)
+    set_type(recorder, type_of)
 
 
 def _load(recorder: Any, source: Source) -> Handle:
@@ -103,15 +105,13 @@ def open(  # noqa: A001
         precision: "keep", "full" (f32, i32), "half" (f16, i16) or "double" (f64, i64).
         type: of a file without names: "Adam", or "model.rs:Model" of a Rust source or INI file.
         options: load arguments, {"data": "skip"}.
-        progress: a function of (operation, done, total), in bytes; or tqdm.
+        progress: a function of (step, done, total), or tqdm.
 
     Raises:
         FileNotFoundError, FormatError, UnsupportedError, NeedsType, …: all are librecord.Error.
     """
     reader = new_recorder(recorder, precision)
-    set_options(reader, UNCHANGED)
-    set_options(reader, options)
-    set_type(reader, type)
+    _unchanged(reader, precision, type, options)
     with reporting(progress):
         handle = _load(reader, source)
     return Record(handle, notes())
@@ -230,9 +230,10 @@ class Record(_Names):
 
     def arrays(self) -> dict[str, Array]:
         table = self._table
-        fast = _fast_views(table)
-        return {name: Tensor(table, row, name).numpy() if array is None else array
-                for row, (name, array) in enumerate(zip(table.names, fast))}
+        return {
+            name: Tensor(table, row, name).numpy() if array is None else array
+            for row, (name, array) in enumerate(zip(table.names, plain_arrays(table)))
+        }
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -293,23 +294,6 @@ def _html(record: Record) -> str:
     rest = f"<tr><td colspan=4>… and {more:,} more</td></tr>" if more > 0 else ""
     head = "<tr><th>tensor</th><th>type</th><th>shape</th><th>bytes</th></tr>"
     return f"<p>{escape(repr(record))}</p><table>{head}{''.join(cells)}{rest}</table>"
-
-
-def _fast_views(table: Table) -> list[Optional[Array]]:
-    """Returns the views of all tensors whose stored bytes are the elements, aligned; None for each other."""
-    known = np.zeros(max(_dtypes.STORED) + 1, np.int64)
-    for number, dtype in _dtypes.STORED.items():
-        known[number] = dtype.itemsize
-    sizes = known[np.clip(table["dtype"], 0, len(known) - 1)]
-    plain = (table["flags"] & (lib.REC_ROW_CONVERTED | lib.REC_ROW_ALIGNED)) == lib.REC_ROW_ALIGNED
-    plain &= (table["data"] != 0) & (sizes != 0) & (table["count"] != 0)
-    plain &= table["data_size"] == table["count"] * sizes.astype(np.uint64)
-    memory, offsets = table.data()
-    kinds = [_dtypes.STORED.get(number) for number in range(len(known))]
-    return [
-        np.ndarray(shape, kinds[number], memory, offset) if fits else None
-        for fits, shape, number, offset in zip(plain.tolist(), table.shapes(), table["dtype"].tolist(), offsets)
-    ]
 
 
 def load_file(filename: Union[str, "os.PathLike[str]"], **arguments: Any) -> dict[str, Array]:

@@ -13,6 +13,7 @@ from ._errors import Note, check, made, notes
 from ._library import context, encoded, ffi, lib
 from ._progress import Progress, reporting
 from ._record import Options, Record, new_recorder, set_options, set_type
+from ._specs import Specs, texts
 from ._tensor import Tensor
 
 Tensors = Mapping[str, Any]
@@ -22,6 +23,8 @@ Ids = Mapping[str, Optional[str]]
 
 def _array(name: str, value: Any) -> Any:
     """Returns the value as an array whose bytes can be saved in place."""
+    if type(value) is np.ndarray and value.dtype in _dtypes.SAVED and value.flags.c_contiguous:
+        return value
     if isinstance(value, Tensor):
         value = value.numpy()
     if not isinstance(value, (np.ndarray, np.generic)):
@@ -47,34 +50,19 @@ def _id(name: str, value: Any, ids: Optional[Ids]) -> Optional[str]:
     return ""
 
 
-def _fill(spec: Any, array: Any, id_of: Any, shape: Any) -> None:
-    spec.size = ffi.sizeof("rec_tensor_spec")
-    spec.dtype = _dtypes.SAVED[array.dtype]
-    spec.rank = array.ndim
-    spec.ownership = lib.REC_BORROW
-    spec.shape = shape
-    spec.data = ffi.cast("void *", array.ctypes.data)
-    spec.data_size = array.nbytes
-    spec.id = id_of
-
-
 class Built:
     """A record of the library built from arrays, which it keeps: their bytes are not copied."""
 
     def __init__(self, tensors: Tensors, ids: Optional[Ids]):
+        names = list(tensors)
+        arrays = [_array(name, value) for name, value in tensors.items()]
+        specs = Specs(arrays, [_id(name, value, ids) for name, value in tensors.items()])
+        addresses, kept = texts(names)
+        self.keep = (specs, kept)
         self.pointer = ffi.gc(made(lib.rec_record_new(context)), lib.rec_record_free)
-        self.keep: list[Any] = []
-        for name, value in tensors.items():
-            self._set(name, value, ids)
-
-    def _set(self, name: str, value: Any, ids: Optional[Ids]) -> None:
-        array, given = _array(name, value), _id(name, value, ids)
-        id_of = ffi.NULL if given is None else ffi.new("char[]", encoded(given))
-        shape = ffi.new("uint64_t[]", array.shape)
-        spec = ffi.new("rec_tensor_spec *")
-        _fill(spec, array, id_of, shape)
-        self.keep.append(array)
-        check(lib.rec_set_tensor(self.pointer, encoded(name), spec))
+        pointers = ffi.cast("char **", addresses.ctypes.data)
+        if names:
+            check(lib.rec_set_tensors(self.pointer, pointers, specs.pointer, len(names), lib.REC_NAMES_KEEP_GAPS))
 
 
 def _record_of(tensors: Union[Tensors, Record], metadata: Optional[Mapping[str, str]], ids: Optional[Ids]) -> Any:
@@ -137,7 +125,7 @@ def save_file(
         recorder: the format, if not that of the extension.
         type: of a format without names (.bin): "model.rs:Model".
         options: of the recorder.
-        progress: a function of (operation, done, total), in bytes; or tqdm.
+        progress: a function of (step, done, total), or tqdm.
 
     Returns:
         Notes about values that were changed or left out.

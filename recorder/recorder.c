@@ -95,8 +95,10 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
         (void)lr_job_end(&job);
         return NULL;
     }
-    if (!*name || precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_CONFIGURED) {
-        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "a recorder needs a name and a precision");
+    if (!*name) {
+        (void)rec_fail_found(&job, REC_E_ARGUMENT, REC_UNKNOWN, "the name of a recorder", "an empty one");
+    } else if (precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_CONFIGURED) {
+        (void)rec_fail_found(&job, REC_E_ARGUMENT, REC_UNKNOWN, "one of REC_PRECISION_...", "%d", (int)precision);
     } else {
         r = lr_zalloc(job.allocator, sizeof *r);
         if (!r) {

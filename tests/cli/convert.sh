@@ -189,6 +189,24 @@ run convert -q -r "$scratch/tree" "$scratch/linked"
 status_is "OUT itself may be a link" 0
 check "… which is followed" [ -f "$scratch/into/sub/a.mpk" ]
 
+# ------------------------------------------------------------------------------------------------ unchanged files --
+
+# A weight without a bias, at half precision, behind a gap: an adapter would have to ask.
+header='{"l.1.weight":{"dtype":"F16","shape":[2,3],"data_offsets":[0,12]}}'
+{
+    # shellcheck disable=SC2059 # the length as an octal escape
+    printf "\\$(printf %o ${#header})\\0\\0\\0\\0\\0\\0\\0%s" "$header"
+    head -c 12 /dev/zero
+} >"$scratch/linear.safetensors"
+run convert "$scratch/linear.safetensors" "$scratch/linear.json"
+status_is "what may be a Linear or an Embedding is an error" 2
+run convert -q --from-option as=file "$scratch/linear.safetensors" "$scratch/linear.json"
+status_is "as=file converts it unchanged" 0
+run ls "$scratch/linear.json"
+check "… with its name, element type and shape" grep -Eq 'l\.1\.weight.*f16.*2.*3' "$scratch/out"
+run convert --from-option as=file --adapter pytorch "$scratch/linear.safetensors" "$scratch/linear.json"
+status_is "as=file and an adapter exclude each other" 2
+
 # ------------------------------------------------------------------------------------------------------------ JSON --
 
 need_jq

@@ -135,7 +135,7 @@ static void test_expected_and_found(void **state)
     SHAPE shape;
     (void)state;
     assert_int_equal(rec_recorder_set(r, "adapter", "nope"), REC_E_ARGUMENT);
-    assert_parts("pytorch or none", "\"nope\"");
+    assert_parts("pytorch, foreign or none", "\"nope\"");
     assert_int_equal(rec_recorder_set(r, "map", "nope"), REC_E_ARGUMENT);
     assert_parts("yes or no for the option map", "`nope`");
     assert_int_equal(rec_recorder_set(r, "set", "x"), REC_E_ARGUMENT);
@@ -152,6 +152,10 @@ static void test_expected_and_found(void **state)
     assert_true(*rec_error_expected() && *rec_error_found());
     assert_null(rec_load_bytes(r, "\x93", 1));
     assert_true(*rec_error_expected() && *rec_error_found());
+    assert_null(rec_open_recorder("NamedMpk", 9));
+    assert_parts("one of REC_PRECISION_...", "9");
+    assert_null(rec_open_recorder("", FULL));
+    assert_parts("the name of a recorder", "an empty one");
     assert_null(rec_tensor_at(record, "none")); /* a message without them */
     assert_true(!*rec_error_expected() && !*rec_error_found());
     rec_types_free(types);

@@ -147,11 +147,11 @@ static void a_recorder_has_a_name_and_a_precision(void **state)
 {
     (void)state;
     assert_null(rec_open_recorder_in(context, "", REC_PRECISION_FULL));
-    refused(rec_error_status(), "a recorder needs a name and a precision");
+    refused(rec_error_status(), "expected the name of a recorder, found an empty one");
     assert_null(rec_open_recorder_in(context, "NamedMpk", (rec_precision)(REC_PRECISION_DEFAULT - 1)));
-    refused(rec_error_status(), "a recorder needs a name and a precision");
+    refused(rec_error_status(), "expected one of REC_PRECISION_..., found -1");
     assert_null(rec_open_recorder_in(context, "NamedMpk", (rec_precision)(REC_PRECISION_CONFIGURED + 1)));
-    refused(rec_error_status(), "a recorder needs a name and a precision");
+    refused(rec_error_status(), "expected one of REC_PRECISION_..., found 6");
 }
 
 static void a_type_is_one_that_was_made(void **state)

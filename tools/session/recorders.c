@@ -29,8 +29,10 @@ rec_recorder *tool_session_input(session *s)
 /* Loads a foreign file unchanged. */
 static int set_raw(rec_recorder *recorder)
 {
-    return rec_recorder_set(recorder, "adapter", "none") == REC_OK &&
-                   rec_recorder_set(recorder, "gaps", "keep") == REC_OK
+    const char *as = rec_recorder_get(recorder, "as"); /* --from-option as=file, which is more */
+
+    return as && (strcmp(as, "file") == 0 || (rec_recorder_set(recorder, "adapter", "none") == REC_OK &&
+                                              rec_recorder_set(recorder, "gaps", "keep") == REC_OK))
                ? EXIT_OK
                : tool_fail_library();
 }

@@ -306,4 +306,5 @@ phase_interop() {
     gcc_tree || return 0
     real_burn "all versions of Burn" interop
     real_burn "models of PyTorch in all versions of Burn" forward
+    VERSIONS='0.21.0 0.22.1' real_burn "models of Flax and ONNX in real Burn" forward/contrib
 }

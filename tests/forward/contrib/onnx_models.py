@@ -10,9 +10,10 @@ import sys
 import numpy
 import torch
 
-import blocks  # noqa: F401 (registers models)
-import layers  # noqa: F401
-from registry import build
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import blocks  # noqa: E402, F401 (registers models)
+import layers  # noqa: E402, F401
+from registry import build  # noqa: E402
 
 
 def make(name, directory):

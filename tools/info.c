@@ -36,7 +36,7 @@ static void print_precision(const rec_record *record, const summary *s, const ch
         for (size_t i = 0; i < sizeof s->dtypes / sizeof *s->dtypes; i++) {
             if (s->dtypes[i]) {
                 tool_text_format(&line, "%s%s %s", before, tool_grouped(s->dtypes[i], number),
-                                 rec_dtype_name((rec_dtype)i));
+                                 i == REC_DTYPE_OPAQUE ? s->encoded : rec_dtype_name((rec_dtype)i));
                 before = ", ";
             }
         }

@@ -163,7 +163,8 @@ static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, c
 int32_t lr_fit_report_misfits(lr_fitter *f)
 {
     int32_t status = REC_OK;
-    for (const lr_misfit *m = f->misfits; m && status == REC_OK; m = m->next) {
+    /* A tensor that was rejected is missing from its module. */
+    for (const lr_misfit *m = f->plan->refusals ? NULL : f->misfits; m && status == REC_OK; m = m->next) {
         char more[64] = "";
         if (m->count > 1) {
             (void)snprintf(more, sizeof more, " and %" PRIu64 " more", m->count - 1);

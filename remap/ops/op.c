@@ -272,14 +272,14 @@ static const char *dtype_words(const lr_op *op)
 bool lr_op_has_elements(rec_job *job, const lr_op *op, const char *doing)
 {
     if (!lr_op_width(op)) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a tensor of %s cannot be %s: its elements have no fixed size", dtype_words(op), doing);
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s cannot be %s: its elements are encoded",
+                       dtype_words(op), doing);
         if (op->dtype == REC_DTYPE_OPAQUE && !lr_op_numbers(op)) {
             rec_fail_hint(job, "Elements of this type are only copied. Convert them to numbers first (in Python: "
                                "tensor.float(), with their scales), or keep the tensor unchanged (--adapter none).");
         }
         if (lr_op_numbers(op)) {
-            rec_fail_hint(job, "Convert to a precision: full, half or double make numbers of its elements.");
+            rec_fail_hint(job, "Convert to a precision, which makes numbers of its elements: full, half or double.");
         }
         return false;
     }

@@ -3,6 +3,7 @@
 #include "core/config/config.h"
 #include "remap/plan/plan.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,8 +111,41 @@ int32_t lr_plan_sign(rec_job *job, rec_plan *plan, int32_t kind, const char *pat
     return REC_OK;
 }
 
+/* A problem of encoded tensors, of which a file has hundreds. */
+struct lr_refusal {
+    struct lr_refusal *next;
+    const char *key, *reason; /* of the first */
+    uint64_t problem, count;
+};
+
+/* Adds a tensor to the problem that others have for the same reason. */
+static int32_t refuse_encoded(rec_job *job, rec_plan *plan, const char *key, const char *reason, const char *hint)
+{
+    struct lr_refusal *r = plan->refusals;
+    uint64_t before = plan->problem_count;
+    while (r && strcmp(r->reason, reason) != 0) {
+        r = r->next;
+    }
+    if (r) {
+        char text[1024];
+        (void)snprintf(text, sizeof text, "%.300s and %" PRIu64 " more: %.600s", r->key, r->count++, reason);
+        plan->problems[r->problem].text = lr_plan_keep(job, plan, text, strlen(text));
+        return job->error.status;
+    }
+    r = lr_arena_alloc(&plan->arena, sizeof *r, 8);
+    if (!r || lr_plan_problem(job, plan, REC_PROBLEM_SHAPE, true, key, hint, "%.300s: %.600s", key, reason) != REC_OK) {
+        return r ? job->error.status : lr_fail_memory(job, sizeof *r);
+    }
+    *r = (struct lr_refusal){.next = plan->refusals, .count = 1, .problem = before};
+    r->key = lr_plan_keep(job, plan, key, strlen(key));
+    r->reason = lr_plan_keep(job, plan, reason, strlen(reason));
+    plan->refusals = plan->problem_count > before && r->key && r->reason ? r : plan->refusals;
+    return job->error.status;
+}
+
 int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const char *doing)
 {
+    bool encoded = job->error.status == REC_E_UNSUPPORTED;
     char text[600], hint[300];
     if (job->error.status != REC_E_MISMATCH && job->error.status != REC_E_ARGUMENT &&
         job->error.status != REC_E_UNSUPPORTED) {
@@ -120,6 +154,9 @@ int32_t lr_plan_refused(rec_job *job, rec_plan *plan, const char *key, const cha
     (void)snprintf(text, sizeof text, "%.500s", job->error.what);
     (void)snprintf(hint, sizeof hint, "%.290s", job->error.hint);
     lr_job_forgive(job);
+    if (encoded) {
+        return refuse_encoded(job, plan, key, text, hint);
+    }
     return lr_plan_problem(job, plan, REC_PROBLEM_SHAPE, true, key, hint, "%.200s: %.300s: %.400s", key, doing, text);
 }
 

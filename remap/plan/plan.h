@@ -211,12 +211,13 @@ struct rec_plan {
     rec_plan_line *shown; /**< all lines for those who want to see them: lr_plan_lines(); NULL: nobody did */
     rec_plan_problem *problems;
     uint64_t problem_count, problem_room;
-    uint64_t mapped, kept; /**< tensors and values placed */
-    const char *guessed;   /**< what the adapter took modules for without being told; NULL: nothing */
-    bool trial;            /**< it is made to see what speaks for the adapter: signs are noted */
-    lr_sign *signs;        /**< the last one first */
-    bool advises;          /**< reports the family of models of its sources */
-    bool quiet;            /**< while variants are tried: problems are not kept */
+    struct lr_refusal *refusals; /**< of encoded tensors, each with all tensors that it is for */
+    uint64_t mapped, kept;       /**< tensors and values placed */
+    const char *guessed;         /**< what the adapter took modules for without being told; NULL: nothing */
+    bool trial;                  /**< it is made to see what speaks for the adapter: signs are noted */
+    lr_sign *signs;              /**< the last one first */
+    bool advises;                /**< reports the family of models of its sources */
+    bool quiet;                  /**< while variants are tried: problems are not kept */
     rec_plan_totals totals;
     struct lr_plan_held {
         void (*release)(void *what);

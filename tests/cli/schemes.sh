@@ -59,9 +59,16 @@ run convert -q --adapter none "$golden/fp8.safetensors" kept.mpk
 status_is "without a precision Burn has no place for it" 2
 check "… with what to do" grep -q 'Convert to a precision' "$scratch/err"
 
+run convert --drop "$drop|scale" "$golden/fp8.safetensors" folded.mpk --module '. => Linear'
+check "… without a precision it cannot be transposed, which one message says of all" \
+    [ "$(grep -c 'and [0-9]* more: a tensor of F8_E4M3 cannot be transposed: its elements are encoded' "$scratch/err")" = 1 ]
+check "… with what to do" grep -q '^  Convert to a precision' "$scratch/err"
+
 # 3. Commands that look at numbers.
 run info "$golden/fp8.safetensors"
 check "info names the schemes" grep -q 'FP8 E4M3, 128x128 blocks, 3 tensors' "$scratch/out"
+run info "$golden/fp8.safetensors"
+check "… and counts encoded tensors" grep -q '^tensors .* 2 bf16, 12 encoded$' "$scratch/out"
 run info --json "$golden/nvfp4.safetensors"
 check "… for programs, too" grep -q '"scheme": *"NVFP4, blocks of 16"' "$scratch/out"
 run stats "$golden/nvfp4.safetensors"

@@ -19,6 +19,7 @@ typedef struct summary {
     uint64_t tensors, elements, nbytes, values, nils, assumed;
     uint64_t ids, id_shortest, id_longest; /* tensors that have one, its characters */
     uint64_t dtypes[32];                   /* tensors by rec_dtype; unknown ones at REC_DTYPE_NONE */
+    const char *encoded;                   /* the name of the opaque types, "encoded" if they are several */
     const rec_tensor *largest;             /* NULL without tensors */
     text largest_path;
     scheme_count schemes[8]; /* in the order of the record; what there are more of is counted with the last one */

@@ -35,6 +35,10 @@ static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
     s->nbytes += rec_tensor_nbytes(tensor);
     s->assumed += (uint64_t)(rec_tensor_assumed(tensor) != 0);
     s->dtypes[kind]++;
+    if (dtype == REC_DTYPE_OPAQUE) {
+        const char *name = rec_tensor_dtype_name(tensor);
+        s->encoded = !s->encoded || strcmp(s->encoded, name) == 0 ? name : "encoded";
+    }
     if (id) {
         uint64_t length = strlen(id);
         s->id_shortest = s->ids && s->id_shortest < length ? s->id_shortest : length;

@@ -14,7 +14,7 @@ TERM=xterm-256color
 export TERM
 # screen SIZE STEP... -- COMMAND...
 screen() {
-    python3 "$srcdir/tests/cli/terminal.py" "$scratch" "$@" >"$scratch/said" 2>"$scratch/err"
+    LC_ALL=${SCREEN_LOCALE-C.UTF-8} python3 "$srcdir/tests/cli/terminal.py" "$scratch" "$@" >"$scratch/said" 2>"$scratch/err"
 }
 screen 80x24 q '~' -- "$record" browse 0.18.0/mnist.mpk
 if grep -q 'built without ncurses' "$scratch/err" "$scratch/said"; then

@@ -50,7 +50,7 @@ export TERM
 
 # screen SIZE STEP... -- COMMAND...: the screens that the steps ask for are in $scratch, how it ended in $scratch/end
 screen() {
-    python3 "$srcdir/tests/cli/terminal.py" "$scratch" "$@" >"$scratch/said" 2>"$scratch/err"
+    LC_ALL=${SCREEN_LOCALE-C.UTF-8} python3 "$srcdir/tests/cli/terminal.py" "$scratch" "$@" >"$scratch/said" 2>"$scratch/err"
 }
 # ended NAME [WORDS...]: the last one ended so ("exit 0" without them), and the terminal is as it was
 ended() {
@@ -232,8 +232,11 @@ TERMINAL_INPUT=0.18.0/mnist.mpk screen 80x24 =stream p =refused q '~' -- "$recor
 ended "a record may come on standard input"
 has "keys come from the terminal then" stream '^ standard input  NamedMpk'
 has "what cannot be read again is said" refused '^standard input was read to its end'
-LC_ALL=C screen 80x24 =ascii q '~' -- "$record" browse 0.18.0/mnist.mpk
-same "the locale changes nothing" "$scratch/tree" "$scratch/ascii"
+SCREEN_LOCALE='' LC_CTYPE='' LANG='' screen 80x24 =utf8 q '~' -- "$record" browse 0.18.0/mnist.mpk
+same "without a locale there is UTF-8" "$scratch/tree" "$scratch/utf8"
+SCREEN_LOCALE=C screen 80x24 =ascii q '~' -- "$record" browse 0.18.0/mnist.mpk
+sed 's/▸/>/; s/▾/v/; s/×/x/g; s/←/</; s/→/>/; s/…/./g' "$scratch/tree" >"$scratch/expected"
+same "a locale without UTF-8 gets ASCII" "$scratch/expected" "$scratch/ascii"
 screen 80x24 '<wheel>' =down '<click>' =clicked q '~' -- "$record" browse --mouse 0.18.0/mnist.mpk
 ended "--mouse gives the mouse back"
 has "the wheel scrolls" down '^blocks  *4 of 21$'

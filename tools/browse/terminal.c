@@ -198,7 +198,7 @@ void tool_terminal_guard(void)
 static SCREEN *screen;
 static WINDOW *canvas;
 static FILE *keys, *drawing;
-static bool registered;
+static bool registered, ascii;
 static int clicked_row;
 static struct {
     attr_t attributes;
@@ -228,11 +228,30 @@ int tool_terminal_check(void)
     return EXIT_OK;
 }
 
-/* The command writes UTF-8 whatever the locale; ncurses must know. Numbers keep their points. */
+/* Whether the environment names a locale without UTF-8. */
+static bool is_ascii_asked(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value && *value) {
+            return !strcasestr(value, "utf-8") && !strcasestr(value, "utf8");
+        }
+    }
+    return false;
+}
+
+/* The command writes UTF-8 unless the locale denies it; ncurses must know. Numbers keep their points. */
 static void set_characters(void)
 {
     static const char *const others[] = {"C.UTF-8", "C.utf8", "en_US.UTF-8"};
 
+    ascii = is_ascii_asked();
+    if (ascii) {
+        (void)setlocale(LC_CTYPE, "C");
+        return;
+    }
     (void)setlocale(LC_CTYPE, "");
     for (size_t i = 0; i < sizeof others / sizeof *others && strcmp(nl_langinfo(CODESET), "UTF-8") != 0; i++) {
         (void)setlocale(LC_CTYPE, others[i]);
@@ -364,12 +383,30 @@ void tool_terminal_clear(void)
     (void)lib.werase(canvas);
 }
 
+/* What stands for a character on a terminal without UTF-8. */
+static uint32_t as_ascii(uint32_t code)
+{
+    static const struct {
+        uint32_t code;
+        char ascii;
+    } like[] = {{0xd7, 'x'},   {0x203a, '>'}, {0x2026, '.'}, {0x2190, '<'}, {0x2191, '^'},
+                {0x2192, '>'}, {0x2193, 'v'}, {0x2588, '#'}, {0x25b8, '>'}, {0x25be, 'v'}};
+
+    for (size_t i = 0; i < sizeof like / sizeof *like; i++) {
+        if (like[i].code == code) {
+            return (uint32_t)like[i].ascii;
+        }
+    }
+    return code < 0x80 ? code : '?';
+}
+
 /* The next character as the terminal shows it. @return its bytes. */
 static size_t next_character(const char *at, size_t length, wchar_t *shown, int *columns)
 {
     uint32_t code = 0;
     size_t step = tool_utf8_next(at, length, &code);
 
+    code = ascii ? as_ascii(code) : code;
     *shown = step ? (wchar_t)code : L'?';
     *columns = wcwidth(*shown);
     if (!step || *columns < 0 || code < 0x20) {

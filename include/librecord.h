@@ -195,10 +195,6 @@ enum {
     /** For rec_open_recorder() only: the configuration's for this recorder, or Keep. */
     REC_PRECISION_CONFIGURED = 5
 };
-#ifndef REC_NO_SHORT_NAMES
-enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };
-#endif
-
 /** @return "default", "keep", "double", "full", "half"; "unknown" for an invalid number. Static. */
 REC_API const char *rec_precision_name(rec_precision precision);
 /** @param name as returned by `rec_precision_name`. @return the precision, or -1. */
@@ -235,7 +231,7 @@ typedef struct rec_limits {
 typedef struct rec_progress {
     uint32_t size;          /**< sizeof(rec_progress) of the library */
     uint32_t reserved;      /**< 0 */
-    const char *operation;  /**< "load", "save", "convert"; "check" while the output is read back; static */
+    const char *operation;  /**< "load", "save", "convert", "check" (reads back), "read" (a tensor, no total); static */
     const char *file;       /**< the file or stream */
     uint64_t done;          /**< bytes */
     uint64_t total;         /**< bytes, `REC_UNKNOWN` if unknown */
@@ -338,7 +334,14 @@ REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char 
 
 /* -------------------------------------------------------------------------------------- plugins that are there -- */
 
-enum { REC_OPTION_BOOL = 1, REC_OPTION_INT = 2, REC_OPTION_FLOAT = 3, REC_OPTION_CHOICE = 4, REC_OPTION_TEXT = 5 };
+enum {
+    REC_OPTION_BOOL = 1,
+    REC_OPTION_INT = 2,
+    REC_OPTION_FLOAT = 3,
+    REC_OPTION_CHOICE = 4,
+    REC_OPTION_TEXT = 5,
+    REC_OPTION_SIZE = 6 /**< bytes, or a whole number of KiB, MiB or GiB: "64 MiB" */
+};
 /** An option of a recorder; the library checks values against it. INI files and the command line use its name. */
 typedef struct rec_option {
     uint32_t size;              /**< sizeof(rec_option) */
@@ -346,8 +349,11 @@ typedef struct rec_option {
     const char *name;           /**< [a-z0-9_-]+ */
     const char *initial;        /**< the default, as text */
     const char *help;           /**< one line */
-    int64_t minimum, maximum;   /**< of an INT */
+    int64_t minimum, maximum;   /**< of an INT or a SIZE, both inclusive: 0 and 0 allow only 0 */
     const char *const *choices; /**< of a CHOICE: the values, NULL-terminated */
+    double low, high;           /**< of a FLOAT, both inclusive; 0 and 0: any number */
+    /** Deprecated names, NULL-terminated, or NULL. They are accepted, with a note that names the new one. */
+    const char *const *old_names;
 } rec_option;
 
 /** The kind of a plugin. Unknown kinds are rejected. */
@@ -1361,4 +1367,10 @@ REC_API rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type 
 #ifdef __cplusplus
 }
 #endif
+#endif
+
+/* Short names, for programs. After plugin.h, which is without them, an include of this header adds them. */
+#if !defined REC_NO_SHORT_NAMES && !defined LIBRECORD_SHORT_NAMES
+#define LIBRECORD_SHORT_NAMES
+enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };
 #endif

@@ -107,6 +107,10 @@ static int32_t check_option(rec_job *job, const rec_plugin *plugin, const char *
     if (!option) {
         return fail_no_option(job, plugin, name);
     }
+    if (strcmp(option->name, name) != 0) {
+        lr_note(job, REC_NOTE_ASSUMED, 1, "", "the option `%s` of %s is called `%s` now", name, plugin->name,
+                option->name);
+    }
     if (lr_option_check(option, value, why, sizeof why)) {
         return REC_OK;
     }

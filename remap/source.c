@@ -39,7 +39,7 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
         source->close_gaps = gaps == LR_SWITCH_YES;
     } else {
         bool torch = foreign || (source->record->dotted && source->adapter == LR_ADAPTER_PYTORCH);
-        source->close_gaps = torch && !plan->foreign && !profiled;
+        source->close_gaps = torch && !plan->foreign && !profiled && !source->foreign;
     }
 }
 

@@ -30,7 +30,8 @@ fi
 
 # 1. symbols.txt lists what the headers declare
 sed -n 's/^REC_API .*[ *]\(rec_[a-z0-9_]*\)(.*/\1/p' "$srcdir/include/librecord.h" \
-    "$srcdir/include/librecord/plugin.h" "$srcdir/include/librecord/parallel.h" | sort >"$scratch/declared"
+    "$srcdir/include/librecord/plugin.h" "$srcdir/include/librecord/plugin_types.h" \
+    "$srcdir/include/librecord/parallel.h" | sort >"$scratch/declared"
 sed -n 's/^\(rec_[a-z0-9_]*\) .*/\1/p' "$srcdir/tests/symbols.txt" | sort >"$scratch/listed"
 check "symbols.txt lists the functions of the public headers" diff "$scratch/declared" "$scratch/listed"
 

@@ -26,13 +26,13 @@ static const char *kind_word(int32_t kind)
 
 static void json_option(json *j, const rec_option *option)
 {
-    static const char *const types[] = {"", "bool", "int", "float", "choice", "text"};
+    static const char *const types[] = {"", "bool", "int", "float", "choice", "text", "size"};
 
     tool_json_object(j, NULL);
     tool_json_string(j, "name", option->name);
     tool_json_string(j, "type", types[option->type]);
     tool_json_string(j, "default", option->initial);
-    if (option->type == REC_OPTION_INT) {
+    if (option->type == REC_OPTION_INT || option->type == REC_OPTION_SIZE) {
         tool_json_int(j, "minimum", option->minimum);
         tool_json_int(j, "maximum", option->maximum);
     } else if (option->type == REC_OPTION_CHOICE) {

@@ -11,7 +11,7 @@ lr_data *lr_builder_read(lr_builder *b, const rec_blob *blob)
     lr_data *data = NULL;
     lr_source_step_end(b->job); /* from here on it is no header alone that is read */
     if (!lr_budget_take(&b->job->budget, blob->size)) {
-        (void)lr_fail_budget(b->job);
+        (void)lr_fail_budget(b->job, "data");
     } else if (!lr_pages_grow(&pages, blob->size ? blob->size : 1)) {
         (void)lr_fail_memory(b->job, blob->size);
     } else if (rec_blob_read(b->job, blob, 0, pages.data, blob->size) == REC_OK) {

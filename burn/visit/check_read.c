@@ -133,7 +133,7 @@ typedef struct before {
     uint64_t (*where)(void *, char *, size_t);
     void *user;
     lr_budget budget;
-    uint64_t input, beside;
+    uint64_t input, beside, inflated;
     bool quiet;
     lr_job_burn burn;
     int32_t adapter;
@@ -147,6 +147,7 @@ static before begin(lr_check *c, rec_source *source)
                 .user = job->where_user,
                 .budget = job->budget,
                 .input = job->input,
+                .inflated = job->inflated,
                 .beside = job->beside,
                 .quiet = job->quiet,
                 .burn = job->burn,
@@ -159,7 +160,7 @@ static before begin(lr_check *c, rec_source *source)
     job->quiet = true;
     job->burn.known = false;
     job->budget = (lr_budget){.limit = job->limits.memory_slack};
-    job->input = job->beside = 0;
+    job->input = job->beside = job->inflated = 0;
     if (c->total != REC_UNKNOWN) {
         lr_job_input(job, c->total);
     }
@@ -175,6 +176,7 @@ static void end(lr_check *c, const before *b)
     job->where_user = b->user;
     job->budget = b->budget;
     job->input = b->input;
+    job->inflated = b->inflated;
     job->beside = b->beside;
     job->quiet = b->quiet;
     job->burn = b->burn;

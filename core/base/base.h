@@ -16,7 +16,8 @@
 
 #include "common/text.h"
 #include "common/threads.h"
-#include "librecord/plugin.h"
+#include "librecord/parallel.h"
+#include "librecord/plugin_types.h"
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
 
@@ -340,6 +341,7 @@ struct rec_job {
     uint64_t buried;       /**< of those: what lr_job_bury() keeps */
     struct rec_sink *made; /**< core/io/sink.c: the newest sink that a plugin made and has not closed */
     uint64_t input;        /**< size of the (inflated) input seen so far */
+    uint64_t inflated;     /**< bytes that plugins inflated on their own (rec_job_check_inflated) */
     uint64_t beside;       /**< total size of the companion files */
 
     /* The type, if the caller gave one, and the version of Burn whose layout counts. */
@@ -456,7 +458,7 @@ bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need
 /** Failures of core, in addition to rec_fail and rec_fail_found. All return the status. */
 int32_t lr_fail_memory(rec_job *job, uint64_t size); /**< the allocator gave nothing */
 /** REC_E_LIMIT: too much for such an input */
-int32_t lr_fail_budget(rec_job *job);
+int32_t lr_fail_budget(rec_job *job, const char *what);
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);

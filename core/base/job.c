@@ -159,8 +159,8 @@ rec_status lr_job_end(rec_job *job)
 static void follow_input(rec_job *job)
 {
     uint64_t all, limit;
-    if (!lr_add(job->input, job->beside, &all) || !lr_mul(all, job->limits.memory_factor, &limit) ||
-        !lr_add(limit, job->limits.memory_slack, &limit)) {
+    if (!lr_add(job->input, job->beside, &all) || !lr_add(all, job->inflated, &all) ||
+        !lr_mul(all, job->limits.memory_factor, &limit) || !lr_add(limit, job->limits.memory_slack, &limit)) {
         limit = UINT64_MAX;
     }
     job->budget.limit = limit;
@@ -400,11 +400,11 @@ int32_t lr_fail_memory(rec_job *job, uint64_t size)
                     lr_group_digits(size, need, sizeof need));
 }
 
-int32_t lr_fail_budget(rec_job *job)
+int32_t lr_fail_budget(rec_job *job, const char *what)
 {
     char have[32], input[32];
     (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
-                   "its structure would take more than %s bytes of memory for an input of %s bytes",
+                   "its %s would take more than %s bytes of memory for an input of %s bytes", what,
                    lr_group_digits(job->budget.limit, have, sizeof have),
                    lr_group_digits(job->input + job->beside, input, sizeof input));
     rec_fail_hint(job,
@@ -414,7 +414,7 @@ int32_t lr_fail_budget(rec_job *job)
 
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
 {
-    return arena->refused ? lr_fail_budget(job) : lr_fail_memory(job, size);
+    return arena->refused ? lr_fail_budget(job, "structure") : lr_fail_memory(job, size);
 }
 
 /* Bytes needed for so many elements. */
@@ -528,7 +528,7 @@ void *rec_job_resize(rec_job *job, void *old, uint64_t size)
         return NULL;
     }
     if (size > had && !lr_budget_take(&job->budget, size - had)) {
-        (void)lr_fail_budget(job);
+        (void)lr_fail_budget(job, "structure");
         return NULL;
     }
     if (old || lr_pieces_reserve(&job->pieces, job->allocator)) {
@@ -766,13 +766,39 @@ int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t 
     return job->error.status;
 }
 
+void *rec_job_user(const rec_job *job)
+{
+    return LR_LACKS(NULL, job) || !job->plugin ? NULL : job->plugin->user;
+}
+
+int32_t rec_is_utf8(const char *text, uint64_t length)
+{
+    return !length || (!LR_LACKS(NULL, text) && length <= SIZE_MAX && lr_utf8_valid(text, (size_t)length) == length);
+}
+
+/* What the limits allow an input to inflate to. */
+static uint64_t inflated_most(const rec_job *job, uint64_t stored)
+{
+    uint64_t limit;
+    return lr_mul(stored, job->limits.inflated_factor, &limit) && lr_add(limit, job->limits.inflated_slack, &limit)
+               ? limit
+               : UINT64_MAX;
+}
+
+/* Data that a plugin inflates count against their own size: like another file of the model, up to what the whole input
+ * may inflate to. */
+static void count_inflated(rec_job *job, uint64_t inflated)
+{
+    uint64_t most = inflated_most(job, job->input), left = most > job->inflated ? most - job->inflated : 0;
+    inflated = inflated < left ? inflated : left;
+    job->inflated += inflated;
+    follow_input(job);
+}
+
 int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated)
 {
     char a[32], b[32], c[32];
-    uint64_t limit;
-    if (!lr_mul(stored, job->limits.inflated_factor, &limit) || !lr_add(limit, job->limits.inflated_slack, &limit)) {
-        limit = UINT64_MAX;
-    }
+    uint64_t limit = inflated_most(job, stored);
     if (inflated > limit) {
         (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
                        "the file of %s bytes would inflate to %s bytes; the limit for its size is %s",
@@ -780,6 +806,9 @@ int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated)
                        lr_group_digits(limit, c, sizeof c));
         rec_fail_hint(
             job, "If the file can be trusted, raise inflated_factor or inflated_slack (rec_limits, or the INI file).");
+    }
+    if (!lr_job_failed(job)) {
+        count_inflated(job, inflated);
     }
     return job->error.status;
 }

@@ -132,6 +132,37 @@ int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const 
     return REC_OK;
 }
 
+/* One name of a relative path. */
+static bool is_plain(const char *name, size_t length)
+{
+    return length && length <= NAME_MAX && !(length <= 2 && memcmp(name, "..", length) == 0);
+}
+
+int32_t lr_check_own_path(rec_job *job, const char *file, int32_t status, const char *path)
+{
+    static const char hint[] =
+        "The files of a model lie in its folder or below; a path that leads out is not followed.";
+    lr_excerpt brief;
+    const char *slash = strchr(path, '/');
+    if (!slash) {
+        return lr_check_own_name(job, file, status, path);
+    }
+    if (strnlen(path, PATH_MAX) == PATH_MAX) {
+        return lr_io_fail(job, file, status, REC_UNKNOWN, NULL,
+                          "the path of another file, \"%s\", is longer than %d bytes", lr_excerpt_text(&brief, path),
+                          PATH_MAX - 1);
+    }
+    for (const char *at = path; at; at = slash ? slash + 1 : NULL) {
+        slash = strchr(at, '/');
+        if (!is_plain(at, slash ? (size_t)(slash - at) : strlen(at))) {
+            return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
+                              "it names the file \"%s\", which is not a path below its own folder",
+                              lr_excerpt_text(&brief, path));
+        }
+    }
+    return REC_OK;
+}
+
 char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *name)
 {
     const char *slash = strrchr(path, '/');

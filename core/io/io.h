@@ -303,6 +303,8 @@ int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, 
 const char *lr_own_name(const char *path);
 /** Checks that a name stays in its folder. @param file what names it, for the message. @param status of the failure. */
 int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name);
+/** The same for a path of plain names: without `.`, `..` and empty ones. */
+int32_t lr_check_own_path(rec_job *job, const char *file, int32_t status, const char *path);
 /** Fails as the system did: "cannot DOING: …". A file that is not there is REC_E_NOT_FOUND, the rest REC_E_IO. */
 int32_t lr_io_errno(rec_job *job, const char *file, uint64_t at, const char *hint, int error, const char *doing);
 /** A function of the program's returned an errno, or 0: fails as the system did. @param file NULL: the job's. @param

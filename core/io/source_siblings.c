@@ -232,7 +232,8 @@ static int32_t find_beside(rec_job *job, rec_source *source, const char *name, b
                           "the model continues in another file, \"%s\", which is missing",
                           lr_excerpt_text(&brief, name));
     }
-    status = lr_check_own_name(job, source->name, REC_E_FORMAT, name);
+    status = source->written ? lr_check_own_name(job, source->name, REC_E_FORMAT, name)
+                             : lr_check_own_path(job, source->name, REC_E_FORMAT, name);
     if (status != REC_OK || !any) {
         return status;
     }

@@ -48,7 +48,7 @@ static int32_t take(rec_job *job, lr_runner *runner, uint64_t count, uint32_t wi
     uint64_t size = count * width;
     if (size > runner->taken) {
         if (!lr_budget_take(&job->budget, size - runner->taken)) {
-            return lr_fail_budget(job);
+            return lr_fail_budget(job, "structure");
         }
         runner->taken = size;
     }

@@ -352,3 +352,47 @@ const rec_tensor *rec_tensor_at(const rec_record *record, const char *path)
     (void)lr_job_end(&job);
     return NULL;
 }
+
+rec_status rec_path_push(rec_job *job, rec_path *path, const char *name, uint64_t length)
+{
+    uint64_t need;
+    char *to;
+    if (LR_LACKS(job, job) || LR_LACKS(job, path) || (length && LR_LACKS(job, name))) {
+        return lr_breach_status(job);
+    }
+    if (!lr_mul(length, 2, &need) || !lr_add(need, path->length + 2, &need)) {
+        return lr_fail_memory(job, UINT64_MAX);
+    }
+    if (need > path->room) {
+        uint64_t room = need < UINT64_MAX / 2 ? 2 * need : need;
+        to = rec_job_resize(job, path->text, room);
+        if (!to) {
+            return job->error.status;
+        }
+        path->text = to;
+        path->room = room;
+    }
+    to = path->text + path->length;
+    if (path->levels++) {
+        *to++ = '.';
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        if (name[i] == '.' || name[i] == '\\') {
+            *to++ = '\\';
+        }
+        *to++ = name[i];
+    }
+    *to = '\0';
+    path->length = (uint64_t)(to - path->text);
+    return REC_OK;
+}
+
+void rec_path_pop(rec_path *path, uint64_t length, uint64_t levels)
+{
+    if (!path || !path->text || length > path->length || levels > path->levels) {
+        return;
+    }
+    path->length = length;
+    path->levels = levels;
+    path->text[length] = '\0';
+}

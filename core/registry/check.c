@@ -101,6 +101,29 @@ static bool choices_valid(const rec_option *option)
     return count > 0;
 }
 
+static bool check_bounds(const rec_option *option, char *reason)
+{
+    bool whole = option->type == REC_OPTION_INT || option->type == REC_OPTION_SIZE;
+    bool real = option->type == REC_OPTION_FLOAT && REC_HAS(rec_option, option, high);
+    if ((whole && option->minimum > option->maximum) || (real && !(option->low <= option->high))) {
+        return REFUSE("the lowest value of its option \"%s\" is above the highest", option->name);
+    }
+    return option->type != REC_OPTION_SIZE || option->minimum >= 0 ||
+           REFUSE("the lowest value of its option \"%s\", a size, is below 0", option->name);
+}
+
+static bool check_old_names(const rec_option *option, char *reason)
+{
+    const char *const *old = REC_HAS(rec_option, option, old_names) ? option->old_names : NULL;
+    for (size_t i = 0; old && old[i]; i++) {
+        if (i == CHOICES_MOST || !lr_key_valid(old[i]) || lr_word_find(old[i], LR_FOR_RECORDER | LR_IN_ARGUMENTS)) {
+            return REFUSE("the old names of its option \"%s\" are not at most %d names of options", option->name,
+                          CHOICES_MOST);
+        }
+    }
+    return true;
+}
+
 static bool check_option(const rec_option *option, char *reason)
 {
     char expected[128];
@@ -125,11 +148,14 @@ static bool check_option(const rec_option *option, char *reason)
     if (!option->initial || (*option->initial && !line_valid(option->initial))) {
         return REFUSE("its option \"%s\" has no default", option->name);
     }
-    if (option->type < REC_OPTION_BOOL || option->type > REC_OPTION_TEXT) {
+    if (option->type < REC_OPTION_BOOL || option->type > REC_OPTION_SIZE) {
         return REFUSE("its option \"%s\" has the unknown type %d", option->name, (int)option->type);
     }
     if (option->type == REC_OPTION_CHOICE && !choices_valid(option)) {
         return REFUSE("the choices of its option \"%s\" are not 1 to %d words", option->name, CHOICES_MOST);
+    }
+    if (!check_bounds(option, reason) || !check_old_names(option, reason)) {
+        return false;
     }
     return lr_option_check(option, option->initial, expected, sizeof expected) ||
            REFUSE("the default \"%s\" of its option \"%s\" is not %s", option->initial, option->name, expected);
@@ -390,4 +416,28 @@ bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason)
         return false;
     }
     return check_options(copy, reason);
+}
+
+bool lr_plugin_init(rec_context *context, const rec_plugin *plugin, char *reason)
+{
+    rec_job job; /* of its own: the plugin is rejected, the operation goes on */
+    lr_call call;
+    int32_t status;
+    if (!plugin->init) {
+        return true;
+    }
+    lr_job_begin(&job, context, "init", NULL);
+    job.quiet = true;
+    job.plugin = plugin;
+    lr_call_begin(&call, &job, LR_CALL_SOURCE, NULL);
+    status = plugin->init(&job, plugin->user);
+    lr_call_end(&call);
+    if (lr_job_failed(&job)) {
+        (void)snprintf(reason, LR_REASON, "%.500s", job.error.what);
+        status = job.error.status;
+    } else if (status != REC_OK) {
+        (void)snprintf(reason, LR_REASON, "its init failed with status %d and did not say why", (int)status);
+    }
+    lr_job_drop(&job);
+    return status == REC_OK;
 }

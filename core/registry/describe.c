@@ -176,8 +176,15 @@ static size_t print_options(const rec_plugin *d, char *target, size_t room)
         case REC_OPTION_INT:
             PRINT("%lld to %lld", (long long)option->minimum, (long long)option->maximum);
             break;
+        case REC_OPTION_SIZE:
+            PRINT("%lld to %lld bytes", (long long)option->minimum, (long long)option->maximum);
+            break;
         case REC_OPTION_FLOAT:
-            PRINT("number");
+            if (REC_HAS(rec_option, option, high) && (option->low != 0 || option->high != 0)) {
+                PRINT("%g to %g", option->low, option->high);
+            } else {
+                PRINT("number");
+            }
             break;
         case REC_OPTION_CHOICE:
             for (size_t j = 0; option->choices[j]; j++) {

@@ -390,11 +390,19 @@ int32_t lr_registry_fail_extension(rec_job *job)
 /* A plugin of the near file that bids so much is taken without asking others. */
 enum { BITS_DECIDE = 32 };
 
+/* Asks a plugin for its bid. */
+static int32_t ask(const rec_plugin *d, const rec_head *head)
+{
+    rec_head own = *head;
+    own.user = d->user;
+    return d->probe(&own);
+}
+
 int32_t lr_registry_bid(const rec_plugin *d, const rec_head *head)
 {
     bool asked = d->probe && d->kind == REC_PLUGIN_FORMAT && (!head->names || (d->traits & REC_TRAIT_FOLDER));
     int32_t magic = asked && !head->names ? lr_plugin_magic(d, head) : 0;
-    int32_t bits = asked && magic >= 0 ? d->probe(head) : 0;
+    int32_t bits = asked && magic >= 0 ? ask(d, head) : 0;
     return bits > magic + LR_BITS_MORE ? magic + LR_BITS_MORE : bits;
 }
 
@@ -488,7 +496,7 @@ static int32_t codec_bits(const rec_plugin *d, const rec_head *head, const char 
         return path && lr_plugin_extension(d, path) ? 1 : 0;
     }
     if (d->probe && best >= 0) {
-        int32_t bits = d->probe(head);
+        int32_t bits = ask(d, head);
         most = best + LR_BITS_MORE;
         bits = bits > most ? most : bits;
         best = bits < best || !d->magic ? bits : best;

@@ -58,5 +58,7 @@ bool lr_static_build(void);
 /** Checks a descriptor. @param copy (out) all of it, with members that it does not have zero. @return false with a
  *  reason. Name and description of `copy` are valid or NULL then. */
 bool lr_plugin_check(const rec_plugin *plugin, rec_plugin *copy, char *reason);
+/** Lets a plugin prepare itself. @param reason (out) LR_REASON bytes. @return false: it must not be used. */
+bool lr_plugin_init(rec_context *context, const rec_plugin *plugin, char *reason);
 
 #endif

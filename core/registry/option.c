@@ -8,11 +8,48 @@
 
 #include "core/base/base.h"
 
+/* A number of bytes, or of KiB, MiB or GiB. */
+static bool read_size(const char *text, int64_t *bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    char digits[24];
+    size_t length = strspn(text, "0123456789"), blanks = strspn(text + length, " ");
+    const char *unit = text + length + blanks;
+    uint64_t number;
+    if (!length || length >= sizeof digits || (blanks && !*unit)) {
+        return false;
+    }
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (!lr_int_read(digits, bytes)) {
+        return false;
+    }
+    for (size_t i = 0; *unit && i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i]) == 0) {
+            bool fits = lr_mul((uint64_t)*bytes, UINT64_C(1) << (10 * (i + 1)), &number) && number <= INT64_MAX;
+            *bytes = fits ? (int64_t)number : 0;
+            return fits;
+        }
+    }
+    return !*unit;
+}
+
+static bool check_float(const rec_option *option, const char *value, char *why, size_t room)
+{
+    bool bound = REC_HAS(rec_option, option, high) && (option->low != 0 || option->high != 0);
+    double number;
+    (void)snprintf(why, room, "a number");
+    if (bound) {
+        (void)snprintf(why, room, "a number from %g to %g", option->low, option->high);
+    }
+    return lr_number_read(value, strlen(value), &number) &&
+           (!bound || (number >= option->low && number <= option->high));
+}
+
 bool lr_option_check(const rec_option *option, const char *value, char *why, size_t room)
 {
     bool flag;
     int64_t number;
-    double real;
     switch (option->type) {
     case REC_OPTION_BOOL:
         (void)snprintf(why, room, "yes or no");
@@ -20,9 +57,12 @@ bool lr_option_check(const rec_option *option, const char *value, char *why, siz
     case REC_OPTION_INT:
         (void)snprintf(why, room, "a whole number from %" PRId64 " to %" PRId64, option->minimum, option->maximum);
         return lr_int_read(value, &number) && number >= option->minimum && number <= option->maximum;
+    case REC_OPTION_SIZE:
+        (void)snprintf(why, room, "bytes, or a whole number of KiB, MiB or GiB, from %" PRId64 " to %" PRId64 " bytes",
+                       option->minimum, option->maximum);
+        return read_size(value, &number) && number >= option->minimum && number <= option->maximum;
     case REC_OPTION_FLOAT:
-        (void)snprintf(why, room, "a number");
-        return lr_number_read(value, strlen(value), &real);
+        return check_float(option, value, why, room);
     case REC_OPTION_CHOICE: {
         size_t used = (size_t)snprintf(why, room, "one of");
         for (size_t i = 0; option->choices && option->choices[i]; i++) {
@@ -40,10 +80,25 @@ bool lr_option_check(const rec_option *option, const char *value, char *why, siz
     }
 }
 
+/* Whether it is a deprecated name of the option. */
+static bool is_old_name(const rec_option *option, const char *name)
+{
+    const char *const *old = REC_HAS(rec_option, option, old_names) ? option->old_names : NULL;
+    while (old && *old && strcmp(*old, name) != 0) {
+        old++;
+    }
+    return old && *old;
+}
+
 const rec_option *lr_option_find(const rec_plugin *plugin, const char *name)
 {
     for (size_t i = 0; plugin->options && plugin->options[i]; i++) {
         if (strcmp(plugin->options[i]->name, name) == 0) {
+            return plugin->options[i];
+        }
+    }
+    for (size_t i = 0; plugin->options && plugin->options[i]; i++) {
+        if (is_old_name(plugin->options[i], name)) {
             return plugin->options[i];
         }
     }
@@ -62,7 +117,7 @@ const char *rec_job_option_text(const rec_job *job, const char *name)
         return "";
     }
     for (const lr_option_set *set = job->options; set; set = set->next) {
-        if (strcmp(set->name, name) == 0) {
+        if (strcmp(set->name, option->name) == 0 || is_old_name(option, set->name)) {
             return set->value;
         }
     }
@@ -74,7 +129,7 @@ int64_t rec_job_option_int(const rec_job *job, const char *name)
     const char *text = rec_job_option_text(job, name);
     int64_t number;
     bool flag;
-    return lr_int_read(text, &number) ? number : lr_bool_read(text, &flag) ? flag : 0;
+    return read_size(text, &number) || lr_int_read(text, &number) ? number : lr_bool_read(text, &flag) ? flag : 0;
 }
 
 double rec_job_option_float(const rec_job *job, const char *name)

@@ -165,7 +165,7 @@ int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
     if (!registry) {
         return job->error.status;
     }
-    if (!lr_plugin_check(plugin, &d, reason)) {
+    if (!lr_plugin_check(plugin, &d, reason) || !lr_plugin_init(job->context, &d, reason)) {
         return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the program's plugin%s%s was rejected: %s", d.name ? " " : "",
                         d.name ? d.name : "", reason);
     }

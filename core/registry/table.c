@@ -93,11 +93,13 @@ static bool check_file_name(const lr_file *file, const rec_plugin *d, char *reas
     return false;
 }
 
-static int32_t add_descriptor(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *foreign)
+/* @param ready its init has run: a plugin of the program. */
+static int32_t add_descriptor(rec_job *job, lr_table *t, lr_file *file, const rec_plugin *foreign, bool ready)
 {
     char reason[LR_REASON];
     rec_plugin d;
-    bool good = lr_plugin_check(foreign, &d, reason) && check_file_name(file, &d, reason);
+    bool good = lr_plugin_check(foreign, &d, reason) && check_file_name(file, &d, reason) &&
+                (ready || lr_plugin_init(job->context, &d, reason));
     return add_find(job, t, file, &d, good ? NULL : reason);
 }
 
@@ -110,7 +112,7 @@ static int32_t add_descriptors(rec_job *job, lr_table *t, lr_file *file, const r
         if (i == DESCRIPTORS_MOST) {
             return add_find(job, t, file, NULL, "it holds more than 64 recorders, or no NULL after the last");
         }
-        (void)add_descriptor(job, t, file, plugins[i]);
+        (void)add_descriptor(job, t, file, plugins[i], false);
     }
     return job->error.status;
 }
@@ -515,7 +517,7 @@ static int32_t fill(maker *m, const lr_registry *registry)
     for (const lr_own *own = registry->own; own && !lr_job_failed(m->job); own = own->next) {
         lr_file *file = add_open(m->job, m->t, "the program");
         if (file) {
-            (void)add_descriptor(m->job, m->t, file, own->plugin);
+            (void)add_descriptor(m->job, m->t, file, own->plugin, true);
         }
     }
     (void)lr_modules_builtin(m->job, on_builtin, m->t);

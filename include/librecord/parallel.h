@@ -129,6 +129,13 @@ typedef int32_t (*rec_fill_fn)(void *user, rec_filling *filling);
 REC_API rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling,
                                    rec_fill_fn fill, void *user);
 
+/* ----------------------------------------------------------------------------------------------------- writers -- */
+
+struct rec_sink;
+/** @return 0 if the next `size` bytes are only counted, so that the data of a blob need not be computed: in a sink of
+ * rec_sink_layout(), and outside of the window of a parallel save (rec_window). Else 1. */
+REC_API int32_t rec_sink_wants(const struct rec_sink *sink, uint64_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,16 @@
  * functions for the events of a data tree. A reader calls a visitor; a writer is one. The core inserts filters, so a
  * format needs to know nothing about Burn's parameter layout, rules or precision.
  *
+ * A first format needs
+ * - a `static const rec_plugin` with `name`, `extension`, `description`, REC_TRAIT_TENSORS, `magic`, `probe`, `load`
+ * and `save`, exported by REC_PLUGINS();
+ * - to read: rec_source_read_at(), rec_job_check_count(), and visitor->map_begin (REC_FORM_PATHS), `key`, `tensor`
+ *   (rec_tensor_event with a rec_blob of REC_BLOB_RANGE) and `end`;
+ * - to write: a rec_visitor of its own, rec_job_walk(), rec_sink_write() and rec_sink_put();
+ * - to fail: rec_fail().
+ * examples/tutorial/flat.c is one. plugin_types.h has what formats that store Burn's types need, parallel.h what
+ * writers of files that several processes write together need.
+ *
  * Rules
  * - A callback returns REC_OK or a status that stops the operation; its caller returns the status unchanged.
  * - A function that fails reports the reason once, with `rec_fail()` or `rec_fail_found()`, and returns their result.
@@ -16,17 +26,24 @@
  * - Memory comes from `rec_job_alloc()` and related functions.
  * - Structs begin with their size, except frozen ones, which never change. New members are appended, and a member
  *   beyond the other side's size counts as zero. Values of enumerators never change.
- * - Sizes and offsets are uint64_t, enumerations int32_t. A job is single-threaded, except for threads that a plugin
- *   starts for its own work (rec_job_threads).
+ * - Sizes and offsets are uint64_t, enumerations int32_t.
+ * - The functions of a plugin may run on several threads at once, each for another job; a job is single-threaded,
+ *   except for threads that a plugin starts for its own work (rec_job_threads). The functions of one source run on one
+ *   thread at a time, those of two sources on two. A library with one global state needs a lock of the plugin.
+ * - A plugin runs with all rights of the process: a crash in it ends the process.
  */
 #ifndef LIBRECORD_PLUGIN_H
 #define LIBRECORD_PLUGIN_H
 
-/* Short names are for programs: a plugin may define its own FULL. */
-#if !defined LIBRECORD_H && !defined REC_NO_SHORT_NAMES
-#define REC_NO_SHORT_NAMES
-#endif
+/* Short names are for programs: a plugin may define its own FULL. A program includes librecord.h too, before or after.
+ */
+#ifdef REC_NO_SHORT_NAMES
 #include <librecord.h>
+#else
+#define REC_NO_SHORT_NAMES
+#include <librecord.h>
+#undef REC_NO_SHORT_NAMES
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,9 +58,6 @@ typedef struct rec_job rec_job;
 typedef struct rec_source rec_source;
 /** The output of a save. */
 typedef struct rec_sink rec_sink;
-/** A node of the layout of a typed record: a read-only cursor. */
-typedef struct rec_layout rec_layout;
-
 /** 1 if a struct of the other side has a member of TYPE, 0 if it is too old. */
 #define REC_HAS(TYPE, pointer, member) \
     ((pointer)->size >= offsetof(TYPE, member) + sizeof(((const TYPE *)0)->member) ? 1 : 0)
@@ -51,11 +65,11 @@ typedef struct rec_layout rec_layout;
 /* ----------------------------------------------------------------------------------------------------- failing -- */
 
 /** Reports a failure: "a map key may not be a list". @param at byte offset or REC_UNKNOWN. @return status. */
-REC_API int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, ...) REC_PRINTF(4, 5);
+REC_API rec_status rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, ...) REC_PRINTF(4, 5);
 /** Reports "expected …, found …". @param expected fixed text. @param found a format; at the end of the input it must
  * end in "the end of the file", which marks truncation. @return status. */
-REC_API int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
-    REC_PRINTF(5, 6);
+REC_API rec_status rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found,
+                                  ...) REC_PRINTF(5, 6);
 /** Adds a hint to the failure that this job has just reported. Does nothing without one. */
 REC_API void rec_fail_hint(rec_job *job, const char *format, ...) REC_PRINTF(2, 3);
 /** Attributes the failure that this job has just reported to `source`, one of rec_source_beside(), instead of the
@@ -76,15 +90,20 @@ REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
 REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Returns the checked value of an option, or its default; 0 and "" for unknown names. A BOOL is an int (0 or 1), a
- * CHOICE is text. The core reserves `map`, `data`, `sync`, `check`, `clamp`, `modules`, `layout` and the load
- * arguments (docs/reference/rules.md). */
+ * CHOICE is text, a SIZE an int of bytes. The core reserves `map`, `data`, `sync`, `check`, `clamp`, `modules`,
+ * `layout` and the load arguments (docs/reference/rules.md). */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
 REC_API const char *rec_job_option_text(const rec_job *job, const char *name);
 
+/** @return rec_plugin.user of the plugin that runs, or NULL. */
+REC_API void *rec_job_user(const rec_job *job);
+/** @return 1 if the text is valid UTF-8 (no surrogates, nothing overlong), as keys and strings of events must be. */
+REC_API int32_t rec_is_utf8(const char *text, uint64_t length);
+
 /** Call this every few MiB of work between reads and writes (sources and sinks do so themselves). @return REC_OK or
  * REC_E_CANCELLED. */
-REC_API int32_t rec_job_progress(rec_job *job, uint64_t done, uint64_t total);
+REC_API rec_status rec_job_progress(rec_job *job, uint64_t done, uint64_t total);
 /** @return the maximum nesting of containers, including Burn's own levels (record, item, param). The core rejects
  * deeper trees in both directions, so a reader or writer may have a stack of this size. */
 REC_API uint32_t rec_job_depth_limit(const rec_job *job);
@@ -101,34 +120,13 @@ REC_API int32_t rec_job_skips_data(const rec_job *job);
  * @param count announced elements. @param each minimum bytes of one element (0: the limit for elements without bytes
  * applies). @param left bytes left of the input; REC_UNKNOWN (a stream) passes.
  */
-REC_API int32_t rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left);
-/** Rejects a decompressed size beyond the limits. For sources of rec_source_make() that decompress; rec_source_filter()
- * does this itself. @param stored bytes of the file. @param inflated stated decompressed bytes. */
-REC_API int32_t rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated);
+REC_API rec_status rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left);
+/** Rejects a decompressed size beyond the limits. For sources of rec_source_make(), and for a REC_BLOB_TEMPORARY or
+ * REC_BLOB_STREAM, whose data the plugin decompresses; rec_source_filter() does this itself. Data taken into memory
+ * then count against the decompressed size. @param stored bytes of the file. @param inflated stated decompressed bytes.
+ */
+REC_API rec_status rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated);
 
-/**
- * Gets the layout of the record from the caller's type. While loading, the first call returns a struct whose only
- * field is `metadata`, with or without a type; after the events of `metadata`, a second call returns the whole:
- * `metadata`, `item` and, if the version has it, `_b`. Pass REC_UNKNOWN as the count of that outermost struct. A save
- * need not call this: the walk follows the type. V1 tensors at half precision are lists of 16-bit unsigned numbers, as
- * stored.
- * @param layout (out) NULL without a type; lives as long as the job.
- */
-REC_API int32_t rec_job_layout(rec_job *job, const rec_layout **layout);
-/** Gets the layout of a type expression in the version of the record, "Param<Tensor<B, 2>>"; call it after `metadata`.
- */
-REC_API int32_t rec_job_layout_of(rec_job *job, const char *expression, const rec_layout **layout);
-/**
- * Gets the type of a save in a text form of librecord, for files that store their type.
- * @param text (out) NUL-terminated, lives as long as the job; NULL without a type.
- */
-REC_API int32_t rec_job_layout_text(rec_job *job, const char **text);
-/** Sets the type from the text of rec_job_layout_text(); call it before `metadata`. A type given by the caller takes
- * precedence. */
-REC_API int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length);
-/** @return the version of Burn, 0.N, that determines the layout: the target of a save; for a load the version in the
- * metadata so far, or the last one with recorders. */
-REC_API int32_t rec_job_burn(const rec_job *job);
 /** Writes the path of the current event, "layers.0.weight", NUL-terminated and truncated to `room`. A dot in a name is
  * `\.`, a backslash `\\`; names may be empty. A NUL in a name is written as `?`; `key` has the original. @return the
  * complete length, without the NUL. */
@@ -140,83 +138,80 @@ REC_API uint64_t rec_path_escape(const char *name, uint64_t length, char *path, 
 /** Converts a path to a name of another framework, without escapes. Two paths may give one name (`a\.b`, `a.b`): reject
  * these. @param name (out) NUL-terminated, truncated to `room`. @return its complete length, without the NUL. */
 REC_API uint64_t rec_path_unescape(const char *path, uint64_t length, char *name, uint64_t room);
+/** A path in the making, for readers of nested data. Zero it before the first push. Its memory is the job's; free
+ * `text` with rec_job_free(), or leave it to the end of the job. The layout is frozen. */
+typedef struct rec_path {
+    char *text;      /**< NUL-terminated; NULL before the first push */
+    uint64_t length; /**< without the NUL: pass an earlier value to rec_path_pop() */
+    uint64_t room;   /**< bytes allocated */
+    uint64_t levels; /**< names in it */
+} rec_path;
+/** Appends a name, of which dots and backslashes are escaped. Names may be empty. */
+REC_API rec_status rec_path_push(rec_job *job, rec_path *path, const char *name, uint64_t length);
+/** Removes the last names. @param length,levels as they were before these were pushed. */
+REC_API void rec_path_pop(rec_path *path, uint64_t length, uint64_t levels);
+
 /** Sets the module layout of the file, if it differs from the descriptor's, for a map of REC_FORM_PATHS. The user's
  * `adapter` takes precedence. Call it before the first value. @param adapter "burn", "pytorch", …, copied. */
-REC_API int32_t rec_job_set_adapter(rec_job *job, const char *adapter);
+REC_API rec_status rec_job_set_adapter(rec_job *job, const char *adapter);
 /** @return the module layout of the file (load, as far as known) or of the record (save): "burn" for a Burn record,
  * another name for a foreign model. A writer stores it in its file. Borrowed; never NULL. */
 REC_API const char *rec_job_adapter(const rec_job *job);
-
-/** @return 1 if a Rust field of this name needs the prefix r#, else 0. */
-REC_API int32_t rec_is_rust_word(const char *name, uint64_t length);
-
-/** The kind of a layout node. */
-enum {
-    REC_LAYOUT_UNIT = 1, /**< no data */
-    REC_LAYOUT_BOOL = 2,
-    REC_LAYOUT_INT = 3, /**< signed, `bits` wide */
-    REC_LAYOUT_UINT = 4,
-    REC_LAYOUT_FLOAT = 5, /**< 32 or 64 bits */
-    REC_LAYOUT_STRING = 6,
-    REC_LAYOUT_BYTES = 7,
-    REC_LAYOUT_LIST = 8,    /**< counted in the data; child 0 is the element */
-    REC_LAYOUT_ARRAY = 9,   /**< `count` elements of child 0 */
-    REC_LAYOUT_TUPLE = 10,  /**< `count` children */
-    REC_LAYOUT_STRUCT = 11, /**< `count` named children */
-    REC_LAYOUT_MAP = 12,    /**< counted in the data; child 0 is the key, 1 the value */
-    REC_LAYOUT_OPTION = 13, /**< child 0 if present; NULL if always absent (a constant field of a module) */
-    REC_LAYOUT_ENUM = 14,   /**< `count` variants with the stored index and name; child: the payload, or NULL */
-    REC_LAYOUT_TENSOR = 15, /**< for tensor formats; others see its parts as structs */
-    REC_LAYOUT_ID = 16      /**< a parameter id: a string of 1 to 64 letters, digits and dashes */
-};
-/** @return REC_LAYOUT_…; 0 for NULL. */
-REC_API int32_t rec_layout_kind(const rec_layout *layout);
-/** @return the width of a number in bits (64 for usize). */
-REC_API uint32_t rec_layout_bits(const rec_layout *layout);
-/** @return children of a struct, tuple or enum, elements of an array, rank of a tensor. */
-REC_API uint64_t rec_layout_count(const rec_layout *layout);
-/** @return the name of field or variant `index`, or "". Borrowed. */
-REC_API const char *rec_layout_name(const rec_layout *layout, uint64_t index);
-/** @return child `index`, or NULL; never fails. Borrowed; lives as long as the job. */
-REC_API const rec_layout *rec_layout_child(const rec_layout *layout, uint64_t index);
 
 /* ----------------------------------------------------------------------------------------------------- sources -- */
 
 /** @return the name in messages: the file's. */
 REC_API const char *rec_source_name(const rec_source *source);
-/** @return its size in bytes, REC_UNKNOWN for a stream. */
+/** @return its size in bytes, REC_UNKNOWN for a stream that was not read to its end yet. */
 REC_API uint64_t rec_source_size(const rec_source *source);
+/** Gets its size. A stream is read to its end first, and kept. @param size (out) never REC_UNKNOWN. */
+REC_API rec_status rec_source_measure(rec_job *job, rec_source *source, uint64_t *size);
 /** Returns the whole source: without a copy if it is mapped or in memory, else read to its end first (its size is then
  * known). Does not move the reading position. @param data,size (out) borrowed; valid as long as the source. */
-REC_API int32_t rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size);
+REC_API rec_status rec_source_view(rec_job *job, rec_source *source, const void **data, uint64_t *size);
 /** Reads the next bytes. @param got (out) how many, 0 at the end only. */
-REC_API int32_t rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
+REC_API rec_status rec_source_read(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got);
 /** Returns to the first byte. */
-REC_API int32_t rec_source_rewind(rec_job *job, rec_source *source);
+REC_API rec_status rec_source_rewind(rec_job *job, rec_source *source);
 /** Reads all `size` bytes at `offset`, without moving the reading position; fewer bytes are a failure. A stream is read
  * to its end first. */
-REC_API int32_t rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size);
+REC_API rec_status rec_source_read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size);
 
 /** Returns a pointer to this range if it is in memory or mapped; performs no I/O and no copy. For readers that
  * otherwise read through a buffer of their own (rec_source_read). @param data (out) borrowed, valid as long as the
  * source; NULL with REC_OK if not available. REC_E_FORMAT if a source of known size ends earlier. */
-REC_API int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, const void **data);
+REC_API rec_status rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uint64_t size,
+                                      const void **data);
 
-/** Opens another file in the same directory (or in this directory), for sharded models. @param name a plain file name:
- * one with a `/`, or `..`, is rejected, so that no input leaves its directory. Symbolic links are followed.
+/** Opens another file of a model, such as a shard. @param name a path relative to the directory of the source, such as
+ * "weights/w.bin", of plain names between slashes: an absolute one, `.` and `..` are rejected, so that no input leaves
+ * its directory. Symbolic links are followed. A library that needs a path or a descriptor cannot be given one; give it
+ * the bytes (rec_source_view()).
  * @param out counted, to be released with rec_source_release(). Sources that are not files have none, except those of
  * rec_source_make() with `beside`. */
-REC_API int32_t rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out);
+REC_API rec_status rec_source_beside(rec_job *job, rec_source *source, const char *name, rec_source **out);
 /** Opens an optional file in the same directory. @param out (out) NULL with REC_OK if it is missing or unsupported. An
  * unreadable file is a failure. */
-REC_API int32_t rec_source_beside_maybe(rec_job *job, rec_source *source, const char *name, rec_source **out);
+REC_API rec_status rec_source_beside_maybe(rec_job *job, rec_source *source, const char *name, rec_source **out);
 /** Makes a source of a range of another, such as a member of an archive: `size` bytes from `offset`, read by
  * rec_source_read_at() of `source` or in its view. Offsets in messages are relative to the range. @param out counted;
  * it keeps `source` alive. REC_E_FORMAT if `source` ends earlier. */
-REC_API int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, rec_source **out);
+REC_API rec_status rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, rec_source **out);
+/** A range of a source. Set all members. */
+typedef struct rec_source_piece {
+    uint32_t size;      /**< sizeof(rec_source_piece) */
+    uint32_t reserved;  /**< 0 */
+    rec_source *source; /**< of known size */
+    uint64_t offset, length;
+} rec_source_piece;
+/** Makes a source of ranges of others, one after the other, such as the chunks of an array. It is a file of its own for
+ * a REC_BLOB_RANGE, read on demand. @param name in messages, copied. @param pieces copied; their sources are retained.
+ * @param out counted. REC_E_FORMAT if a source ends earlier. */
+REC_API rec_status rec_source_pieces(rec_job *job, const char *name, const rec_source_piece *pieces, uint64_t count,
+                                     rec_source **out);
 /** Lists the files of a directory, sorted; see REC_TRAIT_FOLDER. @param names (out) NULL if the source is not a
  * directory; lives as long as the source. */
-REC_API int32_t rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count);
+REC_API rec_status rec_source_names(rec_job *job, rec_source *source, const char *const **names, uint64_t *count);
 
 /** The functions of a custom source: a filter of another source (rec_source_filter), or any other data
  * (rec_source_make). The job may differ from the one that made the source: keep no pointer to it. Read options only in
@@ -225,9 +220,9 @@ typedef struct rec_source_ops {
     uint32_t size;     /**< sizeof(rec_source_ops) */
     uint32_t reserved; /**< 0 */
     /** Like rec_source_read. A filter must verify its whole input before it reports the end. */
-    int32_t (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
+    rec_status (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
     /** Returns to the first byte. For filters only. */
-    int32_t (*rewind)(void *self, rec_job *job);
+    rec_status (*rewind)(void *self, rec_job *job);
     /** @return the size if known without reading, else REC_UNKNOWN; it may be wrong. For filters only. */
     uint64_t (*size_hint)(void *self);
     /** Frees `self`, which outlives the job and so must come from malloc. May be called on any thread. */
@@ -235,24 +230,24 @@ typedef struct rec_source_ops {
     /* For rec_source_make() only. */
     /** Reads all of `size` bytes at `offset`, which lie within `total`. Never called on two threads at once; possibly
      * called long after the job has ended, when a tensor is accessed. The bytes must not change. */
-    int32_t (*read_at)(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size);
+    rec_status (*read_at)(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size);
     /** @return the exact size, or REC_UNKNOWN. Called once. */
     uint64_t (*total)(void *self);
-    /** Opens a companion file by its plain name, with rec_source_make(). @param optional 1: a missing file is REC_OK
-     * with `*out` NULL. @param out counted. NULL: there are no companion files. */
-    int32_t (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
+    /** Opens a companion file by its relative path (rec_source_beside()), with rec_source_make(). @param optional 1: a
+     * missing file is REC_OK with `*out` NULL. @param out counted. NULL: there are no companion files. */
+    rec_status (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
 } rec_source_ops;
 /** Adds a filter to a source. The filters of a job together return at most the decompressed size allowed by rec_limits.
  * @param out counted, to be released with rec_source_release(). Takes `self`, also on failure, unless `ops` is NULL or
  * its size is invalid. */
-REC_API int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
-                                  rec_source **out);
+REC_API rec_status rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
+                                     rec_source **out);
 /** Makes a source of data that only the plugin can read: over a network, in an archive, computed. With `read_at` and a
  * known `total` only requested ranges are read; otherwise `read` is required and called to the end now. More bytes
  * than `total` are an error. @param name the name in messages, copied. @param out counted. Takes `self`, also on
  * failure, unless `ops` is NULL or its size is invalid. */
-REC_API int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self,
-                                rec_source **out);
+REC_API rec_status rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self,
+                                   rec_source **out);
 /** Adds a reference. @return `source`. */
 REC_API rec_source *rec_source_retain(rec_source *source);
 /** Drops a reference. NULL is ignored. */
@@ -278,12 +273,15 @@ typedef struct rec_blob {
     rec_source *source;   /**< VIEW, RANGE: the source of the data */
     uint64_t offset;      /**< RANGE; VIEW: offset in the source for messages and listings, or REC_UNKNOWN */
     /** STREAM: writes the next `size` bytes to `target`; fails rather than returning fewer. */
-    int32_t (*read)(void *user, void *target, uint64_t size);
+    rec_status (*read)(void *user, void *target, uint64_t size);
     void *user;
 } rec_blob;
 
 /** Reads bytes of any blob, from `offset` on; a STREAM must be read in order. For writers that need the bytes. */
-REC_API int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size);
+REC_API rec_status rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void *target, uint64_t size);
+/** Makes a blob of a range of another one, for writers that store data in chunks. It borrows from `blob`. The slices of
+ * a STREAM must be used in order and without gaps. @param slice (out). */
+REC_API rec_status rec_blob_slice(rec_job *job, const rec_blob *blob, uint64_t offset, uint64_t size, rec_blob *slice);
 
 /* ----------------------------------------------------------------------------------------------------- visitor -- */
 
@@ -350,54 +348,51 @@ typedef struct rec_visitor {
     uint32_t size;     /**< sizeof(rec_visitor) */
     uint32_t reserved; /**< 0 */
     /** @param key,value strings. */
-    int32_t (*metadata)(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value);
-    int32_t (*scalar)(void *self, uint64_t at, const rec_scalar *scalar);
+    rec_status (*metadata)(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value);
+    rec_status (*scalar)(void *self, uint64_t at, const rec_scalar *scalar);
     /** Part of a list: `count` elements of `dtype` at `data`, host byte order, any alignment, valid for the call. */
-    int32_t (*numbers)(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count);
-    int32_t (*bytes)(void *self, uint64_t at, const rec_blob *blob);
+    rec_status (*numbers)(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count);
+    rec_status (*bytes)(void *self, uint64_t at, const rec_blob *blob);
     /** @param form REC_FORM_LIST, _ARRAY, _TUPLE or _UNKNOWN. @param count elements, REC_UNKNOWN if not known yet. */
-    int32_t (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
+    rec_status (*list_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** @param form REC_FORM_STRUCT, _MAP or _UNKNOWN; for the outermost value of a format with REC_TRAIT_TENSORS also
      * _PATHS: its keys are distinct strings, paths as written by rec_job_path(), which the core splits (a backslash
      * before anything but a dot or another one is literal). In a file of the layout "burn" no key may be below one with
      * a value. @param count entries, REC_UNKNOWN if not known yet. */
-    int32_t (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
+    rec_status (*map_begin)(void *self, uint64_t at, int32_t form, uint64_t count);
     /** A key is a string, bool or integer. */
-    int32_t (*key)(void *self, uint64_t at, const rec_scalar *key);
+    rec_status (*key)(void *self, uint64_t at, const rec_scalar *key);
     /** @param index REC_UNKNOWN if the format only has names. @param name a string. @param payload 1 if one follows. */
-    int32_t (*variant_begin)(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload);
-    int32_t (*end)(void *self, uint64_t at);
-    int32_t (*option)(void *self, uint64_t at, int32_t present);
-    int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
+    rec_status (*variant_begin)(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload);
+    rec_status (*end)(void *self, uint64_t at);
+    rec_status (*option)(void *self, uint64_t at, int32_t present);
+    rec_status (*tensor)(void *self, uint64_t at, const rec_tensor_event *tensor);
     /** Announces an entry of the metadata that is not text: the following events of one value without tensors are its
      * value. A writer without it receives the value in JSON as a text by `metadata`; a value that JSON lacks is left
      * out with a note. A reader that also runs with 0.1 must check REC_HAS(rec_visitor, visitor, metadata_value) first.
      */
-    int32_t (*metadata_value)(void *self, uint64_t at, const rec_scalar *key);
+    rec_status (*metadata_value)(void *self, uint64_t at, const rec_scalar *key);
     /** Reports the type of a list's elements in the metadata, right after its `list_begin`, also of an empty list.
      * Optional. A writer that has it keeps types itself, including the width of numbers; any other writer receives them
      * as a text, the entry `librecord.types`. @param type "u8" to "u64", "i8" to "i64", "f32", "f64", "bool", "str",
      * "list". */
-    int32_t (*list_of)(void *self, uint64_t at, const char *type);
+    rec_status (*list_of)(void *self, uint64_t at, const char *type);
 } rec_visitor;
 
 /* ------------------------------------------------------------------------------------------------------- sinks -- */
 
 /** Writes bytes; they are not needed after the call. */
-REC_API int32_t rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
+REC_API rec_status rec_sink_write(rec_sink *sink, const void *data, uint64_t size);
 /** Writes a blob, without a copy if possible. */
-REC_API int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob);
+REC_API rec_status rec_sink_put(rec_sink *sink, const rec_blob *blob);
 /** @return bytes written so far. */
 REC_API uint64_t rec_sink_tell(const rec_sink *sink);
 /** @return 1 if rec_sink_patch() works: for files, memory, a rec_output with `patch`, and their layout sinks; 0 for
  * streams and filters. */
 REC_API int32_t rec_sink_can_patch(const rec_sink *sink);
-/** @return 0 if the next `size` bytes are only counted, so that the data of a blob need not be computed: in a sink of
- * rec_sink_layout(), and outside of the window of a parallel save (rec_window). Else 1. */
-REC_API int32_t rec_sink_wants(const rec_sink *sink, uint64_t size);
 /** Overwrites bytes already written, such as a size or an offset known only afterwards. Does not change
  * rec_sink_tell(). Use it rarely: it flushes all output first. REC_E_UNSUPPORTED if it is not possible. */
-REC_API int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);
+REC_API rec_status rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64_t size);
 /** Makes a sink that only counts: blobs are neither read nor converted. For formats that need sizes and offsets first:
  * walk over it, then walk again. NULL with the failure reported. To be closed with rec_sink_close(). */
 REC_API rec_sink *rec_sink_layout(rec_job *job);
@@ -409,7 +404,7 @@ REC_API const char *rec_sink_name(const rec_sink *sink);
  * the first. Close it with rec_sink_close() when it is complete: it then keeps neither memory nor a descriptor, and
  * only rec_sink_tell() may be called. For a sink of rec_sink_layout() the result is another one. REC_E_UNSUPPORTED for
  * sinks that are not files. */
-REC_API int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out);
+REC_API rec_status rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, rec_sink **out);
 /** Creates a file of a set whose index names its files, so that the set replaces an older one as a whole. Call
  * rec_sink_rename() first if the index has another name than the sink. The file is called STEM-TAIL ("model",
  * "00001-of-00003.safetensors"), or STEM-LETTERS-TAIL with six random letters if an older set exists. Write the name
@@ -417,18 +412,18 @@ REC_API int32_t rec_sink_beside(rec_job *job, rec_sink *sink, const char *name, 
  * and `.`. All files are renamed before the index replaces the old one; then files named by the old index are deleted,
  * if their names have the form of this set. All files of a save have one STEM, and TAILs that differ in digits only.
  * */
-REC_API int32_t rec_sink_part(rec_job *job, rec_sink *sink, const char *stem, const char *tail, rec_sink **out);
+REC_API rec_status rec_sink_part(rec_job *job, rec_sink *sink, const char *stem, const char *tail, rec_sink **out);
 /** Changes the name of the saved file in its directory (to that of an index). Call it before the first byte and the
  * first companion file. */
-REC_API int32_t rec_sink_rename(rec_job *job, rec_sink *sink, const char *name);
+REC_API rec_status rec_sink_rename(rec_job *job, rec_sink *sink, const char *name);
 
 /** The functions of an output filter: compression, encryption. */
 typedef struct rec_sink_ops {
     uint32_t size;     /**< sizeof(rec_sink_ops) */
     uint32_t reserved; /**< 0 */
-    int32_t (*write)(void *self, rec_sink *target, const void *data, uint64_t size);
+    rec_status (*write)(void *self, rec_sink *target, const void *data, uint64_t size);
     /** Writes the rest (trailers too). Not called after a failure. */
-    int32_t (*finish)(void *self, rec_sink *target);
+    rec_status (*finish)(void *self, rec_sink *target);
     void (*release)(void *self);
 } rec_sink_ops;
 /** Adds a filter to a sink. NULL with the failure reported. Takes `self`, also on failure, unless `ops` is NULL or its
@@ -437,10 +432,14 @@ REC_API rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink
 /** Finishes and frees a sink of rec_sink_layout() or rec_sink_filter(); `finish` is called unless the job has failed.
  * The core closes the sink passed to `save`; one of rec_sink_beside() may be closed. NULL is ignored. @return the
  * first failure. */
-REC_API int32_t rec_sink_close(rec_sink *sink);
+REC_API rec_status rec_sink_close(rec_sink *sink);
 
 /** Calls the writer's visitor for the events of the record. May be called any number of times, with the same events. */
-REC_API int32_t rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self);
+REC_API rec_status rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self);
+/** Like rec_job_walk(), for formats of nested maps: a map of REC_FORM_PATHS (a foreign model) arrives as nested maps of
+ * REC_FORM_MAP, one for each level of its paths, with unescaped names as keys. All other events are
+ * the same. */
+REC_API rec_status rec_job_walk_levels(rec_job *job, const rec_visitor *visitor, void *self);
 
 /* ----------------------------------------------------------------------------------------------------- schemes -- */
 
@@ -552,6 +551,7 @@ typedef struct rec_head {
     uint64_t name_count;
     const uint8_t *tail;  /**< the last bytes, at most 64 KiB; NULL without REC_TRAIT_TAIL, or for a stream */
     uint64_t tail_length; /**< how many */
+    void *user;           /**< rec_plugin.user */
 } rec_head;
 
 /** Bytes that every file of a format has at a fixed place; checked before `probe`. */
@@ -580,9 +580,9 @@ typedef struct rec_plugin {
     int32_t (*probe)(const rec_head *head);
     /** Reads the source to its end and calls the visitor. Called a second time, from the beginning, if `item` precedes
      * `metadata` in the file. */
-    int32_t (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+    rec_status (*load)(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
     /** Walks the record (rec_job_walk) and writes it. */
-    int32_t (*save)(rec_job *job, rec_sink *sink);
+    rec_status (*save)(rec_job *job, rec_sink *sink);
     const char *adapter;           /**< the module layout of its files: "pytorch", "foreign", …; NULL: "burn" */
     int32_t kind;                  /**< REC_PLUGIN_…, of librecord.h */
     int32_t reserved_kind;         /**< 0 */
@@ -593,16 +593,16 @@ typedef struct rec_plugin {
     const char *license; /**< SPDX expression, or NULL */
     /** CODEC: decodes a source with rec_source_filter(). Read options here: later calls of the filter may be in another
      * job. To recognise a file only its beginning is decoded, so the end may be missing. @param out counted. */
-    int32_t (*decode)(rec_job *job, rec_source *stored, rec_source **out);
+    rec_status (*decode)(rec_job *job, rec_source *stored, rec_source **out);
     /** CODEC: encodes to `target` with rec_sink_filter(); the core closes the result. Read options here. */
-    int32_t (*encode)(rec_job *job, rec_sink *target, rec_sink **out);
+    rec_status (*encode)(rec_job *job, rec_sink *target, rec_sink **out);
     const char *format; /**< STACK: the name of the format */
     const char *codec;  /**< STACK: the name of the codec */
     const char *const
         *presets; /**< STACK: options of both with other defaults, "name=value", NULL-terminated, or NULL */
     const char *const *schemes; /**< SOURCE: its schemes, "https", NULL-terminated */
     /** SOURCE: opens "https://host/name" with rec_source_make(). @param out counted. */
-    int32_t (*open)(rec_job *job, const char *location, rec_source **out);
+    rec_status (*open)(rec_job *job, const char *location, rec_source **out);
     /* FORMAT: versions of Burn are numbers, 0.N as N; 1.0 would be 1000. */
     int32_t
         burn_first;    /**< the first version with this format; 0, with the others too: with `burn_name` a format of the
@@ -613,7 +613,7 @@ typedef struct rec_plugin {
     /** SCHEME: recognises the tensor `part`, finds the others that belong to it, and fills `logical`. Leaves
      * `part_count` 0 if the tensor is not the scheme's, or is not the first part. Fails only for want of memory; what
      * is damaged is `unsupported`. */
-    int32_t (*claim)(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *logical);
+    rec_status (*claim)(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *logical);
     /** SCHEME: sets which bytes of each part elements [first, first + count) need. Core set `spans` to all of each
      * part. Called by several threads; calls no function of librecord. NULL: a tile needs all of every part. */
     void (*spans)(const uint64_t *state, uint64_t first, uint64_t count, rec_span *spans);
@@ -622,8 +622,15 @@ typedef struct rec_plugin {
      * is divided into tiles.
      * @param parts the bytes of each span, its runs one after the other, little-endian, of any alignment.
      * @param numbers room for `count` elements. @return REC_OK, or REC_E_FORMAT if the parts are damaged. */
-    int32_t (*tile)(const uint64_t *state, uint64_t first, uint64_t count, const rec_span *spans,
-                    const void *const *parts, void *numbers);
+    rec_status (*tile)(const uint64_t *state, uint64_t first, uint64_t count, const rec_span *spans,
+                       const void *const *parts, void *numbers);
+    /** Data of the plugin: rec_job_user(), rec_head.user. Lives as long as the plugin; shared by all threads. NULL is
+     * fine. */
+    void *user;
+    /** Called in each context before the plugin is used, e.g. to check the version of a library; for a file again if
+     * the context's list of plugins changes. May be NULL. After a failure, whose reason it reports with rec_fail(), the
+     * plugin is rejected: `record plugins` lists the reason. Must be safe to call on several threads. */
+    rec_status (*init)(rec_job *job, void *user);
 } rec_plugin;
 
 /**

@@ -93,7 +93,9 @@ static void names_that_leave_the_folder_are_refused(void **state)
         {"..", "it names the file \"..\", which"},
         {"../secret", "it names the file \"../secret\", which"},
         {"/etc/passwd", "it names the file \"/etc/passwd\", which"},
-        {"sub/a", "it names the file \"sub/a\", which"},
+        {"sub/../secret", "it names the file \"sub/../secret\", which is not a path below its own folder"},
+        {"./a", "it names the file \"./a\", which"},
+        {"sub//a", "it names the file \"sub//a\", which"},
         {"a/", "it names the file \"a/\", which"},
     };
     char longest[257];
@@ -1126,7 +1128,7 @@ static void a_bad_part_is_named(void **state)
         {"PARTS\nt good\nt gone\n", REC_E_NOT_FOUND,
          "m/gone: cannot open the file: No such file or directory\n  It belongs to m/x.parts."},
         {"PARTS\nt ../good\n", REC_E_FORMAT,
-         "m/x.parts: it names the file \"../good\", which is not a plain file name"},
+         "m/x.parts: it names the file \"../good\", which is not a path below its own folder"},
         {"PARTS\nt good\nt good\n", REC_E_FORMAT, "m/"},
         {"PARTS\ngood\n", REC_E_FORMAT, "m/x.parts: byte 6: a line is not \"KEY FILE\""},
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * bincode, which says nothing without a type: the first byte chooses one, the rest is the file. Its mutator makes
  * values by the type's layout, which bytes at random hardly ever are. */
+#include <librecord/plugin_types.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What is asked of a job and of sources, wrongly. */
+#include <librecord/plugin_types.h>
 #include "breach.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The reader of the typed format: walks the file along the layout that core gives it. */
 
+#include <librecord/plugin_types.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
  * A plugin that breaks its contract (tests/plugins/breach*.c), each breach in a process of its own: none ends by a
  * signal or with a leak, each is refused with the plugin's name and what it did, and what was there before is there
  * after. `test_breach --together` does all of it in one process, for valgrind. */
+#include <librecord/plugin_types.h>
 #include <dirent.h>
 #include <librecord.h>
 #include <stdarg.h>
@@ -167,9 +168,9 @@ static const breach breaches[] = {
     {'l', REC_E_FORMAT, "range past the end", "bytes are expected here, but the file has"},
     {'l', REC_E_FORMAT, "range without end", "bytes are expected here, but the file has"},
     BROKEN('l', "temporary without data", "gave a blob of kind 2 without what that kind needs"),
-    {'l', REC_E_LIMIT, "temporary without end", "its structure would take more than"},
+    {'l', REC_E_LIMIT, "temporary without end", "its data would take more than"},
     BROKEN('l', "stream without read", "gave a blob of kind 4 without what that kind needs"),
-    {'l', REC_E_LIMIT, "stream without end", "its structure would take more than"},
+    {'l', REC_E_LIMIT, "stream without end", "its data would take more than"},
     BROKEN('l', "stream that fails without a word", "failed with status 3 and did not say why"),
     BROKEN('l', "stream that fails oddly", "failed with status 77 and did not say why"),
     BROKEN('l', "stream that tells events", "sent `scalar` in the middle of another event"),
@@ -281,7 +282,7 @@ static const breach breaches[] = {
     BROKEN('l', "beside of no name", "with NULL as `name`"),
     BROKEN('l', "beside into nothing", "with NULL as `out`"),
     BROKEN('l', "beside of no job", "with NULL as `job`"),
-    {'l', REC_E_FORMAT, "beside with a slash", "not a plain file name"},
+    {'l', REC_E_FORMAT, "beside with a slash", "not a path below its own folder"},
     {'l', REC_E_FORMAT, "beside of dots", "not a plain file name"},
     {'l', REC_E_FORMAT, "beside of an empty name", "the name of another file is empty"},
     BROKEN('l', "perhaps beside of no name", "with NULL as `name`"),

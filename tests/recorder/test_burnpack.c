@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "librecord/plugin.h"
+#include "librecord/plugin_types.h"
 #include "tests/craft.h"
 #include "tests/little.h"
 

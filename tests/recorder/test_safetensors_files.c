@@ -791,10 +791,10 @@ static void an_index_that_means_no_good_is_refused(void **state)
         const char *index, *message;
     } cases[] = {
         {"{\"weight_map\":{\"x\":\"../a.safetensors\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"../a.safetensors\", which is not a plain file name\n"
+         "REC_E_FORMAT\n" INDEX ": it names the file \"../a.safetensors\", which is not a path below its own folder\n"
          "  The files of a model lie in one folder; a name that leads out of it is not followed."},
         {"{\"weight_map\":{\"x\":\"/etc/passwd\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"/etc/passwd\", which is not a plain file name\n"
+         "REC_E_FORMAT\n" INDEX ": it names the file \"/etc/passwd\", which is not a path below its own folder\n"
          "  The files of a model lie in one folder; a name that leads out of it is not followed."},
         {"{\"weight_map\":{\"x\":\"..\"}}",
          "REC_E_FORMAT\n" INDEX ": it names the file \"..\", which is not a plain file name\n"

@@ -3,6 +3,7 @@
 #ifndef LR_BINCODE_PRIVATE_H
 #define LR_BINCODE_PRIVATE_H
 
+#include <librecord/plugin_types.h>
 #include "plugins/codec/bincode/bincode.h"
 
 typedef struct lr_bincode_reader {

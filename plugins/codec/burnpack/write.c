@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The writer: a first walk collects the entries and their offsets, a second one writes the data after the metadata, in
  * the record's order. */
+#include <librecord/plugin_types.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -209,7 +209,7 @@ char *lr_http_beside(const lr_http *http, const char *name)
     used = (size_t)snprintf(other, room, "%.*s%s", (int)before, url, slash == path ? "/" : "");
     for (const unsigned char *c = (const unsigned char *)name; *c; c++) {
         bool plain =
-            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~", *c);
+            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-._~/", *c);
         if (plain) {
             other[used++] = (char)*c;
         } else {

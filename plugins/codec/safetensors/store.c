@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Differences of Burn's own store (SafetensorsStore, since 0.19): raw identifiers in the names of fields, and element
  * types that make it reject a whole file. */
+#include <librecord/plugin_types.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The writer: lays out the collected tensors like the reference implementation, so that a file saved again has the
  * same bytes; in one file, or in several with an index, as Hugging Face's tools do. */
+#include <librecord/parallel.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

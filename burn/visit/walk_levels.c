@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ * A map of paths as nested maps, for writers of nested formats. The walk goes along a tree, so keys with a common
+ * beginning follow one another: a map is opened for each level that the path before did not have, and closed where the
+ * next path leaves it. */
+#include <string.h>
+
+#include "burn/visit/walk_private.h"
+
+typedef struct levels {
+    rec_job *job;
+    rec_visitor to;
+    void *self;
+    uint64_t depth; /* containers that are open */
+    bool flat;      /* the outermost one is a map of paths */
+    char *path;     /* the last key, as far as maps are open for it: `open` levels */
+    uint64_t used, room;
+    uint64_t open;
+    char *name; /* the name of a level, unescaped */
+    uint64_t name_room;
+} levels;
+
+static rec_scalar name_of(levels *l, const char *text, uint64_t length)
+{
+    uint64_t used = rec_path_unescape(text, length, l->name, l->name_room);
+    return (rec_scalar){.kind = REC_KIND_STRING, .text = l->name, .v.length = used};
+}
+
+/* The end of a path's first name: the dot after it, or the path's end. */
+static uint64_t first_end(const char *path, uint64_t length)
+{
+    const char *dot = lr_path_dot(path, path + length);
+    return dot ? (uint64_t)(dot - path) : length;
+}
+
+/* Bytes that a path has in common with the open maps, whole names with their dots. @param count (out) of names. */
+static uint64_t common(const levels *l, const char *path, uint64_t length, uint64_t *count)
+{
+    uint64_t at = 0;
+    *count = 0;
+    while (*count < l->open) {
+        uint64_t end = at + first_end(path + at, length - at);
+        if (end >= length || end + 1 > l->used || memcmp(path + at, l->path + at, (size_t)(end + 1 - at)) != 0) {
+            break;
+        }
+        at = end + 1;
+        ++*count;
+    }
+    return at;
+}
+
+static int32_t close_to(levels *l, uint64_t count)
+{
+    int32_t status = REC_OK;
+    for (; l->open > count && status == REC_OK; l->open--) {
+        status = l->to.end(l->self, REC_UNKNOWN);
+    }
+    return status;
+}
+
+static int32_t keep_path(levels *l, const char *path, uint64_t length)
+{
+    if (!lr_job_grow_counted(l->job, &l->path, length + 1, &l->room, 1) ||
+        !lr_job_grow_counted(l->job, &l->name, length + 1, &l->name_room, 1)) {
+        return l->job->error.status;
+    }
+    memcpy(l->path, path, (size_t)length);
+    l->used = length;
+    return REC_OK;
+}
+
+/* A key of the map of paths. */
+static int32_t on_path(levels *l, uint64_t at, const rec_scalar *key)
+{
+    const char *path = key->text;
+    uint64_t length = key->v.length, count, from = common(l, path, length, &count);
+    int32_t status = close_to(l, count);
+    status = status == REC_OK ? keep_path(l, path, length) : status;
+    while (status == REC_OK) {
+        uint64_t end = from + first_end(path + from, length - from);
+        rec_scalar name = name_of(l, path + from, end - from);
+        status = l->to.key(l->self, at, &name);
+        if (end >= length || status != REC_OK) {
+            break;
+        }
+        status = l->to.map_begin(l->self, at, REC_FORM_MAP, REC_UNKNOWN);
+        l->open++;
+        from = end + 1;
+    }
+    l->used = from; /* of maps alone: a value is no level */
+    return status;
+}
+
+static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+{
+    levels *l = self;
+    return l->flat && l->depth == 1 ? on_path(l, at, key) : l->to.key(l->self, at, key);
+}
+
+static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    levels *l = self;
+    bool flat = l->depth++ == 0 && form == REC_FORM_PATHS;
+    l->flat = l->flat || flat;
+    return l->to.map_begin(l->self, at, flat ? REC_FORM_MAP : form, flat ? REC_UNKNOWN : count);
+}
+
+static int32_t on_end(void *self, uint64_t at)
+{
+    levels *l = self;
+    int32_t status = --l->depth == 0 && l->flat ? close_to(l, 0) : REC_OK;
+    return status == REC_OK ? l->to.end(l->self, at) : status;
+}
+
+static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
+{
+    levels *l = self;
+    l->depth++;
+    return l->to.list_begin(l->self, at, form, count);
+}
+
+static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    levels *l = self;
+    l->depth++;
+    return l->to.variant_begin(l->self, at, index, name, payload);
+}
+
+static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    levels *l = self;
+    return l->to.metadata(l->self, at, key, value);
+}
+
+static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+{
+    levels *l = self;
+    return l->to.metadata_value(l->self, at, key);
+}
+
+static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+{
+    levels *l = self;
+    return l->to.scalar(l->self, at, scalar);
+}
+
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    levels *l = self;
+    return l->to.numbers(l->self, at, dtype, data, count);
+}
+
+static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+{
+    levels *l = self;
+    return l->to.bytes(l->self, at, blob);
+}
+
+static int32_t on_option(void *self, uint64_t at, int32_t present)
+{
+    levels *l = self;
+    return l->to.option(l->self, at, present);
+}
+
+static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor)
+{
+    levels *l = self;
+    return l->to.tensor(l->self, at, tensor);
+}
+
+static int32_t on_list_of(void *self, uint64_t at, const char *type)
+{
+    levels *l = self;
+    return l->to.list_of(l->self, at, type);
+}
+
+int32_t rec_job_walk_levels(rec_job *job, const rec_visitor *visitor, void *self)
+{
+    levels l = {.job = job, .self = self};
+    rec_visitor all = {.size = sizeof all,
+                       .scalar = on_scalar,
+                       .list_begin = on_list,
+                       .map_begin = on_map,
+                       .key = on_key,
+                       .end = on_end};
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, visitor) ||
+        !lr_size_check(job, "a visitor", visitor->size, offsetof(rec_visitor, metadata_value))) {
+        return lr_breach_status(job);
+    }
+    memcpy(&l.to, visitor, visitor->size < sizeof l.to ? visitor->size : sizeof l.to);
+    /* What a writer leaves to the core is left to it here too. */
+    all.metadata = l.to.metadata ? on_metadata : NULL;
+    all.metadata_value = l.to.metadata_value ? on_metadata_value : NULL;
+    all.numbers = l.to.numbers ? on_numbers : NULL;
+    all.bytes = l.to.bytes ? on_bytes : NULL;
+    all.variant_begin = l.to.variant_begin ? on_variant : NULL;
+    all.option = l.to.option ? on_option : NULL;
+    all.tensor = l.to.tensor ? on_tensor : NULL;
+    all.list_of = l.to.list_of ? on_list_of : NULL;
+    status = rec_job_walk(job, &all, &l);
+    rec_job_free(job, l.path);
+    rec_job_free(job, l.name);
+    return status;
+}

@@ -112,9 +112,10 @@ const char *lr_own_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static const char hint[] = "The files of a model lie in one folder; a name that leads out of it is not followed.";
+
 int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name)
 {
-    static const char hint[] = "The files of a model lie in one folder; a name that leads out of it is not followed.";
     lr_excerpt brief;
     size_t length = strnlen(name, NAME_MAX + 1);
     if (length == 0) {
@@ -140,8 +141,6 @@ static bool is_plain(const char *name, size_t length)
 
 int32_t lr_check_own_path(rec_job *job, const char *file, int32_t status, const char *path)
 {
-    static const char hint[] =
-        "The files of a model lie in its folder or below; a path that leads out is not followed.";
     lr_excerpt brief;
     const char *slash = strchr(path, '/');
     if (!slash) {

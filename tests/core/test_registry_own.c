@@ -104,7 +104,13 @@ static void a_plugin_of_the_program_is_checked_as_a_file_is(void **state)
 static void what_a_plugin_can_do_is_told(void **state)
 {
     const char *extensions[] = {"pth", "ckpt", NULL};
-    const rec_option level = {.size = sizeof level, .type = REC_OPTION_INT, .name = "level", .initial = "6", .help = "how hard to try", .minimum = 1, .maximum = 9};
+    const rec_option level = {.size = sizeof level,
+                              .type = REC_OPTION_INT,
+                              .name = "level",
+                              .initial = "6",
+                              .help = "how hard to try",
+                              .minimum = 1,
+                              .maximum = 9};
     const rec_option *options[] = {&level, NULL};
     rec_plugin one = sample("One"), two = sample("Two"), old = sample("Old");
     rec_context *context = context_new();

@@ -79,6 +79,7 @@ static const char *const all[] = {
     "convnext",
     "dino",
     "falcon",
+    "flax",
     "gemma",
     "gpt-neox",
     "gpt2",

@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "common/window.h"
 
-int32_t window_open(window *w, rec_job *job, rec_source *source)
+rec_status window_open(window *w, rec_job *job, rec_source *source)
 {
-    const void *view;
     w->job = job;
     w->source = source;
     w->begin = w->length = 0;
-    w->size = rec_source_size(source);
-    return w->size == REC_UNKNOWN ? rec_source_view(job, source, &view, &w->size) : REC_OK;
+    return rec_source_measure(job, source, &w->size);
 }
 
-static int32_t fill(window *w, uint64_t offset)
+static rec_status fill(window *w, uint64_t offset)
 {
     uint64_t left = w->size - offset, length = left < WINDOW_BYTES ? left : WINDOW_BYTES;
-    int32_t status = rec_source_read_at(w->job, w->source, offset, w->bytes, length);
+    rec_status status = rec_source_read_at(w->job, w->source, offset, w->bytes, length);
     w->begin = offset;
     w->length = status == REC_OK ? length : 0;
     return status;
 }
 
-int32_t window_get(window *w, uint64_t offset, uint64_t size, const uint8_t **bytes, uint64_t *got)
+rec_status window_get(window *w, uint64_t offset, uint64_t size, const uint8_t **bytes, uint64_t *got)
 {
     uint64_t left = offset < w->size ? w->size - offset : 0, want = size < left ? size : left;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *got = want;
     if (!want) {
         return rec_fail_found(w->job, REC_E_FORMAT, offset, "more data", "the end of the file");

@@ -16,11 +16,11 @@ typedef struct window {
 } window;
 
 /** Begins to read `source`; reads a stream to its end first, to learn its size. */
-int32_t window_open(window *w, rec_job *job, rec_source *source);
+rec_status window_open(window *w, rec_job *job, rec_source *source);
 
 /** Gets up to `size` bytes at `offset`, of which at least one must exist.
  * @param size 1 to WINDOW_BYTES. @param bytes (out) valid until the next call. @param got (out) how many, fewer than
  * `size` only at the end of the source. */
-int32_t window_get(window *w, uint64_t offset, uint64_t size, const uint8_t **bytes, uint64_t *got);
+rec_status window_get(window *w, uint64_t offset, uint64_t size, const uint8_t **bytes, uint64_t *got);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include <stdlib.h>
 #include <string.h>
 
 #include "flax/array.h"
@@ -55,13 +54,13 @@ const array_type *array_type_of(rec_dtype dtype, const char *opaque)
 
 /* ------------------------------------------------------------------------------------------------ one extension -- */
 
-static int32_t read_type(mp_cursor *c, array *a)
+static rec_status read_type(mp_cursor *c, array *a)
 {
     mp_value name;
     const uint8_t *bytes;
     char text[TYPE_ROOM] = "";
     uint64_t got;
-    int32_t status = mp_next(c, &name);
+    rec_status status = mp_next(c, &name);
     if (status == REC_OK && name.kind != MP_TEXT && name.kind != MP_BYTES) {
         status = mp_unexpected(c, "the name of an element type", &name);
     }
@@ -80,10 +79,10 @@ static int32_t read_type(mp_cursor *c, array *a)
 }
 
 /* Reads one size. @param elements the product so far. */
-static int32_t read_size(mp_cursor *c, array *a, uint64_t *elements)
+static rec_status read_size(mp_cursor *c, array *a, uint64_t *elements)
 {
     mp_value size;
-    int32_t status = mp_next(c, &size);
+    rec_status status = mp_next(c, &size);
     if (status == REC_OK && size.kind != MP_UINT) {
         return mp_unexpected(c, "the size of a dimension", &size);
     }
@@ -100,7 +99,7 @@ static int32_t read_size(mp_cursor *c, array *a, uint64_t *elements)
 }
 
 /* Compares the number of bytes with that of shape and type. */
-static int32_t check_size(const mp_cursor *c, const array *a, uint64_t at, uint64_t elements)
+static rec_status check_size(const mp_cursor *c, const array *a, uint64_t at, uint64_t elements)
 {
     uint64_t size;
     if (__builtin_mul_overflow(elements, a->type->width, &size) || size != a->size) {
@@ -110,10 +109,10 @@ static int32_t check_size(const mp_cursor *c, const array *a, uint64_t at, uint6
     return REC_OK;
 }
 
-static int32_t read_data(mp_cursor *c, array *a, uint64_t elements)
+static rec_status read_data(mp_cursor *c, array *a, uint64_t elements)
 {
     mp_value data;
-    int32_t status = mp_next(c, &data);
+    rec_status status = mp_next(c, &data);
     if (status == REC_OK && data.kind != MP_BYTES && data.kind != MP_TEXT) {
         status = mp_unexpected(c, "the bytes of an array", &data);
     }
@@ -121,7 +120,7 @@ static int32_t read_data(mp_cursor *c, array *a, uint64_t elements)
         return status;
     }
     a->size = data.count;
-    a->data = (array_chunk){data.data, data.count};
+    a->offset = data.data;
     status = check_size(c, a, data.at, elements);
     if (status == REC_OK && c->at != c->end) {
         status = rec_fail(c->w->job, REC_E_FORMAT, c->at, "%llu bytes after an array, in its extension",
@@ -130,18 +129,18 @@ static int32_t read_data(mp_cursor *c, array *a, uint64_t elements)
     return status;
 }
 
-static int32_t next_list(mp_cursor *c, const char *expected, mp_value *list)
+static rec_status next_list(mp_cursor *c, const char *expected, mp_value *list)
 {
-    int32_t status = mp_next(c, list);
+    rec_status status = mp_next(c, list);
     return status == REC_OK && list->kind != MP_LIST ? mp_unexpected(c, expected, list) : status;
 }
 
-int32_t array_read(window *w, const mp_value *ext, array *a)
+rec_status array_read(window *w, const mp_value *ext, array *a)
 {
     mp_cursor c = {w, ext->data, ext->data + ext->count};
     mp_value list, shape;
     uint64_t elements = 1;
-    int32_t status = next_list(&c, "a list of shape, element type and bytes", &list);
+    rec_status status = next_list(&c, "a list of shape, element type and bytes", &list);
     *a = (array){0};
     if (status == REC_OK && list.count != 3) {
         status = rec_fail_found(w->job, REC_E_FORMAT, list.at, "a list of shape, element type and bytes",
@@ -155,10 +154,10 @@ int32_t array_read(window *w, const mp_value *ext, array *a)
     return status == REC_OK ? read_data(&c, a, elements) : status;
 }
 
-static int32_t read_part(mp_cursor *c, double *part)
+static rec_status read_part(mp_cursor *c, double *part)
 {
     mp_value value;
-    int32_t status = mp_next(c, &value);
+    rec_status status = mp_next(c, &value);
     if (status == REC_OK && value.kind != MP_FLOAT) {
         status = mp_unexpected(c, "a part of a complex number", &value);
     }
@@ -166,11 +165,11 @@ static int32_t read_part(mp_cursor *c, double *part)
     return status;
 }
 
-int32_t array_read_complex(window *w, const mp_value *ext, double *parts)
+rec_status array_read_complex(window *w, const mp_value *ext, double *parts)
 {
     mp_cursor c = {w, ext->data, ext->data + ext->count};
     mp_value list;
-    int32_t status = next_list(&c, "a list of the two parts of a complex number", &list);
+    rec_status status = next_list(&c, "a list of the two parts of a complex number", &list);
     if (status == REC_OK && list.count != 2) {
         status = rec_fail_found(w->job, REC_E_FORMAT, list.at, "the two parts of a complex number", "%llu",
                                 (unsigned long long)list.count);
@@ -186,19 +185,19 @@ int32_t array_read_complex(window *w, const mp_value *ext, double *parts)
 
 /* ----------------------------------------------------------------------------------------------- chunked arrays -- */
 
-static int32_t next_map(mp_cursor *c, const char *expected, mp_value *map)
+static rec_status next_map(mp_cursor *c, const char *expected, mp_value *map)
 {
-    int32_t status = mp_next(c, map);
+    rec_status status = mp_next(c, map);
     return status == REC_OK && map->kind != MP_MAP ? mp_unexpected(c, expected, map) : status;
 }
 
 /* Reads a key that is a number in decimal, as Flax turns a tuple into a map. */
-static int32_t read_index(mp_cursor *c, uint64_t count, uint64_t *index)
+static rec_status read_index(mp_cursor *c, uint64_t count, uint64_t *index)
 {
     mp_value key;
     const uint8_t *digits;
     uint64_t got = 0;
-    int32_t status = mp_next(c, &key);
+    rec_status status = mp_next(c, &key);
     *index = 0;
     if (status == REC_OK && key.kind == MP_TEXT && key.count && key.count < 19) {
         status = window_get(c->w, key.data, key.count, &digits, &got);
@@ -214,13 +213,13 @@ static int32_t read_index(mp_cursor *c, uint64_t count, uint64_t *index)
 }
 
 /* Sizes may come in any order: each has its number. */
-static int32_t read_shape(mp_cursor *c, array *a, uint64_t *elements)
+static rec_status read_shape(mp_cursor *c, array *a, uint64_t *elements)
 {
     mp_value map;
     array one = {0};
     uint32_t seen = 0;
     uint64_t index;
-    int32_t status = next_map(c, "the shape of a chunked array", &map);
+    rec_status status = next_map(c, "the shape of a chunked array", &map);
     if (status == REC_OK && map.count > ARRAY_RANK) {
         return rec_fail(c->w->job, REC_E_UNSUPPORTED, map.at, "an array of more than %d dimensions", ARRAY_RANK);
     }
@@ -240,12 +239,12 @@ static int32_t read_shape(mp_cursor *c, array *a, uint64_t *elements)
     return status;
 }
 
-static int32_t read_chunk(mp_cursor *c, array *a)
+static rec_status read_chunk(mp_cursor *c, array *a)
 {
     mp_value value;
     array chunk;
     uint64_t index;
-    int32_t status = read_index(c, a->chunk_count, &index);
+    rec_status status = read_index(c, a->chunk_count, &index);
     status = status == REC_OK ? mp_next(c, &value) : status;
     if (status == REC_OK && (value.kind != MP_EXT || value.type != FLAX_ARRAY)) {
         status = mp_unexpected(c, "a chunk of an array", &value);
@@ -254,21 +253,22 @@ static int32_t read_chunk(mp_cursor *c, array *a)
     if (status != REC_OK) {
         return status;
     }
-    if (chunk.rank != 1 || (a->type && a->type != chunk.type) || a->chunks[index].offset) {
+    if (chunk.rank != 1 || (a->type && a->type != chunk.type) || a->chunks[index].source) {
         return rec_fail(c->w->job, REC_E_FORMAT, value.at,
                         "chunk %llu is there twice, or is not a vector of the type of the others",
                         (unsigned long long)index);
     }
     a->type = chunk.type;
-    a->chunks[index] = chunk.data;
+    a->chunks[index] = (rec_source_piece){
+        .size = sizeof *a->chunks, .source = c->w->source, .offset = chunk.offset, .length = chunk.size};
     a->size += chunk.size; /* ranges of one file: no overflow */
     return REC_OK;
 }
 
-static int32_t read_chunks(mp_cursor *c, array *a)
+static rec_status read_chunks(mp_cursor *c, array *a)
 {
     mp_value map;
-    int32_t status = next_map(c, "the chunks of an array", &map);
+    rec_status status = next_map(c, "the chunks of an array", &map);
     if (status != REC_OK) {
         return status;
     }
@@ -287,12 +287,12 @@ static int32_t read_chunks(mp_cursor *c, array *a)
     return status;
 }
 
-int32_t array_read_chunked(mp_cursor *c, const mp_value *map, array *a)
+rec_status array_read_chunked(mp_cursor *c, const mp_value *map, array *a)
 {
     mp_value value;
     uint64_t elements = 1;
     int shape = 0, is_shape, is_chunks;
-    int32_t status = mp_next(c, &value); /* of the mark: true */
+    rec_status status = mp_next(c, &value); /* of the mark: true */
     *a = (array){0};
     if (status == REC_OK && map->count != 3) {
         status = rec_fail_found(c->w->job, REC_E_FORMAT, map->at, "a chunked array with a shape and chunks",
@@ -318,72 +318,4 @@ void array_free(array *a, rec_job *job)
 {
     rec_job_free(job, a->chunks);
     a->chunks = NULL;
-}
-
-/* ------------------------------------------------------------------------------------------ chunks as a source -- */
-
-typedef struct joined {
-    rec_source *file;
-    uint64_t size, count;
-    array_chunk chunks[]; /**< `size` is the end of each in the array */
-} joined;
-
-/* Finds the chunk of a byte. */
-static uint64_t find(const joined *j, uint64_t offset)
-{
-    uint64_t low = 0, high = j->count - 1;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (j->chunks[middle].size > offset) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
-static int32_t joined_read_at(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
-{
-    const joined *j = self;
-    uint8_t *to = target;
-    int32_t status = REC_OK;
-    for (uint64_t i = find(j, offset); size && status == REC_OK; i++) {
-        uint64_t begin = i ? j->chunks[i - 1].size : 0, left = j->chunks[i].size - offset;
-        uint64_t part = size < left ? size : left;
-        status = part ? rec_source_read_at(job, j->file, j->chunks[i].offset + (offset - begin), to, part) : REC_OK;
-        offset += part;
-        to += part;
-        size -= part;
-    }
-    return status;
-}
-
-static uint64_t joined_total(void *self)
-{
-    return ((joined *)self)->size;
-}
-
-static void joined_release(void *self)
-{
-    joined *j = self;
-    rec_source_release(j->file);
-    free(j);
-}
-
-int32_t array_source(rec_job *job, rec_source *file, const array *a, rec_source **out)
-{
-    static const rec_source_ops ops = {
-        .size = sizeof ops, .release = joined_release, .read_at = joined_read_at, .total = joined_total};
-    joined *j = malloc(sizeof *j + a->chunk_count * sizeof *j->chunks);
-    uint64_t end = 0;
-    if (!j) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "no memory for the chunks of an array");
-    }
-    *j = (joined){.file = rec_source_retain(file), .size = a->size, .count = a->chunk_count};
-    for (uint64_t i = 0; i < a->chunk_count; i++) {
-        end += a->chunks[i].size;
-        j->chunks[i] = (array_chunk){a->chunks[i].offset, end};
-    }
-    return rec_source_make(job, rec_source_name(file), &ops, j, out);
 }

@@ -26,31 +26,23 @@ typedef struct array_type {
 const array_type *array_type_named(const char *name);
 const array_type *array_type_of(rec_dtype dtype, const char *opaque);
 
-/** A range of the file. */
-typedef struct array_chunk {
-    uint64_t offset, size;
-} array_chunk;
-
 typedef struct array {
     const array_type *type;
     uint32_t rank;
     uint64_t shape[ARRAY_RANK];
-    uint64_t size;       /**< bytes */
-    array_chunk data;    /**< of an array in one extension */
-    array_chunk *chunks; /**< of a chunked one, of rec_job_alloc; else NULL */
+    uint64_t size;            /**< bytes */
+    uint64_t offset;          /**< of the data of an array in one extension */
+    rec_source_piece *chunks; /**< of a chunked one, of rec_job_alloc; else NULL */
     uint64_t chunk_count;
 } array;
 
 /** Reads an extension of the type FLAX_ARRAY or FLAX_SCALAR. */
-int32_t array_read(window *w, const mp_value *ext, array *a);
+rec_status array_read(window *w, const mp_value *ext, array *a);
 /** Reads a chunked array, whose first key, the mark, has been read. @param a (out) to be freed with array_free(). */
-int32_t array_read_chunked(mp_cursor *c, const mp_value *map, array *a);
+rec_status array_read_chunked(mp_cursor *c, const mp_value *map, array *a);
 void array_free(array *a, rec_job *job);
 
 /** Reads an extension of the type FLAX_COMPLEX. @param parts (out) real and imaginary part. */
-int32_t array_read_complex(window *w, const mp_value *ext, double *parts);
-
-/** Makes a source of the bytes of a chunked array. @param out counted. */
-int32_t array_source(rec_job *job, rec_source *file, const array *a, rec_source **out);
+rec_status array_read_complex(window *w, const mp_value *ext, double *parts);
 
 #endif

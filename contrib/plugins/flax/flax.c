@@ -16,9 +16,9 @@ static const rec_option values = {
 };
 static const rec_option chunk = {
     .size = sizeof chunk,
-    .type = REC_OPTION_INT,
+    .type = REC_OPTION_SIZE,
     .name = "chunk",
-    .initial = "1073741824",
+    .initial = "1 GiB",
     .help = "the most bytes of an array in one chunk",
     .minimum = 16,
     .maximum = 2147483392, /* an extension has 32 bits for its size, and Python's reader 31 */

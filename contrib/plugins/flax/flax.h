@@ -6,8 +6,8 @@
 #include <librecord/plugin.h>
 
 /** Reads the model of a file, or with the option `values` = all every value of it. */
-int32_t flax_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
-int32_t flax_save(rec_job *job, rec_sink *sink);
+rec_status flax_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
+rec_status flax_save(rec_job *job, rec_sink *sink);
 
 /** @return whether the option `values` is `all`. */
 int flax_reads_all(const rec_job *job);

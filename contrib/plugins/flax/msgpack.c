@@ -108,14 +108,14 @@ uint32_t mp_decode(const uint8_t *bytes, uint64_t length, mp_value *value)
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
-static int32_t truncated(const mp_cursor *c, uint64_t at)
+static rec_status truncated(const mp_cursor *c, uint64_t at)
 {
     return rec_fail_found(c->w->job, REC_E_FORMAT, at, "a MessagePack value",
                           c->end == c->w->size ? "the end of the file" : "the end of the extension");
 }
 
 /* Checks that what a head announces can be in the rest of the range; moves behind bytes. */
-static int32_t check(mp_cursor *c, const mp_value *value)
+static rec_status check(mp_cursor *c, const mp_value *value)
 {
     rec_job *job = c->w->job;
     uint64_t left = c->end - c->at;
@@ -140,12 +140,12 @@ static int32_t check(mp_cursor *c, const mp_value *value)
     }
 }
 
-int32_t mp_next(mp_cursor *c, mp_value *value)
+rec_status mp_next(mp_cursor *c, mp_value *value)
 {
     const uint8_t *bytes;
     uint64_t at = c->at, left = c->end - at, got;
     uint32_t head;
-    int32_t status;
+    rec_status status;
     if (!left) {
         return truncated(c, at);
     }
@@ -166,10 +166,10 @@ int32_t mp_next(mp_cursor *c, mp_value *value)
     return check(c, value);
 }
 
-int32_t mp_skip(mp_cursor *c)
+rec_status mp_skip(mp_cursor *c)
 {
     mp_value value;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     for (uint64_t pending = 1; pending && status == REC_OK; pending--) {
         status = mp_next(c, &value);
         if (status == REC_OK && (value.kind == MP_LIST || value.kind == MP_MAP)) {
@@ -181,7 +181,7 @@ int32_t mp_skip(mp_cursor *c)
     return status;
 }
 
-int32_t mp_unexpected(const mp_cursor *c, const char *expected, const mp_value *value)
+rec_status mp_unexpected(const mp_cursor *c, const char *expected, const mp_value *value)
 {
     static const char *const kinds[] = {"nil",     "a bool",      "an integer",    "a negative integer",
                                         "a float", "a text",      "a byte string", "a list",
@@ -189,11 +189,11 @@ int32_t mp_unexpected(const mp_cursor *c, const char *expected, const mp_value *
     return rec_fail_found(c->w->job, REC_E_FORMAT, value->at, expected, "%s", kinds[value->kind]);
 }
 
-int32_t mp_is(const mp_cursor *c, const mp_value *value, const char *bytes, int *same)
+rec_status mp_is(const mp_cursor *c, const mp_value *value, const char *bytes, int *same)
 {
     const uint8_t *found;
     uint64_t length = strlen(bytes), got;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *same = (value->kind == MP_TEXT || value->kind == MP_BYTES) && value->count == length;
     if (*same) {
         status = window_get(c->w, value->data, length, &found, &got);

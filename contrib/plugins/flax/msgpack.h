@@ -33,13 +33,13 @@ typedef struct mp_cursor {
 } mp_cursor;
 
 /** Reads the next value: a text, byte string or extension whole, of a list or map the head. Checks all counts. */
-int32_t mp_next(mp_cursor *c, mp_value *value);
+rec_status mp_next(mp_cursor *c, mp_value *value);
 /** Skips the next value with everything in it. */
-int32_t mp_skip(mp_cursor *c);
+rec_status mp_skip(mp_cursor *c);
 /** Reports that a value is not the expected one. */
-int32_t mp_unexpected(const mp_cursor *c, const char *expected, const mp_value *value);
+rec_status mp_unexpected(const mp_cursor *c, const char *expected, const mp_value *value);
 /** Whether a text, or a byte string, has these bytes. @param same (out). */
-int32_t mp_is(const mp_cursor *c, const mp_value *value, const char *bytes, int *same);
+rec_status mp_is(const mp_cursor *c, const mp_value *value, const char *bytes, int *same);
 
 /* The shortest heads, as msgpack-python makes them. Each needs room for MP_HEAD bytes and returns its length. */
 uint32_t mp_put_uint(uint8_t *to, uint64_t number);

@@ -13,25 +13,26 @@ typedef struct reader {
     const rec_visitor *visitor;
     void *self;
     window window;
-    text name, path;
+    text name;
+    rec_path path;
     int all;           /**< every value in its level; else arrays by their paths */
     uint32_t depth;    /**< of containers around the value */
     uint64_t left_out; /**< values */
 } reader;
 
-static int32_t read_value(reader *r, mp_cursor *c);
+static rec_status read_value(reader *r, mp_cursor *c);
 
 /* ------------------------------------------------------------------------------------------------------ leaves -- */
 
 /* Reports a tensor; of a model after its path. */
-static int32_t tell_tensor(reader *r, uint64_t at, const rec_tensor_event *event)
+static rec_status tell_tensor(reader *r, uint64_t at, const rec_tensor_event *event)
 {
-    rec_scalar key = {.kind = REC_KIND_STRING, .text = r->path.bytes, .v.length = r->path.length};
-    int32_t status = r->all ? REC_OK : r->visitor->key(r->self, at, &key);
+    rec_scalar key = {.kind = REC_KIND_STRING, .text = r->path.text, .v.length = r->path.length};
+    rec_status status = r->all ? REC_OK : r->visitor->key(r->self, at, &key);
     return status == REC_OK ? r->visitor->tensor(r->self, at, event) : status;
 }
 
-static int32_t tell_bytes(reader *r, uint64_t at, const array *a, rec_source *source, uint64_t offset)
+static rec_status tell_bytes(reader *r, uint64_t at, const array *a, rec_source *source, uint64_t offset)
 {
     rec_tensor_event event = {
         .size = sizeof event,
@@ -48,19 +49,20 @@ static int32_t tell_bytes(reader *r, uint64_t at, const array *a, rec_source *so
     return tell_tensor(r, at, &event);
 }
 
-static int32_t read_array(reader *r, const mp_value *ext)
+static rec_status read_array(reader *r, const mp_value *ext)
 {
     array a;
-    int32_t status = array_read(&r->window, ext, &a);
-    return status == REC_OK ? tell_bytes(r, ext->at, &a, r->source, a.data.offset) : status;
+    rec_status status = array_read(&r->window, ext, &a);
+    return status == REC_OK ? tell_bytes(r, ext->at, &a, r->source, a.offset) : status;
 }
 
-static int32_t read_chunked(reader *r, mp_cursor *c, const mp_value *map)
+static rec_status read_chunked(reader *r, mp_cursor *c, const mp_value *map)
 {
     array a;
     rec_source *joined = NULL;
-    int32_t status = array_read_chunked(c, map, &a);
-    status = status == REC_OK ? array_source(r->job, r->source, &a, &joined) : status;
+    rec_status status = array_read_chunked(c, map, &a);
+    status = status == REC_OK ? rec_source_pieces(r->job, rec_source_name(r->source), a.chunks, a.chunk_count, &joined)
+                              : status;
     status = status == REC_OK ? tell_bytes(r, map->at, &a, joined, 0) : status;
     rec_source_release(joined);
     array_free(&a, r->job);
@@ -77,12 +79,12 @@ static void put_little(uint8_t *to, double number)
 }
 
 /* Records have no complex numbers: it becomes a tensor without dimensions, of a type of its own. */
-static int32_t read_complex(reader *r, const mp_value *ext)
+static rec_status read_complex(reader *r, const mp_value *ext)
 {
     double parts[2] = {0, 0};
     uint8_t bytes[16];
     rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_OPAQUE, .dtype_name = "complex"};
-    int32_t status = array_read_complex(&r->window, ext, parts);
+    rec_status status = array_read_complex(&r->window, ext, parts);
     put_little(bytes, parts[0]);
     put_little(bytes + 8, parts[1]);
     event.data =
@@ -140,24 +142,24 @@ static int make_scalar(const array_type *type, const uint8_t *bytes, rec_scalar 
 
 /* A NumPy scalar is a number with a width. One of a type that scalars of records lack is a tensor without dimensions.
  */
-static int32_t read_scalar(reader *r, const mp_value *ext)
+static rec_status read_scalar(reader *r, const mp_value *ext)
 {
     array a;
     const uint8_t *bytes;
     uint64_t got;
     rec_scalar scalar;
-    int32_t status = array_read(&r->window, ext, &a);
+    rec_status status = array_read(&r->window, ext, &a);
     if (status == REC_OK && a.rank) {
         status = rec_fail_found(r->job, REC_E_FORMAT, ext->at, "a scalar", "an array of %u dimensions", a.rank);
     }
-    status = status == REC_OK ? window_get(&r->window, a.data.offset, a.size, &bytes, &got) : status;
+    status = status == REC_OK ? window_get(&r->window, a.offset, a.size, &bytes, &got) : status;
     if (status == REC_OK && (!r->all || !make_scalar(a.type, bytes, &scalar))) {
-        return tell_bytes(r, ext->at, &a, r->source, a.data.offset);
+        return tell_bytes(r, ext->at, &a, r->source, a.offset);
     }
     return status == REC_OK ? r->visitor->scalar(r->self, ext->at, &scalar) : status;
 }
 
-static int32_t read_ext(reader *r, const mp_value *ext)
+static rec_status read_ext(reader *r, const mp_value *ext)
 {
     switch (ext->type) {
     case FLAX_ARRAY:
@@ -172,17 +174,17 @@ static int32_t read_ext(reader *r, const mp_value *ext)
     }
 }
 
-static int32_t read_text(reader *r, const mp_value *value, rec_scalar *scalar)
+static rec_status read_text(reader *r, const mp_value *value, rec_scalar *scalar)
 {
-    int32_t status = text_read(&r->name, r->job, r->source, value->data, value->count);
+    rec_status status = text_read(&r->name, r->job, r->source, value->data, value->count);
     *scalar = (rec_scalar){.kind = REC_KIND_STRING, .text = r->name.bytes, .v.length = r->name.length};
     return status;
 }
 
-static int32_t tell_plain(reader *r, const mp_value *value)
+static rec_status tell_plain(reader *r, const mp_value *value)
 {
     rec_scalar scalar = {.kind = REC_KIND_NIL};
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     switch (value->kind) {
     case MP_BOOL:
         scalar = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = (int64_t)value->count};
@@ -205,7 +207,7 @@ static int32_t tell_plain(reader *r, const mp_value *value)
     return status == REC_OK ? r->visitor->scalar(r->self, value->at, &scalar) : status;
 }
 
-static int32_t tell_byte_string(reader *r, const mp_value *value)
+static rec_status tell_byte_string(reader *r, const mp_value *value)
 {
     rec_blob blob = {.struct_size = sizeof blob,
                      .kind = REC_BLOB_RANGE,
@@ -217,9 +219,9 @@ static int32_t tell_byte_string(reader *r, const mp_value *value)
 
 /* -------------------------------------------------------------------------------------------------- containers -- */
 
-static int32_t read_key(reader *r, mp_cursor *c, mp_value *value, rec_scalar *key)
+static rec_status read_key(reader *r, mp_cursor *c, mp_value *value, rec_scalar *key)
 {
-    int32_t status = mp_next(c, value);
+    rec_status status = mp_next(c, value);
     if (status == REC_OK && value->kind == MP_TEXT) {
         return read_text(r, value, key);
     }
@@ -232,39 +234,38 @@ static int32_t read_key(reader *r, mp_cursor *c, mp_value *value, rec_scalar *ke
 }
 
 /* Appends a key or an index to the path. */
-static int32_t push(reader *r, const rec_scalar *key)
+static rec_status push(reader *r, const rec_scalar *key)
 {
     char digits[24];
-    int first = r->path.length == 0 && r->depth == 1;
     if (key->kind == REC_KIND_STRING) {
-        return text_push(&r->path, r->job, key->text, key->v.length, first);
+        return rec_path_push(r->job, &r->path, key->text, key->v.length);
     }
     (void)snprintf(digits, sizeof digits, key->kind == REC_KIND_UINT ? "%llu" : "%lld",
                    (unsigned long long)(key->kind == REC_KIND_UINT ? key->v.u : (uint64_t)key->v.i));
-    return text_push(&r->path, r->job, digits, strlen(digits), first);
+    return rec_path_push(r->job, &r->path, digits, strlen(digits));
 }
 
 /* Reads the value of an entry or element, below its key in the record or in the path. */
-static int32_t read_below(reader *r, mp_cursor *c, uint64_t at, const rec_scalar *key)
+static rec_status read_below(reader *r, mp_cursor *c, uint64_t at, const rec_scalar *key)
 {
-    uint64_t length = r->path.length;
-    int32_t status;
+    uint64_t length = r->path.length, levels = r->path.levels;
+    rec_status status;
     if (r->all) {
         status = key->kind == REC_KIND_NIL ? REC_OK : r->visitor->key(r->self, at, key);
     } else {
         status = push(r, key);
     }
     status = status == REC_OK ? read_value(r, c) : status;
-    r->path.length = length;
+    rec_path_pop(&r->path, length, levels);
     return status;
 }
 
-static int32_t read_entry(reader *r, mp_cursor *c)
+static rec_status read_entry(reader *r, mp_cursor *c)
 {
     mp_value value;
     rec_scalar key;
     int is_mark;
-    int32_t status = read_key(r, c, &value, &key);
+    rec_status status = read_key(r, c, &value, &key);
     status = status == REC_OK ? mp_is(c, &value, FLAX_CHUNKED, &is_mark) : status;
     if (status == REC_OK && is_mark) {
         return rec_fail(r->job, REC_E_FORMAT, value.at, "the mark of a chunked array, which is not the first key");
@@ -272,19 +273,19 @@ static int32_t read_entry(reader *r, mp_cursor *c)
     return status == REC_OK ? read_below(r, c, value.at, &key) : status;
 }
 
-static int32_t read_entries(reader *r, mp_cursor *c, const mp_value *map)
+static rec_status read_entries(reader *r, mp_cursor *c, const mp_value *map)
 {
-    int32_t status = r->all ? r->visitor->map_begin(r->self, map->at, REC_FORM_UNKNOWN, map->count) : REC_OK;
+    rec_status status = r->all ? r->visitor->map_begin(r->self, map->at, REC_FORM_UNKNOWN, map->count) : REC_OK;
     for (uint64_t i = 0; i < map->count && status == REC_OK; i++) {
         status = read_entry(r, c);
     }
     return status == REC_OK && r->all ? r->visitor->end(r->self, c->at) : status;
 }
 
-static int32_t read_elements(reader *r, mp_cursor *c, const mp_value *list)
+static rec_status read_elements(reader *r, mp_cursor *c, const mp_value *list)
 {
     static const rec_scalar none = {.kind = REC_KIND_NIL};
-    int32_t status = r->all ? r->visitor->list_begin(r->self, list->at, REC_FORM_UNKNOWN, list->count) : REC_OK;
+    rec_status status = r->all ? r->visitor->list_begin(r->self, list->at, REC_FORM_UNKNOWN, list->count) : REC_OK;
     for (uint64_t i = 0; i < list->count && status == REC_OK; i++) {
         rec_scalar index = {.kind = REC_KIND_UINT, .v.u = i};
         status = read_below(r, c, c->at, r->all ? &none : &index);
@@ -292,12 +293,12 @@ static int32_t read_elements(reader *r, mp_cursor *c, const mp_value *list)
     return status == REC_OK && r->all ? r->visitor->end(r->self, c->at) : status;
 }
 
-static int32_t read_map(reader *r, mp_cursor *c, const mp_value *map)
+static rec_status read_map(reader *r, mp_cursor *c, const mp_value *map)
 {
     mp_cursor ahead = *c;
     mp_value key;
     int is_mark = 0;
-    int32_t status = map->count ? mp_next(&ahead, &key) : REC_OK;
+    rec_status status = map->count ? mp_next(&ahead, &key) : REC_OK;
     status = status == REC_OK && map->count ? mp_is(c, &key, FLAX_CHUNKED, &is_mark) : status;
     if (status != REC_OK) {
         return status;
@@ -309,9 +310,9 @@ static int32_t read_map(reader *r, mp_cursor *c, const mp_value *map)
     return read_entries(r, c, map);
 }
 
-static int32_t read_container(reader *r, mp_cursor *c, const mp_value *value)
+static rec_status read_container(reader *r, mp_cursor *c, const mp_value *value)
 {
-    int32_t status;
+    rec_status status;
     if (r->depth >= rec_job_depth_limit(r->job)) {
         return rec_fail(r->job, REC_E_LIMIT, value->at, "maps and lists are nested more than %u deep", r->depth);
     }
@@ -321,10 +322,10 @@ static int32_t read_container(reader *r, mp_cursor *c, const mp_value *value)
     return status;
 }
 
-static int32_t read_value(reader *r, mp_cursor *c)
+static rec_status read_value(reader *r, mp_cursor *c)
 {
     mp_value value;
-    int32_t status = mp_next(c, &value);
+    rec_status status = mp_next(c, &value);
     if (status != REC_OK) {
         return status;
     }
@@ -343,11 +344,11 @@ static int32_t read_value(reader *r, mp_cursor *c)
 /* ------------------------------------------------------------------------------------------------------- files -- */
 
 /* Whether the outermost map has the key `params`, as variables and training states have. */
-static int32_t has_params(const mp_cursor *c, const mp_value *map, int *params)
+static rec_status has_params(const mp_cursor *c, const mp_value *map, int *params)
 {
     mp_cursor ahead = *c;
     mp_value key;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *params = 0;
     for (uint64_t i = 0; i < map->count && status == REC_OK && !*params; i++) {
         status = mp_next(&ahead, &key);
@@ -361,12 +362,12 @@ static int32_t has_params(const mp_cursor *c, const mp_value *map, int *params)
 }
 
 /* The state of the optimizer repeats the parameters' names and is none of them. */
-static int32_t read_model_entry(reader *r, mp_cursor *c, int params)
+static rec_status read_model_entry(reader *r, mp_cursor *c, int params)
 {
     mp_cursor ahead = *c;
     mp_value key;
     int is_state = 0;
-    int32_t status = mp_next(&ahead, &key);
+    rec_status status = mp_next(&ahead, &key);
     status = status == REC_OK && params ? mp_is(&ahead, &key, "opt_state", &is_state) : status;
     if (status != REC_OK || !is_state) {
         return status == REC_OK ? read_entry(r, c) : status;
@@ -376,16 +377,15 @@ static int32_t read_model_entry(reader *r, mp_cursor *c, int params)
     return mp_skip(c);
 }
 
-static int32_t read_model(reader *r, mp_cursor *c)
+static rec_status read_model(reader *r, mp_cursor *c)
 {
     mp_value map;
     int params = 0;
-    int32_t status = mp_next(c, &map);
+    rec_status status = mp_next(c, &map);
     if (status == REC_OK && map.kind != MP_MAP) {
         status = mp_unexpected(c, "a map of arrays", &map);
         rec_fail_hint(r->job, "The option values=all reads any value.");
     }
-    r->depth = 1;
     status = status == REC_OK ? has_params(c, &map, &params) : status;
     status = status == REC_OK ? r->visitor->map_begin(r->self, map.at, REC_FORM_PATHS, REC_UNKNOWN) : status;
     for (uint64_t i = 0; i < map.count && status == REC_OK; i++) {
@@ -400,10 +400,10 @@ static int32_t read_model(reader *r, mp_cursor *c)
     return status == REC_OK ? r->visitor->end(r->self, c->at) : status;
 }
 
-int32_t flax_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+rec_status flax_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     reader r = {.job = job, .source = source, .visitor = visitor, .self = self, .all = flax_reads_all(job)};
-    int32_t status = window_open(&r.window, job, source);
+    rec_status status = window_open(&r.window, job, source);
     mp_cursor c = {&r.window, 0, r.window.size};
     if (status == REC_OK) {
         status = r.all ? read_value(&r, &c) : read_model(&r, &c);
@@ -413,6 +413,6 @@ int32_t flax_load(rec_job *job, rec_source *source, const rec_visitor *visitor, 
                                 (unsigned long long)(c.end - c.at));
     }
     text_free(&r.name, job);
-    text_free(&r.path, job);
+    rec_job_free(job, r.path.text);
     return status;
 }

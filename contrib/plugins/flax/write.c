@@ -1,34 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer. The levels of a record are written in one walk. The paths of a model are collected in a first walk, which
- * shows how many entries each map has; then walks write the tensors, one walk if they are in the order of the maps. */
+ * The writer: one walk over the levels of a record or model. */
 #include <string.h>
 
 #include "flax/array.h"
 #include "flax/flax.h"
-#include "flax/tree.h"
 
 typedef struct writer {
     rec_job *job;
     rec_sink *sink;
     uint64_t chunk;
-    uint32_t depth;
-    int paths;   /**< the record is a model, told by paths */
-    int started; /**< the first walk is over: the tree is complete */
-    tree tree;
-    uint32_t leaf, written; /**< tensors met in this walk, and written in all of them */
-    uint64_t ids;
-    uint64_t metadata;
+    uint64_t ids, metadata; /**< entries that the file has no place for */
 } writer;
 
-static int32_t put(writer *w, const uint8_t *bytes, uint32_t length)
+static rec_status put(writer *w, const uint8_t *bytes, uint32_t length)
 {
     return rec_sink_write(w->sink, bytes, length);
 }
 
-static int32_t put_text(writer *w, const char *text, uint64_t length)
+static rec_status put_text(writer *w, const char *text, uint64_t length)
 {
     uint8_t head[MP_HEAD];
-    int32_t status = put(w, head, mp_put_text(head, length));
+    rec_status status = put(w, head, mp_put_text(head, length));
     return status == REC_OK && length ? rec_sink_write(w->sink, text, length) : status;
 }
 
@@ -52,30 +44,16 @@ static uint32_t make_head(uint8_t *to, const array_type *type, uint32_t rank, co
 }
 
 /* Writes an extension up to its data. */
-static int32_t begin_array(writer *w, int8_t kind, const array_type *type, uint32_t rank, const uint64_t *shape,
-                           uint64_t size)
+static rec_status begin_array(writer *w, int8_t kind, const array_type *type, uint32_t rank, const uint64_t *shape,
+                              uint64_t size)
 {
     uint8_t head[ARRAY_HEAD], ext[MP_HEAD];
     uint32_t length = make_head(head, type, rank, shape, size);
-    int32_t status = put(w, ext, mp_put_ext(ext, kind, length + size));
+    rec_status status = put(w, ext, mp_put_ext(ext, kind, length + size));
     return status == REC_OK ? put(w, head, length) : status;
 }
 
-static int32_t copy(writer *w, const rec_blob *blob, uint64_t offset, uint64_t size)
-{
-    uint8_t bytes[16384];
-    int32_t status = REC_OK;
-    while (size && status == REC_OK) {
-        uint64_t part = size < sizeof bytes ? size : sizeof bytes;
-        status = rec_blob_read(w->job, blob, offset, bytes, part);
-        status = status == REC_OK ? rec_sink_write(w->sink, bytes, part) : status;
-        offset += part;
-        size -= part;
-    }
-    return status;
-}
-
-static int32_t put_index(writer *w, uint64_t index)
+static rec_status put_index(writer *w, uint64_t index)
 {
     char digits[20];
     uint32_t at = sizeof digits;
@@ -86,10 +64,10 @@ static int32_t put_index(writer *w, uint64_t index)
     return put_text(w, digits + at, sizeof digits - at);
 }
 
-static int32_t put_shape(writer *w, const rec_tensor_event *event)
+static rec_status put_shape(writer *w, const rec_tensor_event *event)
 {
     uint8_t head[MP_HEAD];
-    int32_t status = put_text(w, "shape", 5);
+    rec_status status = put_text(w, "shape", 5);
     status = status == REC_OK ? put(w, head, mp_put_map(head, event->rank)) : status;
     for (uint32_t i = 0; i < event->rank && status == REC_OK; i++) {
         status = put_index(w, i);
@@ -98,12 +76,12 @@ static int32_t put_shape(writer *w, const rec_tensor_event *event)
     return status;
 }
 
-static int32_t put_chunked(writer *w, const array_type *type, const rec_tensor_event *event)
+static rec_status put_chunked(writer *w, const array_type *type, const rec_tensor_event *event)
 {
     static const uint8_t yes = 0xc3;
     uint64_t each = w->chunk / type->width, total = event->data.size / type->width, count = (total + each - 1) / each;
     uint8_t head[MP_HEAD];
-    int32_t status = put(w, head, mp_put_map(head, 3));
+    rec_status status = put(w, head, mp_put_map(head, 3));
     status = status == REC_OK ? put_text(w, FLAX_CHUNKED, sizeof FLAX_CHUNKED - 1) : status;
     status = status == REC_OK ? put(w, &yes, 1) : status;
     status = status == REC_OK ? put_shape(w, event) : status;
@@ -111,19 +89,21 @@ static int32_t put_chunked(writer *w, const array_type *type, const rec_tensor_e
     status = status == REC_OK ? put(w, head, mp_put_map(head, count)) : status;
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         uint64_t elements = total - i * each < each ? total - i * each : each, size = elements * type->width;
+        rec_blob slice;
         status = put_index(w, i);
         status = status == REC_OK ? begin_array(w, FLAX_ARRAY, type, 1, &elements, size) : status;
-        status = status == REC_OK ? copy(w, &event->data, i * each * type->width, size) : status;
+        status = status == REC_OK ? rec_blob_slice(w->job, &event->data, i * each * type->width, size, &slice) : status;
+        status = status == REC_OK ? rec_sink_put(w->sink, &slice) : status;
     }
     return status;
 }
 
 /* Flax's complex numbers are those of Python. */
-static int32_t put_complex(writer *w, const rec_blob *data)
+static rec_status put_complex(writer *w, const rec_blob *data)
 {
-    uint8_t bytes[16], made[2 * MP_HEAD + MP_HEAD], ext[MP_HEAD];
+    uint8_t bytes[16] = {0}, made[2 * MP_HEAD + MP_HEAD], ext[MP_HEAD];
     uint32_t used = mp_put_list(made, 2);
-    int32_t status = rec_blob_read(w->job, data, 0, bytes, sizeof bytes);
+    rec_status status = rec_blob_read(w->job, data, 0, bytes, sizeof bytes);
     for (int part = 0; part < 2; part++) {
         uint64_t bits = 0;
         double number;
@@ -137,11 +117,11 @@ static int32_t put_complex(writer *w, const rec_blob *data)
     return status == REC_OK ? put(w, made, used) : status;
 }
 
-static int32_t put_array(writer *w, const rec_tensor_event *event)
+static rec_status put_array(writer *w, const rec_tensor_event *event)
 {
     const array_type *type = array_type_of(event->dtype, event->dtype_name);
     const char *name = event->dtype == REC_DTYPE_OPAQUE ? event->dtype_name : rec_dtype_name(event->dtype);
-    int32_t status;
+    rec_status status;
     if (!type && event->dtype == REC_DTYPE_OPAQUE && !event->rank && event->data.size == 16 &&
         strcmp(event->dtype_name, "complex") == 0) {
         return put_complex(w, &event->data);
@@ -175,12 +155,12 @@ static const array_type *scalar_type(const rec_scalar *scalar)
 }
 
 /* A number of fewer than 64 bits is one of NumPy's scalars. */
-static int32_t put_narrow(writer *w, const array_type *type, const rec_scalar *scalar)
+static rec_status put_narrow(writer *w, const array_type *type, const rec_scalar *scalar)
 {
     uint8_t bytes[4];
     float single = (float)scalar->v.f;
     uint32_t bits = (uint32_t)scalar->v.u;
-    int32_t status = begin_array(w, FLAX_SCALAR, type, 0, NULL, type->width);
+    rec_status status = begin_array(w, FLAX_SCALAR, type, 0, NULL, type->width);
     if (scalar->kind == REC_KIND_FLOAT) {
         memcpy(&bits, &single, sizeof bits);
     }
@@ -190,7 +170,7 @@ static int32_t put_narrow(writer *w, const array_type *type, const rec_scalar *s
     return status == REC_OK ? put(w, bytes, type->width) : status;
 }
 
-static int32_t put_number(writer *w, const rec_scalar *scalar)
+static rec_status put_number(writer *w, const rec_scalar *scalar)
 {
     const array_type *type = scalar_type(scalar);
     uint8_t head[MP_HEAD];
@@ -203,7 +183,7 @@ static int32_t put_number(writer *w, const rec_scalar *scalar)
                                                : mp_put_int(head, scalar->v.i));
 }
 
-static int32_t put_scalar(writer *w, const rec_scalar *scalar)
+static rec_status put_scalar(writer *w, const rec_scalar *scalar)
 {
     uint8_t byte = 0xc0;
     switch (scalar->kind) {
@@ -223,18 +203,7 @@ static int32_t put_scalar(writer *w, const rec_scalar *scalar)
 
 /* ------------------------------------------------------------------------------------------------------ events -- */
 
-/* Only the option `values` makes a file of a record's own levels: Flax and this reader would take it for a model. */
-static int32_t check_levels(writer *w)
-{
-    int32_t status = REC_OK;
-    if (!w->depth && !flax_reads_all(w->job)) {
-        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a record of Burn, and not a model of Flax");
-        rec_fail_hint(w->job, "Convert it with --reverse, or write its own levels with --option values=all.");
-    }
-    return status;
-}
-
-static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+static rec_status on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     static const char burns[] = " float int format version settings "; /* how Burn wrote a record */
     char word[12];
@@ -248,117 +217,79 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     return REC_OK;
 }
 
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+static rec_status on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
-    int32_t status = check_levels(self);
     (void)at;
-    return status == REC_OK ? put_scalar(self, scalar) : status;
+    return put_scalar(self, scalar);
 }
 
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+static rec_status on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     writer *w = self;
     uint8_t head[MP_HEAD];
-    int32_t status = check_levels(w);
+    rec_status status;
     (void)at;
-    if (status == REC_OK && blob->size > UINT32_MAX) {
+    if (blob->size > UINT32_MAX) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a byte string of 4 GiB or more");
     }
-    status = status == REC_OK ? put(w, head, mp_put_bytes(head, blob->size)) : status;
+    status = put(w, head, mp_put_bytes(head, blob->size));
     return status == REC_OK ? rec_sink_put(w->sink, blob) : status;
 }
 
 /* Writes the head of a list or map. */
-static int32_t begin(writer *w, uint64_t count, uint32_t (*make)(uint8_t *, uint64_t))
+static rec_status begin(writer *w, uint64_t count, uint32_t (*make)(uint8_t *, uint64_t))
 {
     uint8_t head[MP_HEAD];
-    int32_t status = check_levels(w);
-    w->depth++;
-    if (status == REC_OK && count > UINT32_MAX) {
-        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a list or map of 2^32 values or more");
+    if (count > UINT32_MAX) {
+        return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a list or map of 2^32 values or more");
     }
-    return status == REC_OK ? put(w, head, make(head, count)) : status;
+    return put(w, head, make(head, count));
 }
 
-static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
+static rec_status on_list(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     (void)at, (void)form;
     return begin(self, count, mp_put_list);
 }
 
-static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
+static rec_status on_map(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    writer *w = self;
-    (void)at;
-    if (!w->depth && form == REC_FORM_PATHS) {
-        w->paths = 1;
-        w->depth++;
-        return REC_OK;
-    }
-    return begin(w, count, mp_put_map);
+    (void)at, (void)form;
+    return begin(self, count, mp_put_map);
 }
 
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+static rec_status on_key(void *self, uint64_t at, const rec_scalar *key)
 {
-    writer *w = self;
     (void)at;
-    if (!w->paths) {
-        return put_scalar(w, key);
-    }
-    return w->started ? REC_OK : tree_add(&w->tree, key->text, key->v.length);
+    return put_scalar(self, key);
 }
 
-static int32_t on_end(void *self, uint64_t at)
+static rec_status on_end(void *self, uint64_t at)
 {
-    (void)at;
-    ((writer *)self)->depth--;
+    (void)self, (void)at;
     return REC_OK;
 }
 
-/* Writes the heads of the maps around a node that are not written yet, from the outermost, and the node's key. */
-static int32_t open_to(writer *w, uint32_t node)
+static rec_status on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
-    tree_node *n = &w->tree.nodes[node];
-    uint8_t head[MP_HEAD];
-    int32_t status = REC_OK;
-    if (n->open) {
-        return REC_OK;
-    }
-    n->open = 1;
-    if (n->parent != TREE_NONE) {
-        status = open_to(w, n->parent); /* tree_add() has limited the depth */
-        status = status == REC_OK ? put_text(w, w->tree.names + n->name, n->length) : status;
-    }
-    return status == REC_OK && n->children ? put(w, head, mp_put_map(head, n->children)) : status;
+    writer *w = self;
+    (void)at;
+    w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
+    return put_array(w, event);
 }
 
-/* Writes a tensor of a model if it is the next one of the file; a later walk writes the others. */
-static int32_t put_next(writer *w, const rec_tensor_event *event)
+/* Only the option `values` makes a file of a Burn record's levels: Flax and this reader would take it for a model. */
+static rec_status check_record(rec_job *job)
 {
-    uint32_t node = w->tree.leaves[w->leaf++];
-    int32_t status = REC_OK;
-    if (w->tree.nodes[node].order == w->written) {
-        w->written++;
-        status = open_to(w, node);
-        status = status == REC_OK ? put_array(w, event) : status;
+    rec_status status = REC_OK;
+    if (!flax_reads_all(job) && strcmp(rec_job_adapter(job), "burn") == 0) {
+        status = rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a record of Burn, and not a model of Flax");
+        rec_fail_hint(job, "Convert it with --reverse, or write its own levels with --option values=all.");
     }
     return status;
 }
 
-static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
-{
-    writer *w = self;
-    int32_t status;
-    (void)at;
-    w->ids += !w->started && event->id && !(event->flags & REC_EVENT_ID_MADE);
-    if (w->paths) {
-        return w->started ? put_next(w, event) : REC_OK;
-    }
-    status = check_levels(w);
-    return status == REC_OK ? put_array(w, event) : status;
-}
-
-static int32_t walk(writer *w)
+rec_status flax_save(rec_job *job, rec_sink *sink)
 {
     static const rec_visitor visitor = {.size = sizeof visitor,
                                         .metadata = on_metadata,
@@ -369,37 +300,14 @@ static int32_t walk(writer *w)
                                         .key = on_key,
                                         .end = on_end,
                                         .tensor = on_tensor};
-    w->leaf = 0;
-    return rec_job_walk(w->job, &visitor, w);
-}
-
-static int32_t write_paths(writer *w)
-{
-    uint64_t metadata = w->metadata;
-    uint8_t head[MP_HEAD];
-    int32_t status = REC_OK;
-    tree_number(&w->tree);
-    w->started = 1;
-    if (!w->tree.leaf_count) {
-        return put(w, head, mp_put_map(head, 0));
-    }
-    while (status == REC_OK && w->written < w->tree.leaf_count) {
-        status = walk(w);
-    }
-    w->metadata = metadata;
-    return status;
-}
-
-int32_t flax_save(rec_job *job, rec_sink *sink)
-{
     writer w = {.job = job, .sink = sink, .chunk = (uint64_t)rec_job_option_int(job, "chunk")};
-    int32_t status = tree_begin(&w.tree, job);
-    status = status == REC_OK ? walk(&w) : status;
-    status = status == REC_OK && w.paths ? write_paths(&w) : status;
-    if (status == REC_OK && w.ids + w.metadata) {
-        rec_job_note(job, REC_NOTE_DROPPED, "", "the ids of %llu tensors and %llu entries of metadata: left out",
-                     (unsigned long long)w.ids, (unsigned long long)w.metadata);
+    rec_status status = check_record(job);
+    status = status == REC_OK ? rec_job_walk_levels(job, &visitor, &w) : status;
+    if (status == REC_OK && w.ids) {
+        rec_job_note(job, REC_NOTE_DROPPED, "", "the ids of %llu tensors: left out", (unsigned long long)w.ids);
     }
-    tree_free(&w.tree);
+    if (status == REC_OK && w.metadata) {
+        rec_job_note(job, REC_NOTE_DROPPED, "", "%llu entries of metadata: left out", (unsigned long long)w.metadata);
+    }
     return status;
 }

@@ -45,7 +45,7 @@ static int fits(const tensor_type *type, uint64_t value)
     return above <= 1;
 }
 
-static int32_t set_number(decoder *d, uint64_t at, uint64_t value)
+static rec_status set_number(decoder *d, uint64_t at, uint64_t value)
 {
     if (!fits(d->type, value)) {
         return rec_fail_found(d->run.w->job, REC_E_FORMAT, at, "a number of the tensor's element type", "%lld, for %s",
@@ -57,11 +57,11 @@ static int32_t set_number(decoder *d, uint64_t at, uint64_t value)
     return REC_OK;
 }
 
-static int32_t set_fixed(decoder *d, uint64_t at)
+static rec_status set_fixed(decoder *d, uint64_t at)
 {
     const uint8_t *bytes;
     uint64_t got;
-    int32_t status = window_get(d->run.w, at, d->width, &bytes, &got);
+    rec_status status = window_get(d->run.w, at, d->width, &bytes, &got);
     if (status == REC_OK) {
         memcpy(d->number, bytes, got < d->width ? got : d->width);
     }
@@ -69,10 +69,10 @@ static int32_t set_fixed(decoder *d, uint64_t at)
 }
 
 /* Finds the next field with numbers. One number that is not packed becomes `number`. @param single (out). */
-static int32_t next_run(decoder *d, int *single)
+static rec_status next_run(decoder *d, int *single)
 {
     pb_field field;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *single = 0;
     while (status == REC_OK && d->run.at == d->run.end && !*single) {
         status = pb_next(&d->message, &field);
@@ -89,11 +89,11 @@ static int32_t next_run(decoder *d, int *single)
     return status;
 }
 
-static int32_t next_number(decoder *d)
+static rec_status next_number(decoder *d)
 {
     uint64_t value, at;
     int single;
-    int32_t status = next_run(d, &single);
+    rec_status status = next_run(d, &single);
     if (status != REC_OK || single) {
         return status;
     }
@@ -108,9 +108,9 @@ static int32_t next_number(decoder *d)
 }
 
 /* Decodes the next bytes. @param to NULL: they are skipped. */
-static int32_t decode(decoder *d, uint8_t *to, uint64_t size)
+static rec_status decode(decoder *d, uint8_t *to, uint64_t size)
 {
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     while (size && status == REC_OK) {
         uint32_t part;
         if (!d->left) {
@@ -129,11 +129,11 @@ static int32_t decode(decoder *d, uint8_t *to, uint64_t size)
     return status;
 }
 
-static int32_t decoder_read_at(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
+static rec_status decoder_read_at(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
 {
     decoder *d = self;
     window w;
-    int32_t status = window_open(&w, job, d->file);
+    rec_status status = window_open(&w, job, d->file);
     d->message.w = d->run.w = &w;
     if (offset < d->done) {
         restart(d);
@@ -159,12 +159,12 @@ static void decoder_release(void *self)
     free(d);
 }
 
-static int32_t make_decoder(rec_job *job, rec_source *file, const tensor *t, rec_source **source)
+static rec_status make_decoder(rec_job *job, rec_source *file, const tensor *t, rec_source **source)
 {
     static const rec_source_ops ops = {
         .size = sizeof ops, .release = decoder_release, .read_at = decoder_read_at, .total = decoder_total};
     decoder *d = malloc(sizeof *d);
-    int32_t status;
+    rec_status status;
     if (!d) {
         return rec_fail(job, REC_E_MEMORY, t->at, "no memory for the numbers of a tensor");
     }
@@ -183,7 +183,7 @@ static int32_t make_decoder(rec_job *job, rec_source *file, const tensor *t, rec
     return rec_source_make(job, rec_source_name(file), &ops, d, source);
 }
 
-int32_t tensor_data(rec_job *job, rec_source *file, const tensor *t, rec_source **source, uint64_t *offset)
+rec_status tensor_data(rec_job *job, rec_source *file, const tensor *t, rec_source **source, uint64_t *offset)
 {
     int packed_floats =
         t->runs == 1 && t->data_size == t->size && (t->type->field == FLOAT_DATA || t->type->field == DOUBLE_DATA);

@@ -59,13 +59,13 @@ static void link_value(graph *g, uint32_t i)
     *head = i;
 }
 
-static int32_t no_memory(graph *g)
+static rec_status no_memory(graph *g)
 {
     return rec_fail(g->job, REC_E_MEMORY, REC_UNKNOWN, "no memory for the names of %u tensors", g->count);
 }
 
 /* Makes room for another value, and for as many lists by hash. */
-static int32_t grow(graph *g)
+static rec_status grow(graph *g)
 {
     uint32_t wider = g->room ? g->room * 2 : LEAST, *heads;
     graph_value *values;
@@ -91,15 +91,15 @@ static int32_t grow(graph *g)
 }
 
 /* Reads a text of the file into `read`. */
-static int32_t read_text(graph *g, range at)
+static rec_status read_text(graph *g, range at)
 {
     return text_read(&g->read, g->job, g->source, at.at, at.size);
 }
 
 /* Adds the text that was read last, as a value. */
-static int32_t add(graph *g, graph_value value)
+static rec_status add(graph *g, graph_value value)
 {
-    int32_t status = grow(g);
+    rec_status status = grow(g);
     value.name = g->names.length;
     value.length = g->read.length;
     status = status == REC_OK ? text_add(&g->names, g->job, g->read.bytes, g->read.length) : status;
@@ -110,10 +110,10 @@ static int32_t add(graph *g, graph_value value)
     return status;
 }
 
-static int32_t add_initializer(graph *g, const pb_cursor *c, const pb_field *field)
+static rec_status add_initializer(graph *g, const pb_cursor *c, const pb_field *field)
 {
     range name;
-    int32_t status = pb_expect(c, field, PB_BYTES, "an initializer");
+    rec_status status = pb_expect(c, field, PB_BYTES, "an initializer");
     status = status == REC_OK ? tensor_name(pb_inside(c, field), &name.at, &name.size) : status;
     status = status == REC_OK ? read_text(g, name) : status;
     if (status == REC_OK && graph_find(g, g->read.bytes, g->read.length) != GRAPH_NONE) {
@@ -127,11 +127,11 @@ static int32_t add_initializer(graph *g, const pb_cursor *c, const pb_field *fie
 /* ------------------------------------------------------------------------------------------------------- nodes -- */
 
 /* Whether a constant has numbers that could be parameters: floats with a dimension. */
-static int32_t looks_trained(pb_cursor c, uint64_t *count)
+static rec_status looks_trained(pb_cursor c, uint64_t *count)
 {
     pb_field field;
     int floats = 0, dims = 0;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
         dims = dims || field.number == TENSOR_DIMS;
@@ -143,11 +143,11 @@ static int32_t looks_trained(pb_cursor c, uint64_t *count)
 }
 
 /* A permutation: 1, 0 alone turns a matrix round. */
-static int32_t read_perm(const pb_cursor *c, const pb_field *field, uint32_t *place, int *other)
+static rec_status read_perm(const pb_cursor *c, const pb_field *field, uint32_t *place, int *other)
 {
     pb_cursor inside = pb_inside(c, field);
     uint64_t axis = field->value;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     if (field->wire == PB_VARINT) {
         *other = *other || axis != 1u - *place || *place > 1;
         ++*place;
@@ -170,14 +170,14 @@ static int is(const pb_cursor *c, range found, const char *word)
            memcmp(bytes, word, length) == 0;
 }
 
-static int32_t read_attribute(graph *g, pb_cursor c, node *n)
+static rec_status read_attribute(graph *g, pb_cursor c, node *n)
 {
     pb_field field;
     range name = {0};
     uint64_t number = 0;
     uint32_t axes = 0;
     int permutes = 0;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
         if (status != REC_OK) {
@@ -213,11 +213,11 @@ static int32_t read_attribute(graph *g, pb_cursor c, node *n)
     return status;
 }
 
-static int32_t read_op(const pb_cursor *c, const pb_field *field, node *n)
+static rec_status read_op(const pb_cursor *c, const pb_field *field, node *n)
 {
     const uint8_t *bytes;
     uint64_t got;
-    int32_t status =
+    rec_status status =
         field->size && field->size < OP_ROOM ? window_get(c->w, field->data, field->size, &bytes, &got) : REC_OK;
     if (status == REC_OK && field->size && field->size < OP_ROOM) {
         memcpy(n->op, bytes, field->size);
@@ -226,10 +226,10 @@ static int32_t read_op(const pb_cursor *c, const pb_field *field, node *n)
     return status;
 }
 
-static int32_t read_node(graph *g, pb_cursor c, node *n)
+static rec_status read_node(graph *g, pb_cursor c, node *n)
 {
     pb_field field;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *n = (node){0};
     while (status == REC_OK && c.at < c.end) {
         range bytes;
@@ -259,9 +259,9 @@ static int32_t read_node(graph *g, pb_cursor c, node *n)
 /* ---------------------------------------------------------------------------------------------- what nodes show -- */
 
 /* Finds the value at an input. @param found (out) GRAPH_NONE if it is neither an initializer nor made of one. */
-static int32_t find_input(graph *g, const node *n, uint32_t input, uint32_t *found)
+static rec_status find_input(graph *g, const node *n, uint32_t input, uint32_t *found)
 {
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *found = GRAPH_NONE;
     if (input < n->input_count && n->inputs[input].size) {
         status = read_text(g, n->inputs[input]);
@@ -271,11 +271,11 @@ static int32_t find_input(graph *g, const node *n, uint32_t input, uint32_t *fou
 }
 
 /* The output of Identity or Transpose is a name for the same numbers. */
-static int32_t add_other_name(graph *g, const node *n)
+static rec_status add_other_name(graph *g, const node *n)
 {
     uint32_t input;
     graph_value made = {.flipped = strcmp(n->op, "Transpose") == 0};
-    int32_t status = find_input(g, n, 0, &input);
+    rec_status status = find_input(g, n, 0, &input);
     if (status != REC_OK || input == GRAPH_NONE || n->permutes) {
         return status;
     }
@@ -292,12 +292,12 @@ static int32_t add_other_name(graph *g, const node *n)
 
 /* PyTorch calls what it computed when it exported a model `onnx::MatMul_12`, and the node that uses it
  * `/encoder/layers.0/MatMul`: the initializer gets the name encoder.layers.0.weight. */
-static int32_t name_by_scope(graph *g, const node *n, uint32_t initializer, const char *role)
+static rec_status name_by_scope(graph *g, const node *n, uint32_t initializer, const char *role)
 {
     static const char anonymous[] = "onnx::";
     graph_value *v = &g->values[initializer];
     uint64_t begin, end;
-    int32_t status;
+    rec_status status;
     if (v->scope_length || v->length < sizeof anonymous ||
         memcmp(g->names.bytes + v->name, anonymous, sizeof anonymous - 1) != 0) {
         return REC_OK;
@@ -319,10 +319,10 @@ static int32_t name_by_scope(graph *g, const node *n, uint32_t initializer, cons
 }
 
 /* The second operand of a product is a layer's weight: rows are its inputs, or after a Transpose its outputs. */
-static int32_t see_weight(graph *g, const node *n, int transposed, int is_matrix)
+static rec_status see_weight(graph *g, const node *n, int transposed, int is_matrix)
 {
     uint32_t input, of;
-    int32_t status = find_input(g, n, 1, &input);
+    rec_status status = find_input(g, n, 1, &input);
     if (status != REC_OK || input == GRAPH_NONE) {
         return status;
     }
@@ -333,19 +333,19 @@ static int32_t see_weight(graph *g, const node *n, int transposed, int is_matrix
     return name_by_scope(g, n, of, "weight");
 }
 
-static int32_t see_bias(graph *g, const node *n)
+static rec_status see_bias(graph *g, const node *n)
 {
     uint32_t input;
-    int32_t status = find_input(g, n, 2, &input);
+    rec_status status = find_input(g, n, 2, &input);
     return status == REC_OK && input != GRAPH_NONE && g->values[input].of == GRAPH_NONE
                ? name_by_scope(g, n, input, "bias")
                : status;
 }
 
-static int32_t see_node(graph *g, const node *n)
+static rec_status see_node(graph *g, const node *n)
 {
     int gemm = strcmp(n->op, "Gemm") == 0, product = gemm || strcmp(n->op, "MatMul") == 0;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     if (strcmp(n->op, "Identity") == 0 || strcmp(n->op, "Transpose") == 0) {
         return add_other_name(g, n);
     }
@@ -358,10 +358,10 @@ static int32_t see_node(graph *g, const node *n)
 
 /* ------------------------------------------------------------------------------------------------------- graph -- */
 
-static int32_t read_initializers(graph *g, pb_cursor c)
+static rec_status read_initializers(graph *g, pb_cursor c)
 {
     pb_field field;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
         if (status == REC_OK && field.number == GRAPH_INITIALIZER) {
@@ -374,11 +374,11 @@ static int32_t read_initializers(graph *g, pb_cursor c)
 }
 
 /* Nodes come in the order in which they compute: one that makes a value before those that use it. */
-static int32_t read_nodes(graph *g, pb_cursor c)
+static rec_status read_nodes(graph *g, pb_cursor c)
 {
     pb_field field;
     node n;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
         if (status != REC_OK || field.number != GRAPH_NODE) {
@@ -391,9 +391,9 @@ static int32_t read_nodes(graph *g, pb_cursor c)
     return status;
 }
 
-int32_t graph_read(graph *g, rec_job *job, rec_source *source, pb_cursor c)
+rec_status graph_read(graph *g, rec_job *job, rec_source *source, pb_cursor c)
 {
-    int32_t status;
+    rec_status status;
     *g = (graph){.job = job, .source = source};
     status = read_initializers(g, c);
     return status == REC_OK ? read_nodes(g, c) : status;

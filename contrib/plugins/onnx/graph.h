@@ -35,7 +35,7 @@ typedef struct graph {
 } graph;
 
 /** Reads a GraphProto. @param g (out) to be freed with graph_free(). */
-int32_t graph_read(graph *g, rec_job *job, rec_source *source, pb_cursor c);
+rec_status graph_read(graph *g, rec_job *job, rec_source *source, pb_cursor c);
 void graph_free(graph *g);
 /** Finds a value by its name. @return its place, or GRAPH_NONE. */
 uint32_t graph_find(const graph *g, const char *name, uint64_t length);

@@ -32,7 +32,7 @@ typedef struct reader {
 
 /* ----------------------------------------------------------------------------------------------- external data -- */
 
-static int32_t keep_file(reader *r, rec_source *source)
+static rec_status keep_file(reader *r, rec_source *source)
 {
     char *name = rec_job_alloc(r->job, r->location.length);
     if (!name) {
@@ -50,9 +50,9 @@ static int32_t keep_file(reader *r, rec_source *source)
 }
 
 /* Opens the file that a tensor names. @param out counted. */
-static int32_t open_file(reader *r, const tensor *t, rec_source **out)
+static rec_status open_file(reader *r, const tensor *t, rec_source **out)
 {
-    int32_t status = text_read(&r->location, r->job, r->source, t->location, t->location_size);
+    rec_status status = text_read(&r->location, r->job, r->source, t->location, t->location_size);
     status = status == REC_OK ? text_add(&r->location, r->job, "", 1) : status; /* its NUL */
     if (status == REC_OK && memchr(r->location.bytes, '\0', t->location_size)) {
         status = rec_fail(r->job, REC_E_FORMAT, t->location, "a file name with a NUL");
@@ -68,10 +68,10 @@ static int32_t open_file(reader *r, const tensor *t, rec_source **out)
     return status == REC_OK ? keep_file(r, rec_source_retain(*out)) : status;
 }
 
-static int32_t external_data(reader *r, const tensor *t, rec_source **source, uint64_t *offset)
+static rec_status external_data(reader *r, const tensor *t, rec_source **source, uint64_t *offset)
 {
     uint64_t size, end;
-    int32_t status = open_file(r, t, source);
+    rec_status status = open_file(r, t, source);
     *offset = t->offset;
     size = status == REC_OK ? rec_source_size(*source) : 0;
     if (status == REC_OK && (__builtin_add_overflow(t->offset, t->size, &end) || (size != REC_UNKNOWN && end > size))) {
@@ -84,7 +84,7 @@ static int32_t external_data(reader *r, const tensor *t, rec_source **source, ui
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 /* Makes the path of a value: of the name in the file, or of the scope of the node that uses it. */
-static int32_t set_path(reader *r, const graph_value *v)
+static rec_status set_path(reader *r, const graph_value *v)
 {
     const graph *g = &r->graph;
     const char *name = g->names.bytes + v->name;
@@ -107,7 +107,7 @@ static int32_t transposed(const reader *r, const graph_value *v, uint32_t rank)
                                               : REC_TRANSPOSED_UNKNOWN;
 }
 
-static int32_t tell(reader *r, const graph_value *v, const tensor *t)
+static rec_status tell(reader *r, const graph_value *v, const tensor *t)
 {
     rec_scalar key = {.kind = REC_KIND_STRING};
     rec_tensor_event event = {.size = sizeof event,
@@ -117,8 +117,8 @@ static int32_t tell(reader *r, const graph_value *v, const tensor *t)
                               .dtype_name = t->type->opaque,
                               .transposed = transposed(r, v, t->rank),
                               .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = t->size}};
-    int32_t status = t->external ? external_data(r, t, &event.data.source, &event.data.offset)
-                                 : tensor_data(r->job, r->source, t, &event.data.source, &event.data.offset);
+    rec_status status = t->external ? external_data(r, t, &event.data.source, &event.data.offset)
+                                    : tensor_data(r->job, r->source, t, &event.data.source, &event.data.offset);
     status = status == REC_OK ? set_path(r, v) : status;
     key.text = r->path.bytes;
     key.v.length = r->path.length;
@@ -137,11 +137,11 @@ static int is_tensor(const graph *g, const graph_value *v)
            (!v->flipped && v->length && !memchr(name, '/', v->length) && !memchr(name, ':', v->length));
 }
 
-static int32_t tell_value(reader *r, uint32_t i)
+static rec_status tell_value(reader *r, uint32_t i)
 {
     const graph_value *v = &r->graph.values[i];
     tensor t;
-    int32_t status;
+    rec_status status;
     if (!is_tensor(&r->graph, v)) {
         return REC_OK;
     }
@@ -176,13 +176,13 @@ static void note(const reader *r)
 
 /* ------------------------------------------------------------------------------------------------------- model -- */
 
-static int32_t find_graph(reader *r, pb_cursor *found)
+static rec_status find_graph(reader *r, pb_cursor *found)
 {
     pb_cursor c = {&r->window, 0, r->window.size};
     pb_field field;
     const uint8_t *bytes;
     uint64_t got;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     found->w = NULL;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
@@ -200,10 +200,10 @@ static int32_t find_graph(reader *r, pb_cursor *found)
     return status == REC_OK && !found->w ? rec_fail(r->job, REC_E_FORMAT, 0, "a model without a graph") : status;
 }
 
-static int32_t read_model(reader *r)
+static rec_status read_model(reader *r)
 {
     pb_cursor c;
-    int32_t status = find_graph(r, &c);
+    rec_status status = find_graph(r, &c);
     status = status == REC_OK ? graph_read(&r->graph, r->job, r->source, c) : status;
     if (status == REC_OK && r->pytorch) { /* its exporter keeps the names of modules */
         status = rec_job_set_adapter(r->job, "pytorch");
@@ -219,7 +219,7 @@ static int32_t read_model(reader *r)
     return status;
 }
 
-static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
+static rec_status load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     reader r = {.job = job,
                 .source = source,
@@ -227,7 +227,7 @@ static int32_t load(rec_job *job, rec_source *source, const rec_visitor *visitor
                 .self = self,
                 .scopes = strcmp(rec_job_option_text(job, "names"), "scope") == 0,
                 .graph = {.job = job}};
-    int32_t status = window_open(&r.window, job, source);
+    rec_status status = window_open(&r.window, job, source);
     status = status == REC_OK ? read_model(&r) : status;
     for (uint32_t i = 0; i < FILES; i++) {
         rec_source_release(r.files[i].source);

@@ -23,12 +23,12 @@ static const char *end_of(const pb_cursor *c)
     return c->end == c->w->size ? "the end of the file" : "the end of its message";
 }
 
-int32_t pb_varint(pb_cursor *c, uint64_t *value)
+rec_status pb_varint(pb_cursor *c, uint64_t *value)
 {
     const uint8_t *bytes;
     uint64_t left = c->end - c->at, got;
     uint32_t used;
-    int32_t status;
+    rec_status status;
     if (!left) {
         return rec_fail_found(c->w->job, REC_E_FORMAT, c->at, "a number", "%s", end_of(c));
     }
@@ -48,9 +48,9 @@ int32_t pb_varint(pb_cursor *c, uint64_t *value)
 }
 
 /* Reads the size of a field's bytes, and checks that they are there. */
-static int32_t measure(pb_cursor *c, pb_field *field)
+static rec_status measure(pb_cursor *c, pb_field *field)
 {
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     field->size = field->wire == PB_FIXED64 ? 8 : 4;
     if (field->wire == PB_BYTES) {
         status = pb_varint(c, &field->size);
@@ -64,10 +64,10 @@ static int32_t measure(pb_cursor *c, pb_field *field)
     return status;
 }
 
-int32_t pb_next(pb_cursor *c, pb_field *field)
+rec_status pb_next(pb_cursor *c, pb_field *field)
 {
     uint64_t tag;
-    int32_t status;
+    rec_status status;
     *field = (pb_field){.at = c->at};
     status = pb_varint(c, &tag);
     if (status != REC_OK) {
@@ -97,7 +97,7 @@ pb_cursor pb_inside(const pb_cursor *c, const pb_field *field)
     return (pb_cursor){c->w, field->data, field->data + field->size};
 }
 
-int32_t pb_expect(const pb_cursor *c, const pb_field *field, uint32_t wire, const char *name)
+rec_status pb_expect(const pb_cursor *c, const pb_field *field, uint32_t wire, const char *name)
 {
     static const char *const wires[] = {"a number", "8 bytes", "a range of bytes", "", "", "4 bytes"};
     if (field->wire == wire) {

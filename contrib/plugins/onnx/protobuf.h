@@ -26,12 +26,12 @@ typedef struct pb_cursor {
 /** Decodes a number. @return its bytes, 1 to 10; 0 if `length` bytes do not hold it or it has more than 64 bits. */
 uint32_t pb_decode(const uint8_t *bytes, uint64_t length, uint64_t *value);
 /** Reads a number at the cursor. */
-int32_t pb_varint(pb_cursor *c, uint64_t *value);
+rec_status pb_varint(pb_cursor *c, uint64_t *value);
 /** Reads a field and moves behind it. */
-int32_t pb_next(pb_cursor *c, pb_field *field);
+rec_status pb_next(pb_cursor *c, pb_field *field);
 /** @return a cursor for the message or the packed numbers in a field of PB_BYTES. */
 pb_cursor pb_inside(const pb_cursor *c, const pb_field *field);
 /** Checks how a field is stored. @param name of the field, for the message. */
-int32_t pb_expect(const pb_cursor *c, const pb_field *field, uint32_t wire, const char *name);
+rec_status pb_expect(const pb_cursor *c, const pb_field *field, uint32_t wire, const char *name);
 
 #endif

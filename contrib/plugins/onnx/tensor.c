@@ -46,7 +46,7 @@ static int holds_numbers(uint32_t field)
 
 /* ------------------------------------------------------------------------------------------------- its fields -- */
 
-static int32_t add_size(const pb_cursor *c, tensor *t, uint64_t at, uint64_t size)
+static rec_status add_size(const pb_cursor *c, tensor *t, uint64_t at, uint64_t size)
 {
     if (t->rank == TENSOR_RANK) {
         return rec_fail(c->w->job, REC_E_UNSUPPORTED, at, "a tensor of more than %d dimensions", TENSOR_RANK);
@@ -59,10 +59,10 @@ static int32_t add_size(const pb_cursor *c, tensor *t, uint64_t at, uint64_t siz
 }
 
 /* Sizes are packed, or fields of their own. */
-static int32_t read_dims(const pb_cursor *c, const pb_field *field, tensor *t)
+static rec_status read_dims(const pb_cursor *c, const pb_field *field, tensor *t)
 {
     pb_cursor inside = pb_inside(c, field);
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     uint64_t size;
     if (field->wire == PB_VARINT) {
         return add_size(c, t, field->at, field->value);
@@ -76,9 +76,9 @@ static int32_t read_dims(const pb_cursor *c, const pb_field *field, tensor *t)
     return status;
 }
 
-static int32_t read_type(const pb_cursor *c, const pb_field *field, tensor *t)
+static rec_status read_type(const pb_cursor *c, const pb_field *field, tensor *t)
 {
-    int32_t status = pb_expect(c, field, PB_VARINT, "data_type");
+    rec_status status = pb_expect(c, field, PB_VARINT, "data_type");
     if (status == REC_OK && (field->value >= TYPES || !types[field->value].name)) {
         return rec_fail_found(c->w->job, REC_E_UNSUPPORTED, field->at, "an element type of ONNX", "number %llu",
                               (unsigned long long)field->value);
@@ -95,12 +95,12 @@ static int same(const pb_cursor *c, const pb_field *field, const char *word)
            window_get(c->w, field->data, length, &bytes, &got) == REC_OK && memcmp(bytes, word, length) == 0;
 }
 
-static int32_t read_decimal(const pb_cursor *c, const pb_field *field, uint64_t *number)
+static rec_status read_decimal(const pb_cursor *c, const pb_field *field, uint64_t *number)
 {
     const uint8_t *digits;
     uint64_t got = 0;
     int bad = !field->size || field->size > 19;
-    int32_t status = bad ? REC_OK : window_get(c->w, field->data, field->size, &digits, &got);
+    rec_status status = bad ? REC_OK : window_get(c->w, field->data, field->size, &digits, &got);
     *number = 0;
     for (uint64_t i = 0; i < got && status == REC_OK && !bad; i++) {
         bad = digits[i] < '0' || digits[i] > '9' || __builtin_mul_overflow(*number, 10, number) ||
@@ -112,11 +112,11 @@ static int32_t read_decimal(const pb_cursor *c, const pb_field *field, uint64_t 
 }
 
 /* An entry of external_data: location, offset, length, checksum. */
-static int32_t read_external(const pb_cursor *c, const pb_field *field, tensor *t)
+static rec_status read_external(const pb_cursor *c, const pb_field *field, tensor *t)
 {
     pb_cursor inside = pb_inside(c, field);
     pb_field key = {0}, value = {0}, next;
-    int32_t status = pb_expect(c, field, PB_BYTES, "external_data");
+    rec_status status = pb_expect(c, field, PB_BYTES, "external_data");
     while (status == REC_OK && inside.at < inside.end) {
         status = pb_next(&inside, &next);
         if (status == REC_OK && (next.number == ENTRY_KEY || next.number == ENTRY_VALUE)) {
@@ -135,9 +135,9 @@ static int32_t read_external(const pb_cursor *c, const pb_field *field, tensor *
     return status;
 }
 
-static int32_t read_field(const pb_cursor *c, const pb_field *field, tensor *t)
+static rec_status read_field(const pb_cursor *c, const pb_field *field, tensor *t)
 {
-    int32_t status;
+    rec_status status;
     switch (field->number) {
     case DIMS:
         return read_dims(c, field, t);
@@ -179,11 +179,11 @@ static uint32_t fixed_width(uint32_t field)
 }
 
 /* Counts packed varints: each ends in a byte below 0x80. */
-static int32_t count_varints(const pb_cursor *c, const pb_field *field, uint64_t *count)
+static rec_status count_varints(const pb_cursor *c, const pb_field *field, uint64_t *count)
 {
     const uint8_t *bytes;
     uint64_t at = field->data, end = field->data + field->size, got;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     while (at < end && status == REC_OK) {
         status = window_get(c->w, at, end - at < WINDOW_BYTES ? end - at : WINDOW_BYTES, &bytes, &got);
         for (uint64_t i = 0; i < got && status == REC_OK; i++) {
@@ -194,7 +194,7 @@ static int32_t count_varints(const pb_cursor *c, const pb_field *field, uint64_t
     return status;
 }
 
-static int32_t count_numbers(const pb_cursor *c, const pb_field *field, uint64_t *count)
+static rec_status count_numbers(const pb_cursor *c, const pb_field *field, uint64_t *count)
 {
     uint32_t width = fixed_width(field->number);
     if (field->wire == PB_BYTES && !width) {
@@ -208,11 +208,11 @@ static int32_t count_numbers(const pb_cursor *c, const pb_field *field, uint64_t
 }
 
 /* Counts the numbers of the field that the type has. @param found (out). */
-static int32_t count_all(pb_cursor c, const tensor *t, uint64_t *found)
+static rec_status count_all(pb_cursor c, const tensor *t, uint64_t *found)
 {
     pb_field field;
     uint32_t width = fixed_width(t->type->field), wire = width == 8 ? PB_FIXED64 : width ? PB_FIXED32 : PB_VARINT;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *found = 0;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
@@ -224,11 +224,11 @@ static int32_t count_all(pb_cursor c, const tensor *t, uint64_t *found)
     return status;
 }
 
-static int32_t check_data(const pb_cursor *c, const tensor *t, uint64_t elements)
+static rec_status check_data(const pb_cursor *c, const tensor *t, uint64_t elements)
 {
     rec_job *job = c->w->job;
     uint64_t numbers = t->raw ? t->data_size : 0, wanted = t->size;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     if (t->external) {
         if (!t->location_size || (t->length != REC_UNKNOWN && t->length != t->size)) {
             status = rec_fail_found(job, REC_E_FORMAT, t->at, "external data with a location and the size of the shape",
@@ -248,12 +248,12 @@ static int32_t check_data(const pb_cursor *c, const tensor *t, uint64_t elements
     return status;
 }
 
-int32_t tensor_read(pb_cursor c, tensor *t)
+rec_status tensor_read(pb_cursor c, tensor *t)
 {
     pb_cursor all = c;
     pb_field field;
     uint64_t elements = 1;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *t = (tensor){.at = c.at, .end = c.end, .length = REC_UNKNOWN};
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
@@ -279,10 +279,10 @@ int32_t tensor_read(pb_cursor c, tensor *t)
     return check_data(&all, t, elements);
 }
 
-int32_t tensor_name(pb_cursor c, uint64_t *at, uint64_t *size)
+rec_status tensor_name(pb_cursor c, uint64_t *at, uint64_t *size)
 {
     pb_field field;
-    int32_t status = REC_OK;
+    rec_status status = REC_OK;
     *at = *size = 0;
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);

@@ -34,12 +34,12 @@ typedef struct tensor {
 } tensor;
 
 /** Reads the message in the range of the cursor. Checks that size and number of the data are those of the shape. */
-int32_t tensor_read(pb_cursor c, tensor *t);
+rec_status tensor_read(pb_cursor c, tensor *t);
 /** Gets the range of a name: of a TensorProto, whose field 8 it is. */
-int32_t tensor_name(pb_cursor c, uint64_t *at, uint64_t *size);
+rec_status tensor_name(pb_cursor c, uint64_t *at, uint64_t *size);
 
 /** Gets the elements of a tensor with data of its own, as they are in records.
  * @param source (out) counted. @param offset (out) of the elements in it. */
-int32_t tensor_data(rec_job *job, rec_source *file, const tensor *t, rec_source **source, uint64_t *offset);
+rec_status tensor_data(rec_job *job, rec_source *file, const tensor *t, rec_source **source, uint64_t *offset);
 
 #endif

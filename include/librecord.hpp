@@ -498,6 +498,16 @@ class Recorder : public detail::Owner<rec_recorder, rec_close_recorder>
         : Owner(open(context.get(), name, precision))
     {
     }
+    /** Takes a recorder of the C interface. NULL throws its error. */
+    explicit Recorder(rec_recorder *recorder) : Owner(recorder) {}
+    Recorder copy() const { return Recorder(rec_recorder_copy(get())); }
+    /** @return the value of an option or load argument, valid until one is set. */
+    std::string_view option(std::string_view name) const
+    {
+        const char *value = rec_recorder_get(get(), detail::text(name).c_str());
+        detail::finish(value != nullptr);
+        return value;
+    }
     Recorder &set(std::string_view option, std::string_view value)
     {
         check(rec_recorder_set(get(), detail::text(option).c_str(), detail::text(value).c_str()));

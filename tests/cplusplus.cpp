@@ -141,6 +141,8 @@ static void test_files(const lr::Record &record)
           std::string(absent->what()).find("nowhere") != std::string::npos);
     THROWN(lr::Error, lr::Recorder("NoSuchRecorder"));
     THROWN(lr::Error, recorder.set("adapter", "nothing"));
+    CHECK(recorder.option("sync") == "no" && recorder.copy().option("sync") == "no");
+    THROWN(lr::Error, recorder.option("nothing"));
     THROWN(lr::Error, lr::Context("nowhere.ini"));
 }
 

@@ -122,7 +122,7 @@ gcc_tree() {
 
 phase_source() {
     one "shellcheck" find scripts .ci/run tests bindings packaging/debian/tests packaging/release -type f \
-        \( -name '*.sh' -o -path 'bindings/*/check' -o -path bindings/python/test -o -path bindings/python/quickstart -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
+        \( -name '*.sh' -o -path "bindings/rust/check" -o -path bindings/rust/pack -o -path bindings/python/test -o -path bindings/python/quickstart -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
     one "texts avoid the phrases of check-english" scripts/check-english
@@ -283,11 +283,11 @@ real_burn() {
     summary "$burn_name" "$work/$burn_tests"
 }
 
-# bindings/rust/check with the library of the tarball's build
+# rust_crates [--full]: bindings/rust/check with the library of the tarball's build
 rust_crates() {
     mkdir -p "$work/rust"
     result=PASS
-    RECORD=$work/gcc/tools/record bindings/rust/check >"$work/rust/run.log" 2>&1 || result=FAIL
+    RECORD=$work/gcc/tools/record bindings/rust/check "$@" >"$work/rust/run.log" 2>&1 || result=FAIL
     echo ":test-result: $result" >"$work/rust/run.trs"
     summary "the crates for Rust" "$work/rust"
 }
@@ -307,4 +307,5 @@ phase_interop() {
     real_burn "all versions of Burn" interop
     real_burn "models of PyTorch in all versions of Burn" forward
     VERSIONS='0.21.0 0.22.1' real_burn "models of Flax and ONNX in real Burn" forward/contrib
+    rust_crates --full
 }

@@ -2,6 +2,7 @@
 // Generated from librecord's headers by `generate`: do not edit.
 use core::ffi::{c_char, c_int, c_void};
 use core::marker::{PhantomData, PhantomPinned};
+pub const REC_ID_ROOM: u32 = 16;
 pub const REC_NO_SHORT_NAMES: u32 = 1;
 pub const REC_UNKNOWN: u64 = u64::MAX;
 pub const REC_VERSION_MAJOR: u32 = 0;
@@ -104,6 +105,8 @@ pub const REC_COPY: i32 = 0;
 pub const REC_BORROW: i32 = 1;
 pub const REC_TAKE: i32 = 2;
 pub const REC_PRODUCE: i32 = 3;
+pub const REC_NAMES_KEEP_GAPS: i32 = 0;
+pub const REC_NAMES_CLOSE_GAPS: i32 = 1;
 pub const REC_PLAN_MAPPED: i32 = 1;
 pub const REC_PLAN_DROPPED: i32 = 2;
 pub const REC_PLAN_UNEXPECTED: i32 = 3;
@@ -158,6 +161,12 @@ pub type rec_note_fn = Option<unsafe extern "C" fn(user: *mut c_void, note: *con
 pub type rec_fill_fn = Option<unsafe extern "C" fn(user: *mut c_void, filling: *mut rec_filling) -> i32>;
 
 #[repr(C)]
+pub struct rec_error {
+    _data: (),
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
 pub struct rec_context {
     _data: (),
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
@@ -195,6 +204,12 @@ pub struct rec_recorder {
 
 #[repr(C)]
 pub struct rec_plan {
+    _data: (),
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
+pub struct rec_families {
     _data: (),
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -253,6 +268,11 @@ pub struct rec_progress {
     pub file: *const c_char,
     pub done: u64,
     pub total: u64,
+    pub phase: u32,
+    pub phases: u32,
+    pub step: *const c_char,
+    pub overall_done: u64,
+    pub overall_total: u64,
 }
 
 #[repr(C)]
@@ -374,6 +394,7 @@ pub struct rec_tensor_spec {
     pub release: Option<unsafe extern "C" fn(user: *mut c_void, data: *const c_void)>,
     pub user: *mut c_void,
     pub produce: Option<unsafe extern "C" fn(user: *mut c_void, offset: u64, target: *mut c_void, size: u64) -> i32>,
+    pub parameter: i32,
 }
 
 #[repr(C)]
@@ -458,6 +479,7 @@ pub struct rec_profile_info {
     pub source: *const c_char,
     pub destination: *const c_char,
     pub file: *const c_char,
+    pub text: *const c_char,
 }
 
 #[repr(C)]
@@ -526,7 +548,7 @@ pub struct rec_type {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct rec_loss {
+pub struct rec_conversion_loss {
     pub size: u32,
     pub kind: i32,
     pub dtype: rec_dtype,
@@ -555,7 +577,7 @@ pub struct rec_window {
     pub to: u64,
     pub total: u64,
     pub sum: u64,
-    pub lost: Option<unsafe extern "C" fn(user: *mut c_void, loss: *const rec_loss)>,
+    pub lost: Option<unsafe extern "C" fn(user: *mut c_void, loss: *const rec_conversion_loss)>,
     pub user: *mut c_void,
     pub letters: *const c_char,
     pub file: Option<unsafe extern "C" fn(user: *mut c_void, file: *const rec_file)>,
@@ -588,6 +610,9 @@ extern "C" {
     pub fn rec_error_found() -> *const c_char;
     pub fn rec_error_hint() -> *const c_char;
     pub fn rec_error_errno() -> i32;
+    pub fn rec_error_copy() -> *mut rec_error;
+    pub fn rec_error_restore(error: *const rec_error);
+    pub fn rec_error_free(error: *mut rec_error);
     pub fn rec_report_count() -> u64;
     pub fn rec_report_note(index: u64) -> *const rec_note;
     pub fn rec_dtype_name(dtype: rec_dtype) -> *const c_char;
@@ -609,6 +634,7 @@ extern "C" {
     pub fn rec_guard_maps() -> rec_status;
     pub fn rec_context_set_plugins(context: *mut rec_context, which: i32) -> rec_status;
     pub fn rec_context_set_sources(context: *mut rec_context, yes: i32) -> rec_status;
+    pub fn rec_context_set_data(context: *mut rec_context, folder: *const c_char) -> rec_status;
     pub fn rec_context_add_plugin_path(context: *mut rec_context, folder: *const c_char) -> rec_status;
     pub fn rec_plugin_count(context: *mut rec_context) -> u64;
     pub fn rec_plugin_get(context: *mut rec_context, index: u64) -> *const rec_plugin_info;
@@ -662,7 +688,10 @@ extern "C" {
     pub fn rec_set_value(record: *mut rec_record, path: *const c_char, value: *const rec_value) -> rec_status;
     pub fn rec_clear(record: *mut rec_record, path: *const c_char) -> rec_status;
     pub fn rec_remove(record: *mut rec_record, path: *const c_char) -> rec_status;
+    pub fn rec_move(record: *mut rec_record, from: *const c_char, to: *const c_char) -> rec_status;
+    pub fn rec_insert(record: *mut rec_record, path: *const c_char) -> rec_status;
     pub fn rec_set_tensor(record: *mut rec_record, path: *const c_char, spec: *const rec_tensor_spec) -> rec_status;
+    pub fn rec_set_tensors(record: *mut rec_record, names: *const *const c_char, specs: *const rec_tensor_spec, count: u64, flags: u32) -> rec_status;
     pub fn rec_set_f32(record: *mut rec_record, path: *const c_char, data: *const f32, rank: u32, shape: *const u64) -> rec_status;
     pub fn rec_set_id(record: *mut rec_record, path: *const c_char, id: *const c_char) -> rec_status;
     pub fn rec_tensor_dtype(tensor: *const rec_tensor) -> rec_dtype;
@@ -674,6 +703,9 @@ extern "C" {
     pub fn rec_tensor_count(tensor: *const rec_tensor) -> u64;
     pub fn rec_tensor_nbytes(tensor: *const rec_tensor) -> u64;
     pub fn rec_tensor_id(tensor: *const rec_tensor) -> *const c_char;
+    pub fn rec_tensor_id_number(tensor: *const rec_tensor, number: *mut u64) -> rec_status;
+    pub fn rec_id_text(number: u64, text: *mut c_char) -> *const c_char;
+    pub fn rec_id_number(id: *const c_char, number: *mut u64) -> i32;
     pub fn rec_tensor_is_parameter(tensor: *const rec_tensor) -> i32;
     pub fn rec_tensor_assumed(tensor: *const rec_tensor) -> i32;
     pub fn rec_tensor_offset(tensor: *const rec_tensor) -> u64;
@@ -696,6 +728,10 @@ extern "C" {
     pub fn rec_recorder_name(recorder: *const rec_recorder) -> *const c_char;
     pub fn rec_recorder_extension(recorder: *const rec_recorder) -> *const c_char;
     pub fn rec_recorder_set(recorder: *mut rec_recorder, option: *const c_char, value: *const c_char) -> rec_status;
+    pub fn rec_recorder_get(recorder: *const rec_recorder, option: *const c_char) -> *const c_char;
+    pub fn rec_recorder_unset(recorder: *mut rec_recorder, option: *const c_char) -> rec_status;
+    pub fn rec_recorder_set_progress(recorder: *mut rec_recorder, callback: rec_progress_fn, user: *mut c_void);
+    pub fn rec_recorder_copy(recorder: *const rec_recorder) -> *mut rec_recorder;
     pub fn rec_recorder_path(recorder: *const rec_recorder, path: *const c_char) -> *mut c_char;
     pub fn rec_load(recorder: *mut rec_recorder, path: *const c_char) -> *mut rec_record;
     pub fn rec_load_bytes(recorder: *mut rec_recorder, data: *const c_void, size: u64) -> *mut rec_record;
@@ -723,7 +759,8 @@ extern "C" {
     pub fn rec_convert(from: *mut rec_recorder, r#in: *const c_char, to: *mut rec_recorder, out: *const c_char, plan: *mut rec_plan) -> rec_status;
     pub fn rec_profile_count(context: *mut rec_context) -> u64;
     pub fn rec_profile_get(context: *mut rec_context, index: u64) -> *const rec_profile_info;
-    pub fn rec_record_families(record: *const rec_record, path: *const c_char, count: *mut u64) -> *mut rec_family;
+    pub fn rec_record_families(record: *const rec_record, path: *const c_char, count: *mut u64) -> *mut rec_families;
+    pub fn rec_families_get(families: *const rec_families, index: u64) -> *const rec_family;
     pub fn rec_recognise(context: *mut rec_context, path: *const c_char) -> *const c_char;
     pub fn rec_display_name(path: *const c_char, name: *mut c_char, room: u64) -> u64;
     pub fn rec_types_new(context: *mut rec_context) -> *mut rec_types;
@@ -740,7 +777,7 @@ extern "C" {
     pub fn rec_files_look(recorder: *mut rec_recorder, path: *const c_char, files: *mut *mut c_void, size: *mut u64) -> rec_status;
     pub fn rec_files_show(recorder: *mut rec_recorder, files: *const c_void, size: u64) -> rec_status;
     pub fn rec_load_for(from: *mut rec_recorder, r#in: *const c_char, to: *const rec_recorder, out: *const c_char) -> *mut rec_record;
-    pub fn rec_loss_text(loss: *const rec_loss, text: *mut c_char, room: u64) -> rec_status;
+    pub fn rec_conversion_loss_text(loss: *const rec_conversion_loss, text: *mut c_char, room: u64) -> rec_status;
     pub fn rec_save_window(recorder: *mut rec_recorder, record: *const rec_record, path: *const c_char, window: *mut rec_window, output: *const rec_output, user: *mut c_void) -> rec_status;
     pub fn rec_save_filled(recorder: *mut rec_recorder, path: *const c_char, filling: *const rec_filling, fill: rec_fill_fn, user: *mut c_void) -> rec_status;
 }

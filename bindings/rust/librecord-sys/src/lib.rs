@@ -5,6 +5,12 @@
 #![no_std]
 #![allow(non_camel_case_types)]
 
+// They link the libraries that librecord needs.
+#[cfg(feature = "zstd")]
+use zstd_sys as _;
+#[cfg(feature = "vendored")]
+use {libz_sys as _, pcre2_sys as _};
+
 #[rustfmt::skip]
 mod bindings;
 pub use bindings::*;

@@ -73,7 +73,9 @@ impl<'r> Tensor<'r> {
 
     /// The parameter id as the number that Burn 0.21 and later have; `None` without an id, or if it is no number of Burn.
     pub fn id_number(&self) -> Option<u64> {
-        self.id().and_then(id_number)
+        let mut number = 0;
+        let status = unsafe { sys::rec_tensor_id_number(self.raw(), &mut number) };
+        (status == sys::REC_OK).then_some(number)
     }
 
     /// Whether it is a parameter of a module; not so a bare tensor, such as those of an optimizer's state.
@@ -201,23 +203,4 @@ impl std::fmt::Debug for Tensor<'_> {
         }
         f.write_str(")")
     }
-}
-
-/// The first half of a UUID (up to Burn 0.13), or a number in base32, least significant byte first: 10 characters (0.14) or
-/// 13.
-fn id_number(id: &str) -> Option<u64> {
-    if let Ok(uuid) = <&[u8; 36]>::try_from(id.as_bytes()) {
-        let mut digits = uuid.iter().filter(|digit| **digit != b'-').map(|digit| char::from(*digit).to_digit(16));
-        let half = (0..16).try_fold(0u64, |half, _| Some(half << 4 | u64::from(digits.next()??)))?;
-        return Some(half.swap_bytes());
-    }
-    let bytes = match id.len() {
-        10 => 6,
-        13 => 8,
-        _ => return None,
-    };
-    let digit = |c: u8| b"0123456789abcdefghijklmnopqrstuv".iter().position(|known| *known == c);
-    let bits = id.bytes().try_fold(0u128, |bits, c| Some(bits << 5 | digit(c)? as u128))?;
-    let number = (bits >> (id.len() * 5 - bytes * 8)) as u64;
-    Some(number.swap_bytes() >> (64 - 8 * bytes))
 }

@@ -139,10 +139,10 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
     if (r->plugin && other && !reads_alike(other, r->plugin) && is_sure(other, head)) {
         rec_fail_hint(job, "It looks like a %s record: open it with that recorder, or with Auto.", other->d.name);
     } else if (other && is_sure(other, head)) {
-        if (!job->error.hint[0] && lr_plugin_is_burns(other)) {
-            rec_fail_hint(job, "The file is damaged, or something else than Burn wrote it.");
-        } else if (!job->error.hint[0]) {
-            rec_fail_hint(job, "It was read as %s: the file is damaged, or its writer made a mistake.", other->d.name);
+        if (!job->error.hint[0]) {
+            rec_fail_hint(job, "It was read as %s: the file is damaged, or %s.", other->d.name,
+                          lr_plugin_is_burns(other) ? "something else than Burn wrote it"
+                                                    : "its writer made a mistake");
         }
     } else if (!job->error.hint[0] || (job->error.offset == 0 && (found.codec || lr_foreign_words(head)))) {
         lr_job_clear_hint(job); /* the first byte is another format's: "truncated" would mislead */

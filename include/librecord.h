@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * librecord: save, load, convert and inspect model records. The whole API for applications. */
+ * librecord: save, load, convert and inspect model records. What most applications need; includes the rest. */
 
 /**
  * @file librecord.h
  *
  * A *record* is the saved state of a model: a tree of named values whose leaves are tensors and scalars. A *recorder*
  * reads and writes records in one format (a plugin) at one precision.
+ *
+ * The end of this header includes the others for applications:
+ * - librecord/bind.h: C structs as types, filled from records; librecord/types.h: types by name, from Rust source
+ * - librecord/plan.h: plans of conversions, profiles, model families
+ * - librecord/io.h: custom input and output, mapped files that may shrink
+ * - librecord/registry.h: the plugins that are there, and where they and librecord's data are found
+ * - librecord/bindings.h: whole tables, and values without structs, for bindings of other languages
  *
  * Conventions
  * - A function that can fail returns a `rec_status` (`REC_OK` is 0) or a pointer that is NULL on failure. Errors are
@@ -108,16 +115,6 @@ REC_API const char *rec_error_hint(void);
 /** @return the errno of the system call or of the program's function that failed, else 0. So REC_E_NOT_FOUND with an
  * errno is a missing file, and without one a missing key, recorder, section or plugin. */
 REC_API int32_t rec_error_errno(void);
-
-/** An error with its report, to be kept or handed to another thread. */
-typedef struct rec_error rec_error;
-/** Copies the calling thread's last error and report (of a success the report), which stay. @return to be freed; NULL
- * if out of memory, which leaves the last error alone too. */
-REC_API rec_error *rec_error_copy(void);
-/** Makes a copy the calling thread's last error and report, for the getters. NULL is ignored. */
-REC_API void rec_error_restore(const rec_error *error);
-/** NULL is ignored. */
-REC_API void rec_error_free(rec_error *error);
 
 /** The kind of a note. */
 enum {
@@ -302,113 +299,6 @@ REC_API uint32_t rec_context_threads(const rec_context *context);
  * the default: never, except for pipes, of which at most 64 MiB are in memory. */
 REC_API rec_status rec_context_set_spill(rec_context *context, uint64_t bytes);
 
-/**
- * Protects the process against truncation of mapped files: reading past the end of a truncated mapped file raises
- * SIGBUS and kills the process. This installs a permanent handler for all threads. If the signal comes from a map of
- * librecord, the missing bytes become zeros, and operations that read there fail with REC_E_IO before they keep or
- * rename anything; so do other operations of the same context that ran at that moment. Loads and saves then also check
- * the sizes of files. Any other SIGBUS goes to the previous handler. A handler installed later should call this one.
- * Threads that read pointers from rec_tensor_bytes() and related functions must not block SIGBUS. Without this call
- * librecord does not touch signals. The option `map` = no avoids maps.
- * @return REC_OK, also if called before; REC_E_IO if the system fails.
- */
-REC_API rec_status rec_guard_maps(void);
-/** The plugin directories of a context. */
-enum {
-    REC_PLUGINS_ALL = 0,       /**< LIBRECORD_PLUGIN_PATH, the INI file's plugin_path, the installed directory */
-    REC_PLUGINS_INSTALLED = 1, /**< only the installed directory */
-    REC_PLUGINS_NONE = 2       /**< no directory: only plugins linked into the program */
-};
-/** Selects the plugin directories of a context (NULL: the default one). LIBRECORD_PLUGINS=all|installed|none in the
- * environment can only restrict it. */
-REC_API rec_status rec_context_set_plugins(rec_context *context, int32_t which);
-/** Enables or disables paths with a scheme (https://host/model.safetensors), which source plugins open (NULL: in the
- * default context). @param yes 1 or 0; the default is the INI file's `sources`, else 1, in a setuid program 0. */
-REC_API rec_status rec_context_set_sources(rec_context *context, int32_t yes);
-/** Sets the directory with Burn's types and the profiles (`modules/`, `profiles/`) instead of LIBRECORD_DATA or the
- * installed one, before a context (NULL: the default one) is used. @param folder absolute, copied; NULL: as before. */
-REC_API rec_status rec_context_set_data(rec_context *context, const char *folder);
-/** Adds an absolute directory before the others of a context (NULL: the default one). Plugins are opened at the next
- * lookup. */
-REC_API rec_status rec_context_add_plugin_path(rec_context *context, const char *folder);
-
-/* -------------------------------------------------------------------------------------- plugins that are there -- */
-
-enum {
-    REC_OPTION_BOOL = 1,
-    REC_OPTION_INT = 2,
-    REC_OPTION_FLOAT = 3,
-    REC_OPTION_CHOICE = 4,
-    REC_OPTION_TEXT = 5,
-    REC_OPTION_SIZE = 6 /**< bytes, or a whole number of KiB, MiB or GiB: "64 MiB" */
-};
-/** An option of a recorder; the library checks values against it. INI files and the command line use its name. */
-typedef struct rec_option {
-    uint32_t size;              /**< sizeof(rec_option) */
-    int32_t type;               /**< REC_OPTION_… */
-    const char *name;           /**< [a-z0-9_-]+ */
-    const char *initial;        /**< the default, as text */
-    const char *help;           /**< one line */
-    int64_t minimum, maximum;   /**< of an INT or a SIZE, both inclusive: 0 and 0 allow only 0 */
-    const char *const *choices; /**< of a CHOICE: the values, NULL-terminated */
-    double low, high;           /**< of a FLOAT, both inclusive; 0 and 0: any number */
-    /** Deprecated names, NULL-terminated, or NULL. They are accepted, with a note that names the new one. */
-    const char *const *old_names;
-} rec_option;
-
-/** The kind of a plugin. Unknown kinds are rejected. */
-enum {
-    REC_PLUGIN_FORMAT = 0, /**< a recorder */
-    REC_PLUGIN_CODEC = 1,  /**< compression or encryption, for any format */
-    REC_PLUGIN_STACK = 2,  /**< a recorder: a named combination of a format and a codec */
-    REC_PLUGIN_SOURCE = 3, /**< opens paths with a scheme */
-    REC_PLUGIN_SCHEME = 4  /**< decodes quantised tensors to numbers */
-};
-
-/** A plugin in the registry. Strings live as long as the context. */
-typedef struct rec_plugin_info {
-    uint32_t size;           /**< sizeof(rec_plugin_info) of the library */
-    int32_t usable;          /**< 1, or 0 with the reason in `refused` */
-    const char *name;        /**< "NamedMpk"; for a file that could not be opened its base name */
-    const char *aliases;     /**< separated by ", " */
-    const char *extension;   /**< "mpk", without dot; "" for memory only */
-    const char *description; /**< one line */
-    const char *file;        /**< the shared object, "built in" or "the program" (rec_context_add_plugin) */
-    const char *refused;     /**< "" or the reason */
-    const char *options;     /**< a line "name (type, default): help" each, "" without options */
-    const char *adapter;     /**< the module layout of its files: "burn", "pytorch", "either" if it is detected,
-                                "foreign", or the name of a profile. A file may override it */
-    /* For a rejected plugin numbers are 0 and strings "". */
-    int32_t kind;     /**< REC_PLUGIN_… */
-    int32_t can_load; /**< 1 or 0, like the following; for a codec decoding, for a source opening */
-    int32_t can_save;
-    int32_t needs_type;     /**< reading needs a type */
-    int32_t has_names;      /**< its data contain field names; otherwise a type supplies them */
-    int32_t reads_folders;  /**< it loads directories */
-    const char *version;    /**< of the plugin, "" if unknown */
-    const char *license;    /**< SPDX expression, "" if unknown */
-    const char *extensions; /**< all recognised ones, `extension` first: "pt, pth"; "" for memory only */
-    uint64_t option_count;
-    const rec_option *const *option_list; /**< `option_count` of them, with type, default and bounds */
-    const char *hidden;                   /**< "", or lines that list the plugins used instead, and for what */
-    int32_t burn_first;                   /**< the first version of Burn with this format, 0.N as N; 0: 0.7 to 0.21 */
-    int32_t burn_last;                    /**< the last one; 0 with a `burn_first`: no upper limit */
-    const char *schemes;                  /**< of a source: "https, http"; else "" */
-    const char *format;                   /**< of a stack: its format and codec; else "" */
-    const char *codec;
-} rec_plugin_info;
-
-/** Opens all plugins. @return the number of plugins and rejected files. */
-REC_API uint64_t rec_plugin_count(rec_context *context);
-/** @return plugin `index`, or NULL. A NULL `context`, here and in rec_plugin_count(), is the default one. */
-REC_API const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index);
-/** Finds the plugin with a name or alias, as in rec_open_recorder() (without recorders of the INI file), including
- * codecs and sources. Opens only the files it needs, and leaves `hidden` empty. @return NULL with the error if there
- * is no such plugin. */
-REC_API const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name);
-/** Finds the plugin that saves to a path, by its extension; otherwise like rec_plugin_find(). */
-REC_API const rec_plugin_info *rec_plugin_for_path(rec_context *context, const char *path);
-
 /* ----------------------------------------------------------------------------------------------------- records -- */
 
 /** A loaded or built record. It owns its tree; values and tensors are borrowed from it. */
@@ -469,11 +359,6 @@ REC_API rec_record *rec_record_new(rec_context *context);
 REC_API rec_record *rec_record_copy(const rec_record *record);
 /** Frees a record and everything borrowed from it. NULL is ignored. */
 REC_API void rec_record_free(rec_record *record);
-/** Checks, after rec_guard_maps(), whether bytes read through borrowed pointers were intact.
- * @param record the record; NULL: any record of this process so far, including freed ones.
- * @return REC_OK; REC_E_IO that names a truncated file: bytes read since then may have been zeros. */
-REC_API rec_status rec_guard_check(const rec_record *record);
-
 /** The origin of a record. The strings live as long as the record. */
 typedef struct rec_origin {
     uint32_t size;        /**< sizeof(rec_origin) of the library */
@@ -495,7 +380,7 @@ REC_API const rec_origin *rec_record_origin(const rec_record *record);
 REC_API const char *rec_metadata(const rec_record *record, const char *key);
 /** @return the number of metadata entries. */
 REC_API uint64_t rec_metadata_count(const rec_record *record);
-/** Gets an entry. @param key,value (out, may be NULL) entry `index`, in the file's order. */
+/** Gets an entry. @param key (out, may be NULL) @param value (out, may be NULL) entry `index`, in the file's order. */
 REC_API rec_status rec_metadata_get(const rec_record *record, uint64_t index, const char **key, const char **value);
 /** Sets a metadata entry, or removes it if value is NULL. The five that describe a Burn record ("version" … "settings")
  * are REC_E_ARGUMENT: they depend on recorder, precision and the option `layout` of the save. */
@@ -549,61 +434,6 @@ REC_API const rec_tensor *rec_value_tensor(const rec_value *value);
 /** @param size (out, may be NULL) the length. @return the bytes of a bytes value, also in a record loaded with `data` =
  * skip, borrowed from the record; NULL for other values. */
 REC_API const void *rec_value_bytes(const rec_value *value, uint64_t *size);
-
-/* The same for callers that cannot take a struct as a value (bindings of other languages), and with an error. */
-
-/** @param scalar (out) the scalar of a scalar value. @return REC_E_MISMATCH: the value is not a scalar. */
-REC_API rec_status rec_value_get(const rec_value *value, rec_scalar *scalar);
-/** @param scalar (out) what rec_value_key() returns. @return REC_E_ARGUMENT: there is no such entry. */
-REC_API rec_status rec_value_get_key(const rec_value *value, uint64_t index, rec_scalar *scalar);
-/** @param scalar (out) what rec_value_number() returns. @return REC_E_ARGUMENT: there is no such number. */
-REC_API rec_status rec_value_get_number(const rec_value *value, uint64_t index, rec_scalar *scalar);
-/** Reads packed numbers `first` … `first + count - 1`, converted to `dtype`.
- *  @param target room for `count` elements, host byte order; may be NULL for none.
- *  @return REC_E_MISMATCH: the value has no packed numbers, or numbers of another kind (floats, integers, bools);
- *  REC_E_RANGE: one does not fit `dtype`; REC_E_ARGUMENT: there are not so many. */
-REC_API rec_status rec_value_numbers(const rec_value *value, rec_dtype dtype, uint64_t first, uint64_t count,
-                                     void *target);
-/** @param name one name, nothing in it is escaped. @return the value below a map, a list (its index) or a variant;
- *  NULL: not found (no error is set). */
-REC_API const rec_value *rec_value_child(const rec_value *value, const char *name);
-
-enum {
-    REC_ROW_ASSUMED = 1,   /**< as rec_tensor_assumed() */
-    REC_ROW_CONVERTED = 2, /**< `dtype` is not `stored_dtype`: `data` must be converted, rec_tensor_read() does it */
-    REC_ROW_ALIGNED = 4    /**< `data` is aligned for elements of `stored_dtype` */
-};
-
-/** One tensor of a table. All pointers but `path` belong to the record. The layout of the first members is frozen. */
-typedef struct rec_row {
-    const char *path;         /**< as rec_tensor_at() takes it; NUL-terminated; belongs to the table */
-    uint64_t path_length;     /**< bytes of `path` */
-    const rec_tensor *tensor; /**< the tensor itself */
-    const uint64_t *shape;    /**< `rank` dimensions, outermost first */
-    const char *id;           /**< the parameter id, or NULL */
-    const void *data;         /**< as rec_tensor_at_hand(): the stored bytes, little-endian; NULL: not in memory */
-    uint64_t data_size;       /**< bytes at `data`, 0 with NULL */
-    uint64_t count;           /**< elements */
-    uint64_t nbytes;          /**< bytes at `dtype` */
-    uint64_t offset;          /**< as rec_tensor_offset() */
-    rec_dtype dtype;          /**< as rec_tensor_dtype() */
-    rec_dtype stored_dtype;   /**< as rec_tensor_stored_dtype() */
-    uint32_t rank;            /**< dimensions of `shape` */
-    uint32_t flags;           /**< REC_ROW_… */
-} rec_row;
-
-/** All tensors of a record, in file order: one call instead of many for each tensor. */
-typedef struct rec_table {
-    uint32_t size;       /**< sizeof(rec_table) of the library */
-    uint32_t row_size;   /**< bytes from one row to the next: sizeof(rec_row) of the library */
-    uint64_t count;      /**< rows */
-    const rec_row *rows; /**< `count` rows of `row_size` bytes */
-} rec_table;
-
-/** @return a table, to be freed before the record is edited or freed; NULL with an error. */
-REC_API const rec_table *rec_record_table(const rec_record *record);
-/** NULL is ignored. */
-REC_API void rec_table_free(const rec_table *table);
 
 /** Walks all leaves (tensors, scalars, bytes, packed numbers, empty lists and maps) in file order. */
 typedef struct rec_iterator rec_iterator;
@@ -678,18 +508,6 @@ typedef struct rec_tensor_spec {
 
 /** Sets a tensor. */
 REC_API rec_status rec_set_tensor(rec_record *record, const char *path, const rec_tensor_spec *spec);
-enum {
-    REC_NAMES_KEEP_GAPS = 0, /**< indices with gaps become a map, as the load argument `gaps` = keep has it */
-    REC_NAMES_CLOSE_GAPS = 1 /**< they become a list without the gaps: `gaps` = close */
-};
-/** Sets many tensors by their flat names, in any order: each dot of a name is a level, and a level is a list if its
- * names are the indices 0 to N. Lists are in the order of their indices, maps in the order of the names. Two tensors of
- * one name, and a name below another one, are REC_E_ARGUMENT with both; so is a first level that the record has
- * already. If the function fails, the record is unchanged.
- * @param names,specs `count` of each; all specs have the same `size`. The bytes are released as in rec_set_tensor().
- * @param flags REC_NAMES_… */
-REC_API rec_status rec_set_tensors(rec_record *record, const char *const *names, const rec_tensor_spec *specs,
-                                   uint64_t count, uint32_t flags);
 /** Sets an f32 parameter with a new id from an array in host byte order, copied.
  * @param shape `rank` dimensions; the data must have as many elements. */
 REC_API rec_status rec_set_f32(rec_record *record, const char *path, const float *data, uint32_t rank,
@@ -717,18 +535,6 @@ REC_API uint64_t rec_tensor_count(const rec_tensor *tensor);
 REC_API uint64_t rec_tensor_nbytes(const rec_tensor *tensor);
 /** @return the parameter id, or NULL; borrowed. */
 REC_API const char *rec_tensor_id(const rec_tensor *tensor);
-/** Gets a parameter id as a number: of an id of Burn 0.15 and later (13 characters) its 64 bits, of one of 0.14 (10)
- * its 48 bits, of a UUID (36, before 0.14) the first half. Ids with one number name one parameter; Burnpack files store
- * it.
- * @param number (out). @return REC_E_NOT_FOUND if the tensor has no id, REC_E_MISMATCH if it has another form. */
-REC_API rec_status rec_tensor_id_number(const rec_tensor *tensor, uint64_t *number);
-/** Room for a parameter id of Burn 0.15 or later, with its NUL. */
-#define REC_ID_ROOM 16
-/** Converts an id from a number to the text of Burn 0.15 and later. @param text room for REC_ID_ROOM. @return text. */
-REC_API const char *rec_id_text(uint64_t number, char *text);
-/** Converts an id of any version of Burn from text to a number, as rec_tensor_id_number() does.
- * @param number (out). @return 1, or 0 if it is not an id of Burn. */
-REC_API int32_t rec_id_number(const char *id, uint64_t *number);
 /** @return 1 if the tensor is a parameter of a module: it has an id, or its file has no ids and a writer of ids creates
  * one. 0 for a bare tensor, such as those of an optimizer's state. */
 REC_API int32_t rec_tensor_is_parameter(const rec_tensor *tensor);
@@ -856,26 +662,9 @@ REC_API rec_record *rec_load_bytes(rec_recorder *recorder, const void *data, uin
 REC_API rec_record *rec_load_bytes_with(rec_recorder *recorder, const void *data, uint64_t size,
                                         void (*release)(void *user, const void *data), void *user);
 
-/** Custom input. Zero the struct, set `size`, fill in. The functions return 0 or an errno, which becomes
- * rec_error_errno(): ENOENT and ENOTDIR are REC_E_NOT_FOUND, ENOMEM is REC_E_MEMORY, ECANCELED is REC_E_CANCELLED,
- * others are REC_E_IO. A negative number is REC_E_IO without an errno. Calls do not overlap. The functions may call
- * librecord, but must not access the data that they supply. */
-typedef struct rec_input {
-    uint32_t size;     /**< sizeof(rec_input) */
-    uint32_t reserved; /**< 0 */
-    const char *name;  /**< the name in messages, copied; NULL: "(input)" */
-    uint64_t total;    /**< exact size in bytes; any other size is an error. REC_UNKNOWN, or 0 with `read` and no
-                          `read_at`: until `read` returns the end */
-    /** Reads the next bytes. @param got (out) how many, at most `room`; 0 at the end only. */
-    int32_t (*read)(void *user, void *target, uint64_t room, uint64_t *got);
-    /** Reads all of `size` bytes at `offset`, which lie within `total`. May be NULL. */
-    int32_t (*read_at)(void *user, uint64_t offset, void *target, uint64_t size);
-    void (*release)(void *user); /**< releases `user`: called exactly once, on any thread; may be NULL */
-} rec_input;
-/** Loads from functions of the program. With `read_at` and `total` only needed ranges are read; tensors of formats that
- * store them as bytes are read on access, so the functions may be called as long as the record lives. Otherwise `read`
- * is called to the end; more than 64 MiB go to a temporary file. @param input copied. */
-REC_API rec_record *rec_load_from(rec_recorder *recorder, const rec_input *input, void *user);
+/** Functions of the program to read from and write to: librecord/io.h. */
+typedef struct rec_input rec_input;
+typedef struct rec_output rec_output;
 
 /** Loads from an open file descriptor, from its position to its end (pipes too; not closed).
  * @param name the name in errors. */
@@ -891,23 +680,6 @@ REC_API rec_record *rec_load_fd(rec_recorder *recorder, int fd, const char *name
 REC_API rec_status rec_save(rec_recorder *recorder, const rec_record *record, const char *path);
 /** Saves to memory. @param data (out) to be freed with rec_free(). */
 REC_API rec_status rec_save_bytes(rec_recorder *recorder, const rec_record *record, void **data, uint64_t *size);
-/** Custom output. Zero the struct, set `size`, fill in. Return values are as in rec_input, except that ENOENT and
- * ENOTDIR are REC_E_IO. */
-typedef struct rec_output {
-    uint32_t size;                                                 /**< sizeof(rec_output) */
-    uint32_t reserved;                                             /**< 0 */
-    const char *name;                                              /**< the name in messages; NULL: "(output)" */
-    int32_t (*write)(void *user, const void *data, uint64_t size); /**< writes the next bytes, all of them */
-    /** Overwrites bytes already written, for formats that need it. May be NULL. */
-    int32_t (*patch)(void *user, uint64_t offset, const void *data, uint64_t size);
-    /** Called once at the end. @param ok 1: the output is complete and may be published; 0: the save failed, discard
-     * it. The result is only used with 1. May be NULL. */
-    int32_t (*finish)(void *user, int32_t ok);
-    void (*release)(void *user); /**< called after that: releases `user`, exactly once; may be NULL */
-} rec_output;
-/** Saves to functions of the program, in chunks of at most 4 MiB. The output is not read back (option `check`).
- * @param output copied. */
-REC_API rec_status rec_save_to(rec_recorder *recorder, const rec_record *record, const rec_output *output, void *user);
 /** Frees the result of rec_save_bytes(), rec_recorder_path(), rec_record_describe() or rec_record_families(). NULL is
  * ignored. */
 REC_API void rec_free(void *memory);
@@ -933,105 +705,9 @@ REC_API rec_status rec_save_fd(rec_recorder *recorder, const rec_record *record,
  * - `reverse` = yes|no: applies the profile backwards, from the record to the foreign file's names and layouts
  * The type of the loading recorder is the destination's type, unless the file needs one to be read. */
 
-/** What happens to each tensor between one or several sources and a destination, known before reading data. */
+/** What happens to each tensor between one or several sources and a destination, known before reading data:
+ * librecord/plan.h. */
 typedef struct rec_plan rec_plan;
-
-/** Creates an empty plan. @param to the recorder that will save: the plan then leads to its type and kind of file
- * (without adapter between two foreign files). NULL: the plan is for rec_plan_load().
- * @param context used without `to`; NULL: the default one.
- * @return to be freed; the recorders may be closed earlier. NULL with an error. */
-REC_API rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to);
-/** Adds a source, read by `from` with its current load arguments. Only headers are read: the file must stay unchanged
- * until the plan is carried out and its results are freed. The first source with a type sets the destination's, if
- * `to` has none. */
-REC_API rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *path);
-/** Adds functions of the program as a source: see rec_load_from(). */
-REC_API rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input *input, void *user);
-/** Adds a record in memory as a source; it must outlive the plan and the records loaded from it. `arguments` may be
- * NULL.
- * @param name the name in messages. */
-REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
-                                       const char *name);
-/** Sets a record whose values are used where no source has one. Without a type it also determines the modules of the
- * sources. A tensor of another shape or kind of elements is a problem, and so are sources of which nothing fits. It
- * must outlive the plan and the records loaded from it. */
-REC_API rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base);
-/** Computes the plan. Problems are part of the plan and do not make the function fail; a missing number or an exceeded
- * limit does. Nothing can be added afterwards. Other functions call it when needed. */
-REC_API rec_status rec_plan_make(rec_plan *plan);
-REC_API void rec_plan_free(rec_plan *plan); /**< NULL is ignored */
-
-/** What happens to a tensor or value. */
-enum {
-    REC_PLAN_MAPPED = 1,     /**< it is stored at the destination */
-    REC_PLAN_DROPPED = 2,    /**< by a rule */
-    REC_PLAN_UNEXPECTED = 3, /**< the destination does not use it: left out */
-    REC_PLAN_MISSING = 4,    /**< the destination requires it and no source has it */
-    REC_PLAN_KEPT = 5,       /**< the base's value is used */
-    REC_PLAN_DEFAULT = 6     /**< no source has it: the type's default, or an assumed zero (REC_PROBLEM_ASSUMED) */
-};
-
-/** A line of a plan. Strings and shapes live as long as the plan, and are "" or NULL if they do not apply. */
-typedef struct rec_plan_line {
-    uint32_t size;             /**< sizeof(rec_plan_line) of the library */
-    int32_t action;            /**< REC_PLAN_… */
-    const char *source;        /**< the file (or name) of the source */
-    const char *from;          /**< the key there; the first of several (join, stack) */
-    const char *to;            /**< the path at the destination; a split tensor has a line for each part */
-    const char *operations;    /**< "rope, transpose"; "" if the bytes are unchanged */
-    const char *why;           /**< the reason: "Linear", "rules 2, 4", "num_batches_tracked of a BatchNorm" */
-    const char *const *inputs; /**< all keys that form it, starting with `from` */
-    uint64_t input_count;
-    rec_dtype dtype_before, dtype_after; /**< REC_DTYPE_NONE if it is not a tensor */
-    uint32_t rank_before, rank_after;
-    const uint64_t *shape_before, *shape_after;
-} rec_plan_line;
-
-enum {
-    REC_PROBLEM_COLLISION = 1,  /**< several sources for one destination */
-    REC_PROBLEM_DEAD_RULE = 2,  /**< a rule without a match */
-    REC_PROBLEM_MISSING = 3,    /**< required and missing */
-    REC_PROBLEM_UNEXPECTED = 4, /**< present and not used */
-    REC_PROBLEM_SHAPE = 5,      /**< another rank, or a shape that an operation cannot handle */
-    REC_PROBLEM_KIND = 6,       /**< a tensor instead of a module, names in a list, two spellings of an index… */
-    REC_PROBLEM_AMBIGUOUS = 7,  /**< ambiguous: a rule or a type must decide */
-    REC_PROBLEM_EMPTY = 8,      /**< no tensor is mapped; fatal unless the load is `partial` */
-    REC_PROBLEM_NO_INVERSE = 9, /**< backwards: a rule without an inverse */
-    REC_PROBLEM_FAMILY = 10,    /**< the family of the model, or a profile of another family */
-    REC_PROBLEM_ASSUMED = 11    /**< a value that the type requires and the file lacks was assumed */
-};
-
-/** A problem or note of a plan. */
-typedef struct rec_plan_problem {
-    uint32_t size;    /**< sizeof(rec_plan_problem) of the library */
-    int32_t kind;     /**< REC_PROBLEM_… */
-    int32_t fatal;    /**< 1: needs a decision, the plan cannot be carried out; 0: a note */
-    int32_t reserved; /**< 0 */
-    const char *key;  /**< the key or path, "" for the whole */
-    const char *text; /**< one sentence */
-    const char *hint; /**< what to do, or "" */
-} rec_plan_problem;
-
-/** The numbers of lines and problems of a plan. */
-typedef struct rec_plan_totals {
-    uint32_t size;     /**< sizeof(rec_plan_totals) of the caller; set it before the call */
-    uint32_t reserved; /**< 0 */
-    uint64_t tensors;  /**< of the sources */
-    uint64_t mapped, dropped, unexpected, missing, kept, defaults; /**< lines by action */
-    uint64_t fatal, warnings;                                      /**< problems */
-} rec_plan_totals;
-
-/** These functions compute the plan if needed; on failure they return 0 or NULL with the error. */
-REC_API uint64_t rec_plan_count(rec_plan *plan);
-/** @return line `index`, in the destination's order; then dropped and unexpected tensors in the sources' order. The
- * first call builds all lines. */
-REC_API const rec_plan_line *rec_plan_get(rec_plan *plan, uint64_t index);
-REC_API uint64_t rec_plan_problem_count(rec_plan *plan);
-REC_API const rec_plan_problem *rec_plan_problem_get(rec_plan *plan, uint64_t index);
-REC_API rec_status rec_plan_total(rec_plan *plan, rec_plan_totals *totals);
-/** Carries the plan out. @return a record whose tensors are computed on access, one at a time, to be freed; NULL with
- * an error, also for fatal problems. It keeps the sources' data as long as needed. */
-REC_API rec_record *rec_plan_load(rec_plan *plan);
 
 /** Loads `in` with `from` and saves it as `out` with `to`, tensor by tensor. Values are converted to `from`'s precision
  * (open it with REC_PRECISION_KEEP to keep them) and then to `to`'s.
@@ -1039,338 +715,19 @@ REC_API rec_record *rec_plan_load(rec_plan *plan);
  * arguments. */
 REC_API rec_status rec_convert(rec_recorder *from, const char *in, rec_recorder *to, const char *out, rec_plan *plan);
 
-/** A profile for the load argument `profile`. Strings live as long as the context. */
-typedef struct rec_profile_info {
-    uint32_t size;           /**< sizeof(rec_profile_info) of the library */
-    uint32_t reserved;       /**< 0 */
-    const char *name;        /**< "llama" */
-    const char *description; /**< one line */
-    const char *source;      /**< the files it is for */
-    const char *destination; /**< what it converts them to */
-    const char *file;        /**< its INI file */
-    const char *text;        /**< the text of this file if it is built into the library ("librecord:…"), else NULL */
-} rec_profile_info;
-/** @return the number of profiles of the context's INI file and of the library; 0 with an error. */
-REC_API uint64_t rec_profile_count(rec_context *context);
-/** @return profile `index`, sorted by name, or NULL. A NULL `context` is the default one. */
-REC_API const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index);
-
-/** The model families that match the tensors of a foreign file. */
-typedef struct rec_families rec_families;
-/** One of them. Strings live as long as the list, and are "" if they do not apply. */
-typedef struct rec_family {
-    uint32_t size;       /**< sizeof(rec_family) of the library */
-    int32_t fits;        /**< 1: all tensors belong to the family, in its shapes; 0: nearly, see `but` */
-    const char *profile; /**< its profile: "llama" */
-    const char *name;    /**< "Llama" */
-    const char *others;  /**< profiles for the same files with another destination, separated by blanks */
-    const char *select;  /**< the path above the tensors, for the load argument `select` */
-    const char *but;     /**< why it is uncertain, half a sentence */
-} rec_family;
-/** Finds the families that match a record's tensors, by keys, shapes and the companion configuration. If several match,
- * the tensors do not distinguish them; if none does, the list has those that nearly match.
- * @param record loaded without an adapter. @param path of its file, to find the configuration; NULL: none. @param
- * count (out) @return the list, to be freed with rec_free() even if empty; NULL with an error. */
-REC_API rec_families *rec_record_families(const rec_record *record, const char *path, uint64_t *count);
-/** @return family `index` of the list, or NULL. */
-REC_API const rec_family *rec_families_get(const rec_families *families, uint64_t index);
-
 /** Recognises a file by content and name, also inside a codec. @param context NULL: the default one. @return the
  * plugin's name, borrowed from the context; NULL with an error. */
 REC_API const char *rec_recognise(rec_context *context, const char *path);
 
-/** Writes the printable name of a path. A URL without user, password, query and fragment
- * ("https://user:password@host/name?token" becomes "https://host/name"); any other path is copied. The library's
- * messages, notes, progress and rec_record_origin() use these names; print, log and store no others.
- * @param name (out) NUL-terminated, truncated to `room`. @return its complete length, without the NUL. */
-REC_API uint64_t rec_display_name(const char *path, char *name, uint64_t room);
-
-/* ------------------------------------------------------------------------------------------------------- types -- */
-
-/* A type is the mirror of a Rust struct with derive(Module) or derive(Record). One definition makes the C struct and
- * the `rec_type`:
- *
- *     #define LINEAR_FIELDS(F, T)  F(T, PARAM, weight, 2)  F(T, OPTION_PARAM, bias, 1)
- *     REC_DEFINE_STRUCT(LINEAR, LINEAR_FIELDS)
- *     #define MODEL_FIELDS(F, T)   F(T, CHILD, fc1, LINEAR)  F(T, LIST, blocks, LINEAR)  F(T, USIZE, steps)
- *     REC_DEFINE_STRUCT(MODEL, MODEL_FIELDS)          // makes `MODEL` and `MODEL_type`
- *
- * Fields, with the member each makes:
- *   PARAM, OPTION_PARAM, TENSOR, OPTION_TENSOR (name, rank[, dims…])       rec_floats name
- *   INT_PARAM, OPTION_INT_PARAM, INT_TENSOR, OPTION_INT_TENSOR (the same)  rec_ints name
- *   BOOL_PARAM, OPTION_BOOL_PARAM, BOOL_TENSOR, OPTION_BOOL_TENSOR         rec_bools name
- *   CHILD (name, TYPE)          TYPE name
- *   OPTION_CHILD (name, TYPE)   TYPE *name       NULL if absent
- *   LIST (name, TYPE)           TYPE *name; uint64_t name##_count
- *   ARRAY (name, TYPE, n)       TYPE name[n]
- *   BOOL U8 U16 U32 U64 USIZE I8 I16 I32 I64 F32 F64 (name)   the C type of that width; bool is int32_t
- *   STRING (name)               const char *name
- *   VALUE (name)                const rec_value *name: whatever is there
- *   CONSTANT (name)             no member: the field exists in Rust and holds no data
- * dims: sizes that must match, 0 for any. An enum module:
- *     #define HEAD_VARIANTS(F, T)  F(T, VARIANT, Dense, LINEAR)  F(T, UNIT_VARIANT, Act)
- *     REC_DEFINE_ENUM(HEAD, HEAD_VARIANTS)   // struct { int32_t variant; LINEAR *Dense; }
- */
-
-/** The numbers of a field. The layouts of this and the next two structs are frozen. */
-typedef struct rec_floats {
-    const float *data;     /**< as by rec_tensor_f32(); NULL if absent */
-    uint64_t count;        /**< elements */
-    const uint64_t *shape; /**< rank dimensions */
-    const rec_tensor *tensor;
-} rec_floats;
-typedef struct rec_ints {
-    const int64_t *data;
-    uint64_t count;
-    const uint64_t *shape;
-    const rec_tensor *tensor;
-} rec_ints;
-typedef struct rec_bools {
-    const uint8_t *data;
-    uint64_t count;
-    const uint64_t *shape;
-    const rec_tensor *tensor;
-} rec_bools;
-
-/** The kind of a field. Values never change. */
-enum {
-    REC_FIELD_CONSTANT = 1,
-    REC_FIELD_FLOATS = 2,
-    REC_FIELD_INTS = 3,
-    REC_FIELD_BOOLS = 4,
-    REC_FIELD_CHILD = 5,
-    REC_FIELD_LIST = 6,
-    REC_FIELD_ARRAY = 7,
-    REC_FIELD_BOOL = 8,
-    REC_FIELD_U8 = 9,
-    REC_FIELD_U16 = 10,
-    REC_FIELD_U32 = 11,
-    REC_FIELD_U64 = 12,
-    REC_FIELD_I8 = 13,
-    REC_FIELD_I16 = 14,
-    REC_FIELD_I32 = 15,
-    REC_FIELD_I64 = 16,
-    REC_FIELD_F32 = 17,
-    REC_FIELD_F64 = 18,
-    REC_FIELD_STRING = 19,
-    REC_FIELD_VALUE = 20,
-    REC_FIELD_VARIANT = 21
-};
-enum {
-    REC_FIELD_IS_OPTION = 1, /**< may be absent */
-    REC_FIELD_IS_BARE = 2    /**< of tensors: without a parameter id */
-};
-
-typedef struct rec_type rec_type;
-/** A field of a struct or a variant of an enum. Made by the macros; only its meaning is API. */
-typedef struct rec_field {
-    const char *name;
-    int32_t kind;         /**< REC_FIELD_… */
-    uint32_t flags;       /**< REC_FIELD_IS_OPTION, REC_FIELD_IS_BARE */
-    uint64_t offset;      /**< of the member in the C struct */
-    const rec_type *type; /**< of a child, list, array or variant; else NULL, also for unit variants */
-    uint64_t length;      /**< of an array */
-    uint64_t shape[10];   /**< of a tensor: the rank, then up to 8 dimensions that must match (0: any), then 0 */
-} rec_field;
-
-enum { REC_TYPE_STRUCT = 1, REC_TYPE_ENUM = 2 };
-/** A struct or enum with its fields. `size` and `field_size` let a library of another version read it. */
-struct rec_type {
-    uint32_t size;       /**< sizeof(rec_type) */
-    uint32_t field_size; /**< sizeof(rec_field) */
-    int32_t kind;        /**< REC_TYPE_STRUCT, REC_TYPE_ENUM */
-    uint32_t reserved;   /**< 0 */
-    const char *name;
-    uint64_t c_size; /**< sizeof the C struct */
-    uint64_t field_count;
-    const rec_field *fields;
-};
-
-#define REC_M_EXPAND(x) x
-#define REC_MEMBER(self, kind, ...) REC_M_EXPAND(REC_MEMBER_##kind(__VA_ARGS__, 0))
-#define REC_MEMBER_PARAM(name, ...) rec_floats name;
-#define REC_MEMBER_OPTION_PARAM(name, ...) rec_floats name;
-#define REC_MEMBER_TENSOR(name, ...) rec_floats name;
-#define REC_MEMBER_OPTION_TENSOR(name, ...) rec_floats name;
-#define REC_MEMBER_INT_PARAM(name, ...) rec_ints name;
-#define REC_MEMBER_OPTION_INT_PARAM(name, ...) rec_ints name;
-#define REC_MEMBER_INT_TENSOR(name, ...) rec_ints name;
-#define REC_MEMBER_OPTION_INT_TENSOR(name, ...) rec_ints name;
-#define REC_MEMBER_BOOL_PARAM(name, ...) rec_bools name;
-#define REC_MEMBER_OPTION_BOOL_PARAM(name, ...) rec_bools name;
-#define REC_MEMBER_BOOL_TENSOR(name, ...) rec_bools name;
-#define REC_MEMBER_OPTION_BOOL_TENSOR(name, ...) rec_bools name;
-#define REC_MEMBER_CHILD(name, type, ...) type name;
-#define REC_MEMBER_OPTION_CHILD(name, type, ...) type *name;
-#define REC_MEMBER_LIST(name, type, ...) \
-    type *name;                          \
-    uint64_t name##_count;
-#define REC_MEMBER_ARRAY(name, type, n, ...) type name[n];
-#define REC_MEMBER_BOOL(name, ...) int32_t name;
-#define REC_MEMBER_U8(name, ...) uint8_t name;
-#define REC_MEMBER_U16(name, ...) uint16_t name;
-#define REC_MEMBER_U32(name, ...) uint32_t name;
-#define REC_MEMBER_U64(name, ...) uint64_t name;
-#define REC_MEMBER_USIZE(name, ...) uint64_t name;
-#define REC_MEMBER_I8(name, ...) int8_t name;
-#define REC_MEMBER_I16(name, ...) int16_t name;
-#define REC_MEMBER_I32(name, ...) int32_t name;
-#define REC_MEMBER_I64(name, ...) int64_t name;
-#define REC_MEMBER_F32(name, ...) float name;
-#define REC_MEMBER_F64(name, ...) double name;
-#define REC_MEMBER_STRING(name, ...) const char *name;
-#define REC_MEMBER_VALUE(name, ...) const rec_value *name;
-#define REC_MEMBER_CONSTANT(name, ...)
-#define REC_MEMBER_VARIANT(name, type, ...) type *name;
-#define REC_MEMBER_UNIT_VARIANT(name, ...)
-
-#define REC_FIELD(self, kind, ...) REC_M_EXPAND(REC_FIELD_OF_##kind(self, __VA_ARGS__, 0))
-#define REC_F_TENSOR(self, kind, flags, name, ...) {#name, kind, flags, offsetof(self, name), NULL, 0, {__VA_ARGS__}},
-#define REC_F_SCALAR(self, kind, name) {#name, kind, 0, offsetof(self, name), NULL, 0, {0}},
-#define REC_FIELD_OF_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, 0, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_PARAM(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_TENSOR(self, name, ...) REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_TENSOR(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_FLOATS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_INT_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_INTS, 0, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_INT_PARAM(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_INT_TENSOR(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_INT_TENSOR(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_INTS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_BOOL_PARAM(self, name, ...) REC_F_TENSOR(self, REC_FIELD_BOOLS, 0, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_BOOL_PARAM(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_BOOL_TENSOR(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE, name, __VA_ARGS__)
-#define REC_FIELD_OF_OPTION_BOOL_TENSOR(self, name, ...) \
-    REC_F_TENSOR(self, REC_FIELD_BOOLS, REC_FIELD_IS_BARE | REC_FIELD_IS_OPTION, name, __VA_ARGS__)
-#define REC_FIELD_OF_CHILD(self, name, type, ...) \
-    {#name, REC_FIELD_CHILD, 0, offsetof(self, name), &type##_type, 0, {0}},
-#define REC_FIELD_OF_OPTION_CHILD(self, name, type, ...) \
-    {#name, REC_FIELD_CHILD, REC_FIELD_IS_OPTION, offsetof(self, name), &type##_type, 0, {0}},
-#define REC_FIELD_OF_LIST(self, name, type, ...) {#name, REC_FIELD_LIST, 0, offsetof(self, name), &type##_type, 0, {0}},
-#define REC_FIELD_OF_ARRAY(self, name, type, n, ...) \
-    {#name, REC_FIELD_ARRAY, 0, offsetof(self, name), &type##_type, n, {0}},
-#define REC_FIELD_OF_BOOL(self, name, ...) REC_F_SCALAR(self, REC_FIELD_BOOL, name)
-#define REC_FIELD_OF_U8(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U8, name)
-#define REC_FIELD_OF_U16(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U16, name)
-#define REC_FIELD_OF_U32(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U32, name)
-#define REC_FIELD_OF_U64(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U64, name)
-#define REC_FIELD_OF_USIZE(self, name, ...) REC_F_SCALAR(self, REC_FIELD_U64, name)
-#define REC_FIELD_OF_I8(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I8, name)
-#define REC_FIELD_OF_I16(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I16, name)
-#define REC_FIELD_OF_I32(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I32, name)
-#define REC_FIELD_OF_I64(self, name, ...) REC_F_SCALAR(self, REC_FIELD_I64, name)
-#define REC_FIELD_OF_F32(self, name, ...) REC_F_SCALAR(self, REC_FIELD_F32, name)
-#define REC_FIELD_OF_F64(self, name, ...) REC_F_SCALAR(self, REC_FIELD_F64, name)
-#define REC_FIELD_OF_STRING(self, name, ...) REC_F_SCALAR(self, REC_FIELD_STRING, name)
-#define REC_FIELD_OF_VALUE(self, name, ...) REC_F_SCALAR(self, REC_FIELD_VALUE, name)
-#define REC_FIELD_OF_CONSTANT(self, name, ...) {#name, REC_FIELD_CONSTANT, 0, 0, NULL, 0, {0}},
-#define REC_FIELD_OF_VARIANT(self, name, type, ...) \
-    {#name, REC_FIELD_VARIANT, 0, offsetof(self, name), &type##_type, 0, {0}},
-#define REC_FIELD_OF_UNIT_VARIANT(self, name, ...) {#name, REC_FIELD_VARIANT, 0, 0, NULL, 0, {0}},
-
-#if defined(__GNUC__) || defined(__clang__)
-#define REC_MAYBE_UNUSED __attribute__((unused))
-#else
-#define REC_MAYBE_UNUSED
-#endif
-#define REC_DEFINE_TYPE(NAME, KIND, FIELDS)                                                                  \
-    REC_MAYBE_UNUSED static const rec_field NAME##_rec_fields[] = {                                          \
-        FIELDS(REC_FIELD, NAME){NULL, 0, 0, 0, NULL, 0, {0}}};                                               \
-    REC_MAYBE_UNUSED static const rec_type NAME##_type = {sizeof(rec_type),                                  \
-                                                          sizeof(rec_field),                                 \
-                                                          KIND,                                              \
-                                                          0,                                                 \
-                                                          #NAME,                                             \
-                                                          sizeof(NAME),                                      \
-                                                          sizeof(NAME##_rec_fields) / sizeof(rec_field) - 1, \
-                                                          NAME##_rec_fields};
-/** Defines the C struct `NAME` and its `NAME_type`. A struct without members (constants only) is not valid C: add a
- * VALUE. */
-#define REC_DEFINE_STRUCT(NAME, FIELDS) \
-    typedef struct NAME {               \
-        FIELDS(REC_MEMBER, NAME)        \
-    } NAME;                             \
-    REC_DEFINE_TYPE(NAME, REC_TYPE_STRUCT, FIELDS)
-/** Defines the C struct `NAME` of an enum module (index of the variant, one pointer for each) and its `NAME_type`. */
-#define REC_DEFINE_ENUM(NAME, FIELDS) \
-    typedef struct NAME {             \
-        int32_t variant;              \
-        FIELDS(REC_MEMBER, NAME)      \
-    } NAME;                           \
-    REC_DEFINE_TYPE(NAME, REC_TYPE_ENUM, FIELDS)
-
-/* Types can also be given by name: from the model's Rust source, from INI files, and Burn's modules, optimizers and
- * schedulers, which are built in. */
-
-/** A set of type definitions. */
-typedef struct rec_types rec_types;
-/** @return a set with Burn's types, to be freed; NULL with an error. `context` NULL: the default one. */
-REC_API rec_types *rec_types_new(rec_context *context);
-/** Frees a set. Recorders that use it keep what they need. NULL is ignored. */
-REC_API void rec_types_free(rec_types *types);
-/** Adds the `struct`, `enum` and `type` items of a Rust file, or (*.ini) the type sections of an INI file
- * (docs/reference/types.md). A later definition hides an earlier one of the same name. */
-REC_API rec_status rec_types_add_file(rec_types *types, const char *path);
-/** Adds Rust source in memory. @param name the name in messages. */
-REC_API rec_status rec_types_add_rust(rec_types *types, const char *text, const char *name);
-/** Lists the names defined in a set. A name that differs between versions of Burn occurs once for each.
- * @return name `index`, the last added first, borrowed until something is added; NULL after the last. Listing all
- * takes quadratic time; there are some hundreds. */
-REC_API const char *rec_types_name(const rec_types *types, uint64_t index);
-/** Sets the type of a recorder's records, an expression in Rust's grammar with the names of `types`: "Model",
- * "Vec<nn::Linear<B>>", "Adam", "f64". The recorder keeps the set and sees later additions, which must not be made
- * while another thread uses the recorder. A NULL `expression` removes the type. */
-REC_API rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression);
-
-/** Returns the type of a record as Rust source for rec_types_add_rust(), with Burn's modules by their names in the
- * version that wrote it. Facts that a record does not store (whether a list is a Vec or an array, the width of a
- * number in JSON, which Option is absent…) are assumed, and marked by `// assumed: …` at the end of the line. An
- * integer of unknown signedness is followed by the comment `or i64`; with such a type, files without names are neither
- * read nor written (REC_E_TYPE).
- * @param name of the type; NULL: "Model".
- * @return to be freed with rec_free(); NULL with an error. */
-REC_API char *rec_record_describe(const rec_record *record, const rec_types *types, const char *name);
-
-/** Flags of `rec_bind_at`. */
-enum {
-    REC_BIND_STRICT = 0,
-    REC_BIND_ALLOW_MISSING = 1,   /**< values that the record lacks keep the caller's contents */
-    REC_BIND_ALLOW_UNEXPECTED = 2 /**< values that the type does not name are ignored */
-};
-
-/** The memory that a bound struct points to. */
-typedef struct rec_binding rec_binding;
-
-/**
- * Fills a C struct from a record, like Burn's load_record. Finds all mismatches: each is a note of the report
- * (REC_NOTE_MISSING, _UNEXPECTED, _SHAPE, _KIND) and a line of the error message. Nil values (constants) are never
- * unexpected. A value that a typed load assumed (REC_NOTE_ASSUMED) counts as missing.
- * @param target the C struct of `type`; unchanged on failure. Its pointers live until the binding is freed; the record
- * must outlive the binding.
- * @return to be freed; NULL with REC_E_MISMATCH.
- */
-REC_API rec_binding *rec_bind(const rec_record *record, const rec_type *type, void *target);
-/** Fills a C struct from the value at a path, with REC_BIND_… flags. */
-REC_API rec_binding *rec_bind_at(const rec_record *record, const char *path, const rec_type *type, void *target,
-                                 uint32_t flags);
-REC_API void rec_binding_free(rec_binding *binding);
-/** Sets the type of a recorder's records, for formats that cannot be read without one. The type is not copied; it must
- * be static. NULL removes it. Loading or converting a record with tensors by a type without tensors is REC_E_MISMATCH.
- */
-REC_API rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type);
-
 #ifdef __cplusplus
 }
 #endif
-#endif
 
-/* Short names, for programs. After plugin.h, which is without them, an include of this header adds them. */
-#if !defined REC_NO_SHORT_NAMES && !defined LIBRECORD_SHORT_NAMES
-#define LIBRECORD_SHORT_NAMES
-enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };
+#include <librecord/bind.h>
+#include <librecord/bindings.h>
+#include <librecord/io.h>
+#include <librecord/plan.h>
+#include <librecord/registry.h>
+#include <librecord/types.h>
+
 #endif

@@ -9,7 +9,7 @@ include=$srcdir/include
 warnings="-Wall -Wextra -Wconversion -Wshadow -pedantic -Werror"
 
 # Each header alone and twice, with and without the short names.
-for header in librecord.h librecord/plugin.h librecord/plugin_types.h librecord/parallel.h librecord/static.h; do
+for header in librecord.h librecord/bind.h librecord/bindings.h librecord/io.h librecord/parallel.h librecord/plan.h librecord/plugin.h librecord/plugin_types.h librecord/registry.h librecord/static.h librecord/types.h; do
     printf '#include <%s>\n#include <%s>\nextern int lr_nothing;\n' "$header" "$header" \
         >"$scratch/$(basename "$header" .h).c"
 done
@@ -18,7 +18,7 @@ done
 mpi=$(sed -n 's/^MPI_CFLAGS = //p' "${top_builddir:-.}/Makefile" 2>/dev/null)
 # Open MPI's C++ has a DOUBLE of its own.
 [ -z "$mpi" ] || mpi="$mpi -DOMPI_SKIP_MPICXX=1"
-headers="librecord plugin plugin_types parallel static"
+headers="librecord bind bindings io parallel plan plugin plugin_types registry static types"
 if [ -n "$mpi" ]; then
     printf '#include <librecord/mpi.h>\n#include <librecord/mpi.h>\nextern int lr_nothing;\n' >"$scratch/mpi.c"
     headers="$headers mpi"

@@ -30,8 +30,11 @@ present() { # FILE...: each is there
 }
 check "no libtool files are installed" absent '\.la$'
 check "headers are installed" present "$stage$prefix/include/librecord.h" "$stage$prefix/include/librecord.hpp" \
-    "$stage$prefix/include/librecord/plugin.h" \
-    "$stage$prefix/include/librecord/parallel.h" "$stage$prefix/include/librecord/static.h"
+    "$stage$prefix/include/librecord/bind.h" "$stage$prefix/include/librecord/bindings.h" \
+    "$stage$prefix/include/librecord/io.h" "$stage$prefix/include/librecord/parallel.h" \
+    "$stage$prefix/include/librecord/plan.h" "$stage$prefix/include/librecord/plugin.h" \
+    "$stage$prefix/include/librecord/plugin_types.h" "$stage$prefix/include/librecord/registry.h" \
+    "$stage$prefix/include/librecord/static.h" "$stage$prefix/include/librecord/types.h"
 check "what CMake reads is installed" present "$libdir/cmake/librecord/librecordConfig.cmake" \
     "$libdir/cmake/librecord/librecordConfigVersion.cmake"
 check "what completes words is installed" present "$stage$prefix/share/bash-completion/completions/record" \

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Generates librecord/_ffi.py, cffi's description of the library, from librecord.h.
+"""Generates librecord/_ffi.py, cffi's description of the library, from librecord.h and the headers that it includes.
 
     python3 cdef.py LIBRECORD_H _FFI_PY
 
 The header is the only source of declarations. A compiler is not needed: everything but the preprocessor's lines is plain C.
 """
+import os
 import re
 import sys
 
@@ -22,11 +23,17 @@ def declarations(header):
     return re.sub(r"\bREC_API\b", "", text)
 
 
+def read_headers(path):
+    """Returns the text of a header with that of librecord's other headers, which it includes at its end."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    included = re.findall(r"^#include <(librecord/\w+\.h)>", text, flags=re.M)
+    return text + "".join(read_headers(os.path.join(os.path.dirname(path), name)) for name in included)
+
+
 def generate(header_path, target):
-    with open(header_path, encoding="utf-8") as file:
-        header = file.read()
     builder = FFI()
-    builder.cdef(declarations(header))
+    builder.cdef(declarations(read_headers(header_path)))
     builder.set_source("_ffi", None)
     builder.emit_python_code(target)
 

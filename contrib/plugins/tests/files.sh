@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# shellcheck disable=SC2317 # functions that check() calls
 # Reads the files of tests/files, which Flax and the package onnx wrote, and writes those of Flax again.
 set -u
 : "${srcdir:=.}" "${RECORD:=record}"
@@ -28,7 +29,7 @@ check() {
 lists() { # FILE: its tensors are those of FILE.ls
     "$RECORD" ls --all "$files/$1" >"$scratch/found" 2>"$scratch/notes" && diff "$files/$1.ls" "$scratch/found"
 }
-for file in cnn.msgpack state.msgpack kinds.msgpack chunked.msgpack kinds.onnx nodes.onnx; do
+for file in cnn.msgpack state.msgpack kinds.msgpack chunked.msgpack kinds.onnx nodes.onnx external.onnx; do
     check "$file: names, types and shapes" lists "$file"
 done
 
@@ -76,6 +77,26 @@ check "an array with too few bytes" rejected "an array of 2 elements of float32 
 cp "$files/cnn.msgpack" "$scratch/more.msgpack"
 printf 'x' >>"$scratch/more.msgpack"
 check "bytes after the outermost map" rejected "1 more bytes" "$scratch/more.msgpack"
+
+model() { # a model goes through paths and back into levels
+    "$RECORD" convert -y --check "$files/cnn.msgpack" "$scratch/model.safetensors" &&
+        "$RECORD" convert -y --check "$scratch/model.safetensors" "$scratch/model.msgpack" &&
+        cmp "$files/cnn.msgpack" "$scratch/model.msgpack"
+}
+check "cnn.msgpack: the same bytes by way of another format" model
+external() { # TENSOR FIRST: its first row
+    "$RECORD" show "$files/external.onnx" "$1" >"$scratch/found" && grep -F "$2" "$scratch/found"
+}
+check "external.onnx: data in a subdirectory" external one "[0.0, 1.0, 2.0]"
+check "external.onnx: from an offset, further below" external two "[ 8.0,  9.0, 10.0]"
+cp -R "$files/external.onnx" "$files/w" "$scratch"
+chmod -R u+w "$scratch/w"
+head -c 40 "$files/w/one.bin" >"$scratch/w/one.bin"
+check "external data that are truncated" rejected "one.bin: byte 24: expected the data of a tensor" "$scratch/external.onnx"
+rm "$scratch/w/one.bin"
+check "external data that are missing" rejected "one.bin" "$scratch/external.onnx"
+sed 's|w/one\.bin|../ne.bin|g' "$files/external.onnx" >"$scratch/above.onnx"
+check "external data above the directory" rejected "../ne.bin" "$scratch/above.onnx"
 
 echo "1..$count"
 exit "$failed"

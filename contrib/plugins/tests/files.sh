@@ -66,6 +66,13 @@ single() {
 }
 check "kinds.onnx: numbers that are not packed" single
 
+turned() { # gemm_b and turned have a row for each output; of `both` the nodes disagree
+    "$RECORD" convert -y --check "$files/nodes.onnx" "$scratch/nodes.mpk" &&
+        "$RECORD" ls --all "$scratch/nodes.mpk" | awk '/\[3, 2\]/ { print $1 }' >"$scratch/found" &&
+        printf 'gemm_b\nturned\n' | diff - "$scratch/found"
+}
+check "nodes.onnx: weights with a row for each output are transposed" turned
+
 rejected() { # WORDS FILE: it is rejected, with these words
     "$RECORD" verify "$2" >"$scratch/found" 2>&1
     status=$?

@@ -114,7 +114,7 @@ gcc_tree() {
         return 1
     fi
     ended "make dist" 0
-    built "$work/gcc" "$(find "$work/dist" -maxdepth 1 -name 'librecord-*' -type d)" CC=gcc || return 1
+    built "$work/gcc" "$(find "$work/dist" -maxdepth 1 -name 'librecord-*' -type d)" CC=gcc --enable-relocatable || return 1
     echo "$state" >"$work/gcc/built"
 }
 

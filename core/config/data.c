@@ -8,8 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/moved.h"
+#include "common/trust.h"
+
 #ifndef LR_DATA_DIR
 #error "LR_DATA_DIR must be the directory of librecord's data, such as \"/usr/share/librecord\", or \"\": none"
+#endif
+#ifndef LR_OWN_DIR
+#error "LR_OWN_DIR must be the directory of the library's file, or of the program if the library is static"
 #endif
 
 /* A directory with more files holds no data of librecord. */
@@ -100,6 +106,20 @@ static int32_t list_folder(lister *l)
     return l->job->error.status;
 }
 
+/* Lists the directory that was moved with the library, if nobody but root, this user and the owner of the library can
+ * change it. */
+static int32_t list_moved(lister *l)
+{
+    char reason[LR_REASON];
+    lr_moved moved;
+    if (lr_moved_find(LR_OWN_DIR, l->data->folder, &moved) &&
+        !*lr_trust_folder(moved.path, &moved.state, moved.same_owner, reason)) {
+        l->data->folder = join(l, moved.path, "", "");
+        return l->data->folder ? list_folder(l) : l->job->error.status;
+    }
+    return REC_OK;
+}
+
 /* Lists the files of a kind in the library. */
 static int32_t list_builtin(lister *l, const char *kind)
 {
@@ -125,6 +145,9 @@ int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_in
     }
     if (!lr_job_failed(job) && (given || *LR_DATA_DIR)) {
         (void)list_folder(&l);
+    }
+    if (!lr_job_failed(job) && !data->count && !given && *LR_DATA_DIR) {
+        (void)list_moved(&l);
     }
     if (!lr_job_failed(job) && !data->count && !given) {
         (void)list_builtin(&l, kind);

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/moved.h"
 #include "core/config/config.h"
 #include "core/base/base.h"
 #include "core/registry/stack_private.h"
@@ -445,11 +447,11 @@ typedef struct maker {
 /* The most bytes of a message that list directories. */
 enum { FOLDERS_SHOWN = 600 };
 
-static int32_t open_folder(maker *m, const char *path)
+/* @param installed whether it came with the library. */
+static int32_t open_folder(maker *m, const char *path, bool installed)
 {
     lr_table *t = m->t;
     size_t used = strlen(t->folders), more = strlen(path);
-    bool installed = strcmp(path, LR_PLUGIN_DIR) == 0;
     char *folders;
     if (lr_static_build()) {
         lr_listed listed = {.path = path, .refused = "this librecord is a static one, which opens no plugins"};
@@ -473,11 +475,21 @@ static int32_t open_list(maker *m, const char *list)
         size_t length = strcspn(list, ":");
         const char *path = keep(m->job, &m->t->arena, list, length);
         if (path && *path) {
-            (void)open_folder(m, path);
+            (void)open_folder(m, path, strcmp(path, LR_PLUGIN_DIR) == 0);
         }
         list += length + (list[length] == ':');
     }
     return m->job->error.status;
+}
+
+/* The directory of the installed plugins, or where they are after the installation was moved. */
+static int32_t open_installed(maker *m)
+{
+    lr_moved moved;
+    if (!lr_static_build() && access(LR_PLUGIN_DIR, F_OK) != 0 && lr_moved_find(LR_OWN_DIR, LR_PLUGIN_DIR, &moved)) {
+        return open_folder(m, moved.path, moved.same_owner);
+    }
+    return open_folder(m, LR_PLUGIN_DIR, true);
 }
 
 /* The context's switch, narrowed by the environment's. @return REC_PLUGINS_…, -1: the job has failed. */
@@ -523,13 +535,13 @@ static int32_t fill(maker *m, const lr_registry *registry)
     (void)lr_modules_builtin(m->job, on_builtin, m->t);
     if (which == REC_PLUGINS_ALL) {
         for (const lr_folder *f = registry->folders; f && !lr_job_failed(m->job); f = f->next) {
-            (void)open_folder(m, f->path);
+            (void)open_folder(m, f->path, strcmp(f->path, LR_PLUGIN_DIR) == 0);
         }
         (void)open_list(m, secure_getenv("LIBRECORD_PLUGIN_PATH"));
         (void)open_list(m, lr_config_plugin_path(m->job->context->config));
     }
     if (which != REC_PLUGINS_NONE && !lr_job_failed(m->job)) {
-        (void)open_folder(m, LR_PLUGIN_DIR);
+        (void)open_installed(m);
     }
     return m->job->error.status;
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "common/json.h"
+#include "common/moved.h"
 #include "common/sha256.h"
 #include "common/team.h"
 #include "common/text.h"
@@ -176,6 +177,33 @@ static void test_team_does_what_is_posted(void **state)
     }
 }
 
+static void test_moved_directories(void **state)
+{
+    static const struct {
+        const char *at, *from, *to, *path; /**< NULL: there is none */
+    } cases[] = {
+        {"/opt/x/lib", "/usr/local/lib", "/usr/local/lib/librecord/plugins", "/opt/x/lib/librecord/plugins"},
+        {"/opt/x/lib64", "/usr/local/lib", "/usr/local/lib/librecord/plugins", "/opt/x/lib64/librecord/plugins"},
+        {"/opt/x/lib", "/usr/local/lib", "/usr/local/share/librecord", "/opt/x/share/librecord"},
+        {"/opt/lib/aarch64", "/usr/lib/aarch64", "/usr/share/librecord", "/opt/share/librecord"},
+        {"/lib", "/usr/lib", "/usr/share/librecord", "/share/librecord"},
+        {"/opt/x/lib64", "/usr/local/lib", "/usr/local/share/librecord", NULL},
+        {"/opt/xlib", "/usr/local/lib", "/usr/local/share/librecord", NULL},
+        {"/opt/lib", "/usr/lib", "/usr/liberty", "/opt/liberty"},
+        {"lib", "/usr/local/lib", "/usr/local/lib/librecord/plugins", NULL},
+        {"", "/usr/local/lib", "/usr/local/lib/librecord/plugins", NULL},
+        {"/opt/lib", "", "/usr/share", NULL},
+        {"/opt/lib", "/usr/lib", "", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char path[PATH_MAX];
+        bool found = lr_moved_path(cases[i].at, cases[i].from, cases[i].to, path);
+        assert_int_equal(found, cases[i].path != NULL);
+        assert_string_equal(found ? path : "", cases[i].path ? cases[i].path : "");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -186,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_utf8_ends_at_the_first_bad_byte),
         cmocka_unit_test(test_escapes_of_json),
         cmocka_unit_test(test_team_does_what_is_posted),
+        cmocka_unit_test(test_moved_directories),
     };
     return cmocka_run_group_tests_name("common", tests, NULL, NULL);
 }

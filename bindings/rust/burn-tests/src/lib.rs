@@ -13,7 +13,8 @@ pub fn device() -> Device {
     Device::default()
 }
 
-fn tree() -> PathBuf {
+/// The source of librecord.
+pub fn tree() -> PathBuf {
     std::env::var_os("LIBRECORD_TREE").map_or(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.."), PathBuf::from)
 }
 

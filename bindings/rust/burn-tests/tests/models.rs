@@ -43,7 +43,7 @@ fn the_wrong_module_is_an_error_of_burn() {
 /// The README of a crate shows its example, without licence and comment.
 #[test]
 fn readmes_show_their_examples() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = burn_tests::tree().join("bindings/rust");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let readmes = read("librecord/README.md") + &read("burn-record/README.md");
     for example in

@@ -70,6 +70,7 @@ pub const REC_OPTION_INT: i32 = 2;
 pub const REC_OPTION_FLOAT: i32 = 3;
 pub const REC_OPTION_CHOICE: i32 = 4;
 pub const REC_OPTION_TEXT: i32 = 5;
+pub const REC_OPTION_SIZE: i32 = 6;
 pub const REC_PLUGIN_FORMAT: i32 = 0;
 pub const REC_PLUGIN_CODEC: i32 = 1;
 pub const REC_PLUGIN_STACK: i32 = 2;
@@ -227,6 +228,12 @@ pub struct rec_binding {
 }
 
 #[repr(C)]
+pub struct rec_sink {
+    _data: (),
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct rec_note {
     pub size: u32,
@@ -286,6 +293,9 @@ pub struct rec_option {
     pub minimum: i64,
     pub maximum: i64,
     pub choices: *const *const c_char,
+    pub low: f64,
+    pub high: f64,
+    pub old_names: *const *const c_char,
 }
 
 #[repr(C)]
@@ -780,4 +790,5 @@ extern "C" {
     pub fn rec_conversion_loss_text(loss: *const rec_conversion_loss, text: *mut c_char, room: u64) -> rec_status;
     pub fn rec_save_window(recorder: *mut rec_recorder, record: *const rec_record, path: *const c_char, window: *mut rec_window, output: *const rec_output, user: *mut c_void) -> rec_status;
     pub fn rec_save_filled(recorder: *mut rec_recorder, path: *const c_char, filling: *const rec_filling, fill: rec_fill_fn, user: *mut c_void) -> rec_status;
+    pub fn rec_sink_wants(sink: *const rec_sink, size: u64) -> i32;
 }

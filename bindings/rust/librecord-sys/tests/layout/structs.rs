@@ -5,7 +5,7 @@ structs! {
     rec_allocator { size reserved alloc resize release user }
     rec_limits { size depth memory_factor memory_slack inflated_factor inflated_slack elements }
     rec_progress { size reserved operation file done total phase phases step overall_done overall_total }
-    rec_option { size r#type name initial help minimum maximum choices }
+    rec_option { size r#type name initial help minimum maximum choices low high old_names }
     rec_plugin_info { size usable name aliases extension description file refused options adapter kind can_load can_save needs_type has_names reads_folders version license extensions option_count option_list hidden burn_first burn_last schemes format codec }
     rec_scalar { kind bits form v text }
     rec_origin { size mapped layout reserved recorder file stored inflated }

@@ -731,3 +731,9 @@ REC_API const char *rec_recognise(rec_context *context, const char *path);
 #include <librecord/types.h>
 
 #endif
+
+/* Short names, for programs. After plugin.h, which is without them, an include of this header adds them. */
+#if !defined REC_NO_SHORT_NAMES && !defined LIBRECORD_SHORT_NAMES
+#define LIBRECORD_SHORT_NAMES
+enum { DOUBLE = REC_PRECISION_DOUBLE, FULL = REC_PRECISION_FULL, HALF = REC_PRECISION_HALF };
+#endif

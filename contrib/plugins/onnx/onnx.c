@@ -7,7 +7,8 @@
 #include "onnx/tensor.h"
 
 /* Fields of ModelProto. */
-enum { MODEL_IR_VERSION = 1, MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_LAST = 25 };
+enum { MODEL_IR_VERSION = 1, MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_LAST = 25 };
+enum { IR_WITH_OPSETS = 3 }; /* from this version on, a model names the sets of its operators */
 enum { FILES = 8, NAME_SHOWN = 200 };
 
 typedef struct reader {
@@ -19,6 +20,7 @@ typedef struct reader {
     graph graph;
     int scopes; /**< anonymous initializers get names */
     int pytorch;
+    uint64_t version, opsets;
     text path, location;
     struct {
         char *name;
@@ -176,28 +178,53 @@ static void note(const reader *r)
 
 /* ------------------------------------------------------------------------------------------------------- model -- */
 
+/* @param found (out) the graph; its window is NULL before it is found. */
+static rec_status see_field(reader *r, const pb_cursor *c, const pb_field *field, pb_cursor *found)
+{
+    const uint8_t *bytes;
+    uint64_t got;
+    rec_status status = REC_OK;
+    switch (field->number) {
+    case MODEL_IR_VERSION:
+        r->version = field->value;
+        return REC_OK;
+    case MODEL_OPSET:
+        r->opsets++;
+        return REC_OK;
+    case MODEL_PRODUCER:
+        if (field->wire == PB_BYTES && field->size == 7) {
+            status = window_get(&r->window, field->data, 7, &bytes, &got);
+            r->pytorch = status == REC_OK && memcmp(bytes, "pytorch", 7) == 0;
+        }
+        return status;
+    case MODEL_GRAPH:
+        status = pb_expect(c, field, PB_BYTES, "the graph");
+        if (status == REC_OK && found->w) {
+            status = rec_fail(r->job, REC_E_FORMAT, field->at, "a second graph");
+        }
+        *found = pb_inside(c, field);
+        return status;
+    default:
+        return REC_OK;
+    }
+}
+
+/* A message that ends between two fields is a message too: what a model must have shows that it is whole. */
 static rec_status find_graph(reader *r, pb_cursor *found)
 {
     pb_cursor c = {&r->window, 0, r->window.size};
     pb_field field;
-    const uint8_t *bytes;
-    uint64_t got;
     rec_status status = REC_OK;
-    found->w = NULL;
+    *found = (pb_cursor){0};
     while (status == REC_OK && c.at < c.end) {
         status = pb_next(&c, &field);
-        if (status == REC_OK && field.number == MODEL_GRAPH) {
-            status = pb_expect(&c, &field, PB_BYTES, "the graph");
-            if (status == REC_OK && found->w) {
-                status = rec_fail(r->job, REC_E_FORMAT, field.at, "a second graph");
-            }
-            *found = pb_inside(&c, &field);
-        } else if (status == REC_OK && field.number == MODEL_PRODUCER && field.wire == PB_BYTES && field.size == 7) {
-            status = window_get(&r->window, field.data, 7, &bytes, &got);
-            r->pytorch = status == REC_OK && memcmp(bytes, "pytorch", 7) == 0;
-        }
+        status = status == REC_OK ? see_field(r, &c, &field, found) : status;
     }
-    return status == REC_OK && !found->w ? rec_fail(r->job, REC_E_FORMAT, 0, "a model without a graph") : status;
+    if (status == REC_OK && (!found->w || (r->version >= IR_WITH_OPSETS && !r->opsets))) {
+        status = rec_fail_found(r->job, REC_E_FORMAT, c.end, found->w ? "the versions of operators" : "a graph",
+                                "the end of the file");
+    }
+    return status;
 }
 
 static rec_status read_model(reader *r)

@@ -79,8 +79,10 @@ fn declarations_are_those_of_the_headers() {
 }
 
 #[test]
-fn the_library_is_of_this_version() {
-    let linked = unsafe { librecord_sys::rec_version() };
-    let declared = librecord_sys::REC_VERSION_MAJOR * 10000 + librecord_sys::REC_VERSION_MINOR * 100;
-    assert!(linked >= declared, "{linked} is older than {declared}");
+fn crate_headers_and_library_have_one_version() {
+    use librecord_sys::*;
+    let declared = format!("{REC_VERSION_MAJOR}.{REC_VERSION_MINOR}.{REC_VERSION_PATCH}");
+    assert_eq!(env!("CARGO_PKG_VERSION"), declared);
+    let number = REC_VERSION_MAJOR * 10000 + REC_VERSION_MINOR * 100 + REC_VERSION_PATCH;
+    assert_eq!(unsafe { rec_version() }, number);
 }

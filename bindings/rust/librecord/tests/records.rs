@@ -194,7 +194,7 @@ fn a_record_is_saved_to_files_memory_and_writers() {
     assert_eq!(again.tensor("fc.weight").unwrap().id(), record.tensor("fc.weight").unwrap().id());
     // formats that the library patches at the end
     for name in ["Burnpack", "Npz", "Safetensors"] {
-        let recorder = Recorder::new(name, Precision::Keep).unwrap().with("adapter", "none").unwrap();
+        let recorder = Recorder::new(name, Precision::Keep).unwrap().with("as", "file").unwrap();
         let (bytes, _) = recorder.save_bytes(&record).unwrap();
         let mut written = Vec::new();
         recorder.save_writer(&record, &mut written).unwrap();

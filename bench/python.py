@@ -48,7 +48,9 @@ TABLES = {
     "tensors of 16 bytes, saved": [
         ("safetensors save_file", "st_save", MANY, None),
         ("librecord save_file .mpk", "lr_save", MANY + ".mpk", 1.1),
+        ("librecord save_file .mpk, no sync, no check", "lr_fast_save", MANY + ".mpk", None),
         ("librecord save_file .safetensors", "lr_save", MANY + ".safetensors", 1.4),
+        ("librecord save_file .safetensors, no sync, no check", "lr_fast_save", MANY + ".safetensors", None),
     ],
 }
 

@@ -13,7 +13,14 @@
 #include <sys/platform/x86.h>
 #endif
 
+/* A compiler for an older glibc may have the headers of a newer one. */
 #ifdef CPU_FEATURE_ACTIVE
+#if __GLIBC_PREREQ(2, 33)
+#define LR_CPU_BY_LIBRARY
+#endif
+#endif
+
+#ifdef LR_CPU_BY_LIBRARY
 /** As x86_cpu_active(), which shifts a one into the sign for bit 31, AVX512VL. */
 static inline bool lr_cpu_is_active(unsigned index)
 {

@@ -121,8 +121,10 @@ gcc_tree() {
 # ---------------------------------------------------------------------------------------------------------------- quick
 
 phase_source() {
-    one "shellcheck" find scripts .ci/run tests bindings packaging/debian/tests packaging/release -type f \
-        \( -name '*.sh' -o -path "bindings/rust/check" -o -path bindings/rust/pack -o -path bindings/python/test -o -path bindings/python/quickstart -o -path 'scripts/*' ! -name mutate ! -name messages ! -name check-english ! -name '*.limits' -o -path '.ci/*' -o -path 'packaging/release/*' -o -path packaging/debian/tests/command -o -path packaging/debian/tests/program \) \
+    # Scripts are *.sh, and files without an extension whose first line names the shell.
+    # shellcheck disable=SC2016 # the inner shell expands $1
+    one "shellcheck" find scripts .ci/run tests bindings contrib packaging -type f \
+        \( -name '*.sh' -o ! -name '*.*' -exec sh -c 'head -n 1 "$1" | grep -Eq "^#!(/bin/|/usr/bin/env )(ba)?sh"' _ {} \; \) \
         -exec shellcheck -x {} +
     one "all C files are formatted" scripts/format --check
     one "texts avoid the phrases of check-english" scripts/check-english
@@ -296,6 +298,7 @@ rust_crates() {
 python_package() {
     mkdir -p "$work/python"
     result=PASS
+    # shellcheck disable=SC2065 # a script of that name
     RECORD=$work/gcc/tools/record LIBRECORD_PLUGIN_PATH=$work/gcc/plugins/.libs \
         bindings/python/test "$@" >"$work/python/test.log" 2>&1 || result=FAIL
     echo ":test-result: $result" >"$work/python/test.trs"
@@ -304,6 +307,7 @@ python_package() {
 
 phase_interop() {
     gcc_tree || return 0
+    python_package --full
     real_burn "all versions of Burn" interop
     real_burn "models of PyTorch in all versions of Burn" forward
     VERSIONS='0.21.0 0.22.1' real_burn "models of Flax and ONNX in real Burn" forward/contrib

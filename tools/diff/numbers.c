@@ -4,19 +4,11 @@
  * that all processors get the same bits. Infinities and NaN are rare: the loop only detects that they occur. */
 #include <string.h>
 
+#include "common/cpu.h"
 #include "tools/diff/diff_private.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAS_X86
-#if __has_include(<sys/platform/x86.h>)
-#include <sys/platform/x86.h>
-#endif
-/* Asked of the C library, which knows: GCC's own table asks the processor before main(). */
-#ifdef CPU_FEATURE_ACTIVE
-#define CPU_HAS(theirs, gcc) x86_cpu_active(x86_cpu_##theirs)
-#else
-#define CPU_HAS(theirs, gcc) __builtin_cpu_supports(gcc)
-#endif
 #endif
 
 #ifdef __clang__
@@ -221,9 +213,9 @@ void tool_diff_f32(figures *f, const float *a, const float *b, uint64_t first, s
     size_t done = 0;
 
 #ifdef HAS_X86
-    if (CPU_HAS(AVX512F, "avx512f") && CPU_HAS(AVX512DQ, "avx512dq")) {
+    if (LR_CPU_HAS(AVX512F, "avx512f") && LR_CPU_HAS(AVX512DQ, "avx512dq")) {
         done = blocks_f32_avx512(f, a, b, first, count, t);
-    } else if (CPU_HAS(AVX2, "avx2")) {
+    } else if (LR_CPU_HAS(AVX2, "avx2")) {
         done = blocks_f32_avx2(f, a, b, first, count, t);
     }
 #endif
@@ -236,9 +228,9 @@ void tool_diff_f64(figures *f, const double *a, const double *b, uint64_t first,
     size_t done = 0;
 
 #ifdef HAS_X86
-    if (CPU_HAS(AVX512F, "avx512f") && CPU_HAS(AVX512DQ, "avx512dq")) {
+    if (LR_CPU_HAS(AVX512F, "avx512f") && LR_CPU_HAS(AVX512DQ, "avx512dq")) {
         done = blocks_f64_avx512(f, a, b, first, count, t);
-    } else if (CPU_HAS(AVX2, "avx2")) {
+    } else if (LR_CPU_HAS(AVX2, "avx2")) {
         done = blocks_f64_avx2(f, a, b, first, count, t);
     }
 #endif

@@ -24,6 +24,8 @@ def pytest_runtest_logreport(report):
 
 
 def pytest_collectreport(report):
+    if report.skipped:
+        print(f"ok {next(NUMBERS)} - {report.nodeid} # SKIP {report.longrepr[2]}", file=sys.__stdout__)
     if report.failed:
         print(f"not ok {next(NUMBERS)} - {report.nodeid}\n# {report.longrepr}", file=sys.__stdout__)
 

@@ -199,3 +199,26 @@ def test_plain_safetensors_opens_unchanged(tmp_path):
         assert set(record) == set(arrays)
         for name, array in arrays.items():
             assert np.array_equal(record[name], array)
+
+
+def test_quantised_tensors_are_numbers(golden):
+    """Blocks of GGUF, and Burn's; whose elements NumPy has (FP8) are those of the file, without their scales."""
+    with lr.open(golden.parent / "gguf/types.gguf") as record:
+        tensor = record["blocks.Q4_0"]
+        assert tensor.dtype_name == "Q4_0" and tensor.scheme and tensor.numpy().dtype == np.float32
+        assert tensor.numpy().shape == tensor.shape and len(tensor.bytes()) == tensor.nbytes
+        with pytest.raises(lr.UnsupportedError, match="Q4_0"):
+            tensor.dtype
+
+
+def test_fp8_needs_ml_dtypes(monkeypatch, tmp_path):
+    import ml_dtypes
+
+    values = np.array([0, 1, -2, 448], ml_dtypes.float8_e4m3fn)
+    header = b'{"x":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}      '
+    (tmp_path / "m.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + values.tobytes())
+    with lr.open(tmp_path / "m.safetensors") as record:
+        assert record["x"].dtype == values.dtype and np.array_equal(record["x"].numpy().view("u1"), values.view("u1"))
+        monkeypatch.setattr("librecord._dtypes.ml_dtypes", None)
+        with pytest.raises(lr.UnsupportedError, match="ml_dtypes"):
+            record["x"].dtype

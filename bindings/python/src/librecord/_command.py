@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Union
 
 from ._errors import Error
-from ._library import command_path, environment
+from ._library import command_path
 
 
 def _path() -> str:
@@ -22,7 +22,6 @@ def _path() -> str:
 
 def run(arguments: Sequence[str]) -> NoReturn:
     """Replaces the process by the command `record` with these arguments."""
-    os.environ.update(environment())
     os.execv(_path(), ["record", *arguments])
 
 

@@ -38,7 +38,13 @@ STORED: dict[int, np.dtype[Any]] = {
     lib.REC_DTYPE_BOOL8: np.dtype("?"),
 }
 #: Of types that the library copies verbatim, by the file's name.
-FOREIGN = {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2", "F8_E8M0": "float8_e8m0fnu"}
+FOREIGN = {
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+    "F8_E8M0": "float8_e8m0fnu",
+}
 if ml_dtypes is not None:
     STORED[lib.REC_DTYPE_BF16] = np.dtype(ml_dtypes.bfloat16)
 
@@ -68,6 +74,8 @@ def number_of(dtype: Any) -> int:
 
 def foreign(name: str) -> Optional[np.dtype[Any]]:
     """Returns the dtype for a type that only the file knows, or None."""
+    if name == "C64":
+        return np.dtype("<c8")
     kind = getattr(ml_dtypes, FOREIGN.get(name, ""), None) if ml_dtypes is not None else None
     return None if kind is None else np.dtype(kind)
 

@@ -38,29 +38,17 @@ def command_path() -> Optional[str]:
     return _inside(COMMAND_PLACES) or which("record")
 
 
-def environment() -> dict[str, str]:
-    """Returns the variables that make a library inside of the package find its plugins and data."""
-    added = {}
-    for name, directory in (("LIBRECORD_PLUGIN_PATH", "plugins"), ("LIBRECORD_DATA", "data")):
-        path = os.path.join(INSIDE, directory)
-        if name not in os.environ and os.path.isdir(path):
-            added[name] = path
-    return added
-
-
 def _load() -> Any:
     chosen = os.environ.get("LIBRECORD_DIR")
     path = _inside(LIBRARY_PLACES)
     if chosen and not (path and path.startswith(chosen)):
         raise ImportError(f"LIBRECORD_DIR: {chosen}: found no {SONAME} there, in lib/ or in .libs/")
     try:
-        loaded = ffi.dlopen(path or SONAME)
+        return ffi.dlopen(path or SONAME)
     except OSError as error:
         raise ImportError(
             f"librecord: cannot open {path or SONAME}: {error}\nInstall librecord, or set LIBRECORD_DIR."
         ) from error
-    os.environ.update(environment())
-    return loaded
 
 
 lib = _load()

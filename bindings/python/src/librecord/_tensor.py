@@ -161,11 +161,12 @@ class Tensor:
         return self.read()
 
     def _verbatim(self) -> Array:
+        """Returns elements that only the file's type describes; of blocks, such as Q4_0, the numbers."""
         foreign = self._dtype()
         if foreign is not None:
             return self.bytes().view(foreign).reshape(self.shape)
         numbers = lib.rec_tensor_numbers_dtype(self._pointer)
-        if numbers == lib.REC_DTYPE_NONE or self._column("dtype") == lib.REC_DTYPE_OPAQUE:
+        if numbers in (lib.REC_DTYPE_NONE, *VERBATIM):
             raise UnsupportedError(_dtypes.why_not(self.name, self.dtype_name))
         return self.read(_dtypes.name_of(numbers))
 

@@ -98,15 +98,6 @@ static void print_json(rec_context *context, uint64_t count, const rec_plugin_in
     tool_json_end(&j);
 }
 
-static void cell(table *t, const char *string)
-{
-    text safe = {0};
-
-    tool_text_safe(&safe, string, strlen(string));
-    tool_table_cell(t, safe.at);
-    tool_text_free(&safe);
-}
-
 /* The home folder as people write it: ~/.local/lib/librecord/npy.so */
 static void file_cell(table *t, const char *file)
 {
@@ -116,10 +107,10 @@ static void file_cell(table *t, const char *file)
 
     if (length > 1 && strncmp(file, home, length) == 0 && file[length] == '/') {
         shorter = xasprintf("~%s", file + length);
-        cell(t, shorter);
+        tool_table_cell_safe(t, shorter);
         free(shorter);
     } else {
-        cell(t, file);
+        tool_table_cell_safe(t, file);
     }
 }
 
@@ -127,15 +118,15 @@ static void row(table *t, const rec_plugin_info *p, bool why)
 {
     char *string;
 
-    cell(t, p->name);
+    tool_table_cell_safe(t, p->name);
     string = p->extension[0] ? xasprintf("%s.%s", p->kind == REC_PLUGIN_CODEC ? "*" : "", p->extension) : xstrdup("-");
-    cell(t, string);
+    tool_table_cell_safe(t, string);
     free(string);
     if (why) {
         file_cell(t, p->file);
     }
     string = p->usable ? xstrdup(p->description) : xasprintf("refused: %s", p->refused);
-    cell(t, string);
+    tool_table_cell_safe(t, string);
     free(string);
 }
 

@@ -201,15 +201,6 @@ static void print_json(const rec_profile_info *p, const text *rules, int back)
 
 /* ------------------------------------------------------------------------------------------------------ people -- */
 
-static void cell(table *t, const char *string)
-{
-    text safe = {0};
-
-    tool_text_safe(&safe, string, strlen(string));
-    tool_table_cell(t, safe.at);
-    tool_text_free(&safe);
-}
-
 static void list_people(rec_context *context, uint64_t count, bool all)
 {
     table t;
@@ -227,11 +218,11 @@ static void list_people(rec_context *context, uint64_t count, bool all)
     }
     for (uint64_t i = 0; i < count; i++) {
         const rec_profile_info *p = rec_profile_get(context, i);
-        cell(&t, p->name);
-        cell(&t, p->description);
+        tool_table_cell_safe(&t, p->name);
+        tool_table_cell_safe(&t, p->description);
         if (all) {
-            cell(&t, p->source);
-            cell(&t, p->destination);
+            tool_table_cell_safe(&t, p->source);
+            tool_table_cell_safe(&t, p->destination);
         }
     }
     tool_table_print(&t, stdout);

@@ -49,31 +49,7 @@ typedef struct view {
 
 static rec_dtype read_dtype(rec_dtype dtype)
 {
-    switch (dtype) {
-    case REC_DTYPE_F64:
-    case REC_DTYPE_F32:
-    case REC_DTYPE_FLEX32:
-        return REC_DTYPE_F64;
-    case REC_DTYPE_F16:
-    case REC_DTYPE_BF16:
-        return dtype;
-    case REC_DTYPE_I64:
-    case REC_DTYPE_I32:
-    case REC_DTYPE_I16:
-    case REC_DTYPE_I8:
-        return REC_DTYPE_I64;
-    case REC_DTYPE_U64:
-    case REC_DTYPE_U32:
-    case REC_DTYPE_U16:
-    case REC_DTYPE_U8:
-        return REC_DTYPE_U64;
-    case REC_DTYPE_BOOL:
-    case REC_DTYPE_BOOL8:
-    case REC_DTYPE_BOOL32:
-        return REC_DTYPE_BOOL;
-    default:
-        return REC_DTYPE_NONE;
-    }
+    return dtype == REC_DTYPE_F16 || dtype == REC_DTYPE_BF16 ? dtype : tool_exact_dtype(dtype);
 }
 
 /* From the end of the buffer: tensors have millions of them. */

@@ -247,4 +247,7 @@ void lr_fd_free(lr_fd_sink *self);
 /** Fails as the system did, with what to do about a full disk and the like. @param at byte offset or REC_UNKNOWN. */
 int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing);
 
+/** Calls a plugin's `release`, if it has one. */
+void lr_source_release_self(const rec_source_ops *ops, void *self);
+
 #endif

@@ -26,7 +26,7 @@ struct filter {
 /* A hint may lie: at first no more than this many times the input is believed. */
 enum { HINT_BELIEVED = 16 };
 
-static void release_self(const rec_source_ops *ops, void *self)
+void lr_source_release_self(const rec_source_ops *ops, void *self)
 {
     lr_call call;
     if (ops->release) {
@@ -39,7 +39,7 @@ static void release_self(const rec_source_ops *ops, void *self)
 /* Frees what makes the bytes; what has been made stays. */
 static void dismantle(struct filter *filter, const lr_allocator *allocator)
 {
-    release_self(&filter->ops, filter->self);
+    lr_source_release_self(&filter->ops, filter->self);
     filter->ops.release = NULL;
     lr_release(allocator, filter->peek);
     filter->peek = NULL;
@@ -367,7 +367,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
     }
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, parent)) {
-        release_self(&known, self);
+        lr_source_release_self(&known, self);
         return lr_breach_status(job);
     }
     if (!known.read || !known.rewind) {
@@ -404,6 +404,6 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
 done:
     lr_release(job->allocator, filter);
     lr_source_release(source);
-    release_self(&known, self);
+    lr_source_release_self(&known, self);
     return status;
 }

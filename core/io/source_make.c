@@ -84,19 +84,9 @@ static int32_t made_beside(rec_job *job, rec_source *source, const char *name, b
     return status;
 }
 
-static void release_self(const rec_source_ops *ops, void *self)
-{
-    lr_call call;
-    if (ops->release) {
-        lr_call_begin(&call, NULL, LR_CALL_SOURCE, NULL);
-        ops->release(self);
-        lr_call_end(&call);
-    }
-}
-
 static void made_free(struct made *made, const lr_allocator *allocator)
 {
-    release_self(&made->ops, made->self);
+    lr_source_release_self(&made->ops, made->self);
     (void)pthread_mutex_destroy(&made->calls);
     lr_release(allocator, made);
 }
@@ -172,7 +162,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     }
     memcpy(&known, ops, ops->size < sizeof known ? ops->size : sizeof known);
     if (LR_LACKS(job, job) || LR_LACKS(job, out) || LR_LACKS(job, name)) {
-        release_self(&known, self);
+        lr_source_release_self(&known, self);
         return lr_breach_status(job);
     }
     status = job->error.status;
@@ -229,6 +219,6 @@ done:
     }
     lr_source_release(source);
     lr_release(job->allocator, shown);
-    release_self(&known, self);
+    lr_source_release_self(&known, self);
     return status;
 }

@@ -135,32 +135,30 @@ static const char *keep_printed(rec_job *job, lr_arena *arena, const rec_plugin 
 
 #define PRINT(...) used += (size_t)snprintf(target ? target + used : NULL, target ? room - used : 0, __VA_ARGS__)
 
-static size_t print_aliases(const rec_plugin *d, char *target, size_t room)
+static size_t print_words(const char *const *words, const char *before, char *target, size_t room)
 {
     size_t used = 0;
-    for (size_t i = 0; d->aliases && d->aliases[i]; i++) {
-        PRINT("%s%s", i ? ", " : "", d->aliases[i]);
+    for (; words && *words; words++, before = ", ") {
+        PRINT("%s%s", before, *words);
     }
     return used;
+}
+
+static size_t print_aliases(const rec_plugin *d, char *target, size_t room)
+{
+    return print_words(d->aliases, "", target, room);
 }
 
 static size_t print_extensions(const rec_plugin *d, char *target, size_t room)
 {
     size_t used = 0;
     PRINT("%s", d->extension ? d->extension : "");
-    for (size_t i = 0; d->extensions && d->extensions[i]; i++) {
-        PRINT(", %s", d->extensions[i]);
-    }
-    return used;
+    return used + print_words(d->extensions, ", ", target ? target + used : NULL, target ? room - used : 0);
 }
 
 static size_t print_schemes(const rec_plugin *d, char *target, size_t room)
 {
-    size_t used = 0;
-    for (size_t i = 0; d->schemes && d->schemes[i]; i++) {
-        PRINT("%s%s", i ? ", " : "", d->schemes[i]);
-    }
-    return used;
+    return print_words(d->schemes, "", target, room);
 }
 
 static size_t print_options(const rec_plugin *d, char *target, size_t room)

@@ -161,31 +161,14 @@ typedef struct grid {
 
 static rec_dtype read_as(const rec_tensor *tensor, rec_dtype dtype)
 {
+    rec_dtype read = tool_exact_dtype(dtype);
     double first;
 
-    switch (dtype) {
-    case REC_DTYPE_I64:
-    case REC_DTYPE_I32:
-    case REC_DTYPE_I16:
-    case REC_DTYPE_I8:
-        return REC_DTYPE_I64;
-    case REC_DTYPE_U64:
-    case REC_DTYPE_U32:
-    case REC_DTYPE_U16:
-    case REC_DTYPE_U8:
-        return REC_DTYPE_U64;
-    case REC_DTYPE_BOOL:
-    case REC_DTYPE_BOOL8:
-    case REC_DTYPE_BOOL32:
-        return REC_DTYPE_BOOL;
-    case REC_DTYPE_QFLOAT:
-        return REC_DTYPE_NONE;
-    default:
-        /* Block types of GGUF have names and can be read as numbers. */
-        return rec_tensor_read(tensor, REC_DTYPE_F64, 0, rec_tensor_count(tensor) > 0, &first) == REC_OK
-                   ? REC_DTYPE_F64
-                   : REC_DTYPE_NONE;
-    }
+    /* Schemes decode types without a fixed size. */
+    return read == REC_DTYPE_NONE &&
+                   rec_tensor_read(tensor, REC_DTYPE_F64, 0, rec_tensor_count(tensor) > 0, &first) == REC_OK
+               ? REC_DTYPE_F64
+               : read;
 }
 
 static void grid_begin(grid *g, const rec_tensor *tensor, const char *path)

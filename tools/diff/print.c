@@ -106,14 +106,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     char number[NUMBER_ROOM];
     text cell = {0};
 
-    tool_text_name(&cell, key);
-    tool_table_cell(t, *cell.at ? cell.at : "(root)");
-    tool_text_free(&cell);
-    if (repeats > 1) {
-        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
-    }
-    tool_table_cell(t, cell.at ? cell.at : "");
-    tool_text_free(&cell);
+    tool_table_key(t, key, repeats);
     if (!f->differing) {
         tool_table_cell(t, "bytes");
         for (int i = 0; i < 4 + (int)all; i++) {

@@ -52,6 +52,34 @@ static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
     }
 }
 
+rec_dtype tool_exact_dtype(rec_dtype dtype)
+{
+    switch (dtype) {
+    case REC_DTYPE_F64:
+    case REC_DTYPE_F32:
+    case REC_DTYPE_FLEX32:
+    case REC_DTYPE_F16:
+    case REC_DTYPE_BF16:
+        return REC_DTYPE_F64;
+    case REC_DTYPE_I64:
+    case REC_DTYPE_I32:
+    case REC_DTYPE_I16:
+    case REC_DTYPE_I8:
+        return REC_DTYPE_I64;
+    case REC_DTYPE_U64:
+    case REC_DTYPE_U32:
+    case REC_DTYPE_U16:
+    case REC_DTYPE_U8:
+        return REC_DTYPE_U64;
+    case REC_DTYPE_BOOL:
+    case REC_DTYPE_BOOL8:
+    case REC_DTYPE_BOOL32:
+        return REC_DTYPE_BOOL;
+    default:
+        return REC_DTYPE_NONE;
+    }
+}
+
 int tool_summarise(const rec_record *record, summary *s)
 {
     rec_iterator *iterator = rec_iterate(record);

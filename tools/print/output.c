@@ -64,6 +64,21 @@ void tool_table_cell_safe(table *t, const char *string)
     tool_text_free(&safe);
 }
 
+void tool_table_key(table *t, const char *key, uint64_t repeats)
+{
+    char number[NUMBER_ROOM];
+    text cell = {0};
+
+    tool_text_name(&cell, key);
+    tool_table_cell(t, *cell.at ? cell.at : "(root)");
+    tool_text_free(&cell);
+    if (repeats > 1) {
+        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
+    }
+    tool_table_cell(t, cell.at ? cell.at : "");
+    tool_text_free(&cell);
+}
+
 static void spaces(FILE *out, size_t count)
 {
     while (count--) {

@@ -158,6 +158,8 @@ void tool_table_begin(table *t, const char *align);
 void tool_table_cell(table *t, const char *string);
 /* The same of a text that a file has: see tool_text_safe(). */
 void tool_table_cell_safe(table *t, const char *string);
+/* A key, "(root)" for the empty one, and how many there are like it. */
+void tool_table_key(table *t, const char *key, uint64_t repeats);
 /* Prints it without columns whose cells are empty, and frees it. */
 void tool_table_print(table *t, FILE *out);
 /* @return columns that it takes if nothing is shortened. */

@@ -193,21 +193,6 @@ static void count_cell(table *t, uint64_t count)
     tool_table_cell(t, count ? tool_grouped(count, buffer) : "");
 }
 
-static void key_cells(table *t, const char *key, uint64_t repeats)
-{
-    char number[NUMBER_ROOM];
-    text cell = {0};
-
-    tool_text_name(&cell, key);
-    tool_table_cell(t, *cell.at ? cell.at : "(root)");
-    tool_text_free(&cell);
-    if (repeats > 1) {
-        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
-    }
-    tool_table_cell(t, cell.at ? cell.at : "");
-    tool_text_free(&cell);
-}
-
 /* The two tables of the output. */
 typedef struct tables {
     table numbers, odd;
@@ -235,7 +220,7 @@ static void add_rows(tables *t, const char *key, uint64_t repeats, const measure
 {
     text line = {0};
 
-    key_cells(&t->numbers, key, repeats);
+    tool_table_key(&t->numbers, key, repeats);
     number_cell(&t->numbers, m->min);
     number_cell(&t->numbers, m->max);
     number_cell(&t->numbers, m->mean);
@@ -247,7 +232,7 @@ static void add_rows(tables *t, const char *key, uint64_t repeats, const measure
     tool_table_cell(&t->numbers, line.at ? line.at : !numeric ? "no numbers" : m->count == 0 ? "empty" : "none finite");
     tool_text_free(&line);
     if (m->zeros || m->nan || m->inf || m->subnormal || m->half_overflow || m->half_underflow) {
-        key_cells(&t->odd, key, repeats);
+        tool_table_key(&t->odd, key, repeats);
         count_cell(&t->odd, m->zeros);
         count_cell(&t->odd, m->nan);
         count_cell(&t->odd, m->inf);

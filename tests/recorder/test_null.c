@@ -652,6 +652,7 @@ static void test_recorders(void **state)
     STATUS(rec_save_filled, recorder, file, NULL, fill_none, user);
     STATUS(rec_save_filled, recorder, file, &filling, NULL, user);
     ALLOWED(rec_save_filled, recorder, file, &filling, fill_none, NULL);
+    NEUTRAL(0, rec_sink_wants, NULL, 1);
     {
         rec_plan *empty = rec_plan_new(context, NULL);
         STATUS(rec_plan_add_from, NULL, recorder, &input, user);

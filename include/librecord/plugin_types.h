@@ -16,6 +16,8 @@
 extern "C" {
 #endif
 
+/* -------------------------------------------------------------------------------------------------------- types -- */
+
 /** A node of the layout of a typed record: a read-only cursor. */
 typedef struct rec_layout rec_layout;
 

@@ -115,6 +115,9 @@ static rec_status add_initializer(graph *g, const pb_cursor *c, const pb_field *
     range name;
     rec_status status = pb_expect(c, field, PB_BYTES, "an initializer");
     status = status == REC_OK ? tensor_name(pb_inside(c, field), &name.at, &name.size) : status;
+    if (status == REC_OK && !name.size) {
+        return rec_fail(g->job, REC_E_FORMAT, field->at, "an initializer without a name");
+    }
     status = status == REC_OK ? read_text(g, name) : status;
     if (status == REC_OK && graph_find(g, g->read.bytes, g->read.length) != GRAPH_NONE) {
         return rec_fail(g->job, REC_E_FORMAT, field->at, "a second initializer of the same name");
@@ -276,7 +279,7 @@ static rec_status add_other_name(graph *g, const node *n)
     uint32_t input;
     graph_value made = {.flipped = strcmp(n->op, "Transpose") == 0};
     rec_status status = find_input(g, n, 0, &input);
-    if (status != REC_OK || input == GRAPH_NONE || n->permutes) {
+    if (status != REC_OK || input == GRAPH_NONE || n->permutes || !n->output.size) {
         return status;
     }
     made.of = g->values[input].of == GRAPH_NONE ? input : g->values[input].of;

@@ -109,7 +109,7 @@ static const rec_plugin escape = {.abi = REC_PLUGIN_ABI,
                                   .description = "tries to get out",
                                   .traits = REC_TRAIT_TENSORS,
                                   .load = load,
-                                  .adapter = REC_ADAPTER_NONE};
+                                  .adapter = NULL};
 
 REC_PLUGINS(esc, &escape);
 C

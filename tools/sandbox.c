@@ -224,11 +224,8 @@ static int make_rules(int abi, uint64_t *fs)
 
 static bool is_wanted(const command *c, const session *s)
 {
-    const char *variable = getenv("LIBRECORD_SANDBOX");
+    const char *variable = secure_getenv("LIBRECORD_SANDBOX");
 
-    if (getauxval(AT_SECURE)) {
-        return false; /* the library would not take TMPDIR from the environment */
-    }
     return (c->bit & COMMAND_SANDBOXED) && !s->o->no_sandbox && !tool_names_any() &&
            (!variable || strcmp(variable, "no") != 0);
 }
@@ -242,7 +239,9 @@ int tool_sandbox_enter(const command *c, const session *s, const char *const *op
         return EXIT_OK;
     }
     rules = make_rules(abi, &fs);
-    if (rules >= 0 && make_folder()) {
+    if (rules >= 0 && getauxval(AT_SECURE)) {
+        allow(rules, "/tmp", fs & FS_SAVE); /* a set-user-ID process ignores TMPDIR */
+    } else if (rules >= 0 && make_folder()) {
         allow(rules, getenv("TMPDIR"), fs & FS_SAVE);
     }
     if (rules >= 0) {

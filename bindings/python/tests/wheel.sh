@@ -40,7 +40,7 @@ fresh() { # VENV WHAT
 }
 check "a wheel is made" "$here/wheel" "$scratch/wheels"
 wheel=$(echo "$scratch"/wheels/*.whl)
-check "it is for any Python and glibc 2.28" expr "$wheel" : '.*-py3-none-manylinux_2_28_.*\.whl'
+check "it is for any Python and glibc 2.28" expr "$wheel" : '.*-py3-none-.*manylinux_2_28_.*\.whl'
 old_enough() { "$("$python" -c 'import os; print(os.environ.get("LIBRECORD_INTEROP_DIR") or os.path.expanduser("~/.cache/librecord-interop"))')/wheel-tools/bin/auditwheel" show "$wheel" | grep -E 'manylinux_2_(5|12|17|24|26|27|28)_'; }
 check "auditwheel finds no newer symbol" old_enough
 check "it is installed in a fresh environment" fresh "$scratch/wheel-venv" "$wheel"

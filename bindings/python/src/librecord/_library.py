@@ -69,7 +69,6 @@ def _keep(_kind: type, failure: BaseException, _trace: Any) -> int:
     return 1
 
 
-@ffi.callback("int32_t(void *, const rec_progress *)", error=1, onerror=_keep)  # type: ignore[untyped-decorator]
 def _on_progress(_user: Any, progress: Any) -> int:
     if operation.progress is not None:
         operation.progress(text(progress.step), progress.overall_done, progress.overall_total)
@@ -89,11 +88,14 @@ def encoded(value: str) -> bytes:
     return result
 
 
+progress_callback = ffi.callback("int32_t(void *, const rec_progress *)", _on_progress, error=1, onerror=_keep)
+
+
 def _new_context() -> Any:
     made = lib.rec_context_new(ffi.NULL)
     if not made:
         raise MemoryError("librecord: out of memory")
-    lib.rec_context_set_progress(made, _on_progress, ffi.NULL)
+    lib.rec_context_set_progress(made, progress_callback, ffi.NULL)
     return made
 
 

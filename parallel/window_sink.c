@@ -228,16 +228,16 @@ static int32_t window_put(rec_sink *sink, const rec_blob *blob)
     if (status != REC_OK) {
         return status;
     }
-    kept = inside(self, blob->size, &before);
-    self->all->run += blob->size;
-    inner.struct_size = sizeof inner;
-    inner.size = kept;
+    kept = inside(self, blob->length, &before);
+    self->all->run += blob->length;
+    inner.size = sizeof inner;
+    inner.length = kept;
     if (blob->kind == REC_BLOB_STREAM) {
         status = pass(self, blob, before);
         if (status == REC_OK && kept) {
             status = self->all->target ? rec_sink_put(self->all->target, &inner) : pass(self, blob, kept);
         }
-        return status == REC_OK ? pass(self, blob, blob->size - before - kept) : status;
+        return status == REC_OK ? pass(self, blob, blob->length - before - kept) : status;
     }
     if (blob->kind != REC_BLOB_RANGE) {
         inner.data = blob->data ? (const uint8_t *)blob->data + before : NULL;

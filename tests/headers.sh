@@ -14,6 +14,11 @@ for header in librecord.h librecord/bind.h librecord/bindings.h librecord/io.h l
         >"$scratch/$(basename "$header" .h).c"
 done
 
+# A plugin has its own FULL; a program has the short names, whichever header comes first.
+printf '#include <librecord/plugin.h>\nenum mode { FULL = 77 };\nextern int lr_nothing;\n' >"$scratch/own-name.c"
+printf '#include <librecord/plugin.h>\n#include <librecord.h>\nextern int lr_full[FULL + 1];\n' >"$scratch/plugin-first.c"
+printf '#include <librecord.h>\n#include <librecord/plugin.h>\nextern int lr_full[FULL + 1];\n' >"$scratch/plugin-last.c"
+
 # That of librecord-mpi where there is MPI: with the flags that configure found.
 mpi=$(sed -n 's/^MPI_CFLAGS = //p' "${top_builddir:-.}/Makefile" 2>/dev/null)
 # Open MPI's C++ has a DOUBLE of its own.
@@ -38,6 +43,10 @@ compile_all() { # COMPILER LANGUAGE STANDARD
         # shellcheck disable=SC2086
         check "$header.h without short names: $what" "$compiler" $flags $mpi -DREC_NO_SHORT_NAMES -DDOUBLE=double \
             -fsyntax-only "$scratch/$header.c"
+    done
+    for order in own-name plugin-first plugin-last; do
+        # shellcheck disable=SC2086
+        check "$order: $what" "$compiler" $flags -fsyntax-only "$scratch/$order.c"
     done
     # shellcheck disable=SC2086
     check "every macro: $what" "$compiler" $flags -o "$scratch/macros" "$srcdir/tests/header_macros.c"

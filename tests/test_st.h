@@ -147,14 +147,14 @@ static inline void st_blob(st_listener *l, const rec_blob *blob)
 {
     uint8_t bytes[8];
     assert_int_not_equal(blob->kind, REC_BLOB_STREAM);
-    assert_int_equal(rec_blob_read(l->job, blob, 0, bytes, blob->size < sizeof bytes ? blob->size : sizeof bytes),
+    assert_int_equal(rec_blob_read(l->job, blob, 0, bytes, blob->length < sizeof bytes ? blob->length : sizeof bytes),
                      REC_OK);
-    st_say(l, "%" PRIu64 "(", blob->size);
-    for (uint64_t i = 0; i < blob->size && i < 8; i++) {
+    st_say(l, "%" PRIu64 "(", blob->length);
+    for (uint64_t i = 0; i < blob->length && i < 8; i++) {
         st_say(l, "%02x", bytes[i]);
     }
     st_say(l, ") ");
-    l->bytes += blob->size;
+    l->bytes += blob->length;
 }
 
 static inline int32_t st_on_bytes(void *self, uint64_t at, const rec_blob *blob)

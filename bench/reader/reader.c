@@ -33,7 +33,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
     (void)at;
     ((seen *)self)->entries++;
-    ((seen *)self)->sum += event->rank + event->data.size;
+    ((seen *)self)->sum += event->rank + event->data.length;
     return REC_OK;
 }
 

@@ -85,7 +85,7 @@ enum { SMALL_BLOB = 64 };
 static lr_data *skip_blob(lr_builder *b, const rec_blob *blob)
 {
     rec_source *absent = lr_source_absent(b->job);
-    lr_data *data = absent ? lr_data_lent(b->record, absent, NULL, blob->size, blob->offset) : NULL;
+    lr_data *data = absent ? lr_data_lent(b->record, absent, NULL, blob->length, blob->offset) : NULL;
     if (absent && !data) {
         (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
     }
@@ -96,22 +96,22 @@ static lr_data *skip_blob(lr_builder *b, const rec_blob *blob)
 static lr_data *take_blob(lr_builder *b, const rec_blob *blob, uint64_t skipped_from)
 {
     lr_data *data = NULL;
-    if (b->blind || (b->job->skip && blob->size >= skipped_from)) {
+    if (b->blind || (b->job->skip && blob->length >= skipped_from)) {
         return skip_blob(b, blob);
     }
-    if (blob->kind == REC_BLOB_STREAM || (blob->kind == REC_BLOB_TEMPORARY && blob->size > SMALL_BLOB)) {
+    if (blob->kind == REC_BLOB_STREAM || (blob->kind == REC_BLOB_TEMPORARY && blob->length > SMALL_BLOB)) {
         return lr_builder_read(b, blob);
     }
     if (blob->kind == REC_BLOB_TEMPORARY) {
-        data = lr_data_copy(b->record, blob->data, blob->size);
+        data = lr_data_copy(b->record, blob->data, blob->length);
     } else {
         const uint8_t *view = blob->kind == REC_BLOB_VIEW ? blob->data : NULL;
         if (blob->kind == REC_BLOB_RANGE &&
-            lr_source_at_hand(b->job, blob->source, blob->offset, blob->size, &view) != REC_OK) {
+            lr_source_at_hand(b->job, blob->source, blob->offset, blob->length, &view) != REC_OK) {
             return NULL;
         }
-        data = lr_data_lent(b->record, blob->source, view, blob->size, blob->offset);
-        lr_source_stepped_over(blob->source, view, blob->size);
+        data = lr_data_lent(b->record, blob->source, view, blob->length, blob->offset);
+        lr_source_stepped_over(blob->source, view, blob->length);
     }
     if (!data) {
         (void)lr_fail_arena(b->job, &b->record->arena, sizeof *data);
@@ -319,8 +319,8 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
             return b->job->error.status;
         }
         tensor->dtype_value = name;
-    } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.size) {
-        return lr_fail_data(b->job, at, event->dtype, event->shape, event->rank, event->data.size);
+    } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.length) {
+        return lr_fail_data(b->job, at, event->dtype, event->shape, event->rank, event->data.length);
     }
     tensor->turned = (uint8_t)event->transposed;
     tensor->anonymous = !event->id && !(event->flags & REC_EVENT_BARE);

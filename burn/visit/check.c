@@ -149,7 +149,7 @@ typedef struct tiles {
 static int32_t next_tile(lr_check *c, tiles *t, uint8_t *room)
 {
     const rec_blob *blob = t->blob;
-    uint64_t size = blob->size - t->done < TILE ? blob->size - t->done : TILE;
+    uint64_t size = blob->length - t->done < TILE ? blob->length - t->done : TILE;
     int32_t status = REC_OK;
     bool lies = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY;
     t->at = lies ? (const uint8_t *)blob->data + t->done : room;
@@ -188,9 +188,9 @@ static int32_t hash_blob(lr_check *c, const rec_blob *blob, bool found, uint64_t
 /* Returns the written bytes. */
 static rec_blob written_blob(const lr_leaf *written)
 {
-    return (rec_blob){.struct_size = sizeof(rec_blob),
+    return (rec_blob){.size = sizeof(rec_blob),
                       .kind = written->data ? REC_BLOB_VIEW : REC_BLOB_RANGE,
-                      .size = written->count,
+                      .length = written->count,
                       .data = written->data,
                       .source = written->source,
                       .offset = written->offset};
@@ -333,7 +333,7 @@ static int32_t on_leaf(lr_check *c, uint64_t place, uint64_t at, lr_leaf *leaf, 
         return !written || written->seen ? unexpected(c, at, leaf, words, written != NULL)
                                          : hold(c, written, place, at, leaf, words, blob);
     }
-    if (blob && !blob->size) {
+    if (blob && !blob->length) {
         lr_hash none;
         lr_hash_begin(&none);
         leaf->hash = lr_hash_end(&none);
@@ -399,8 +399,8 @@ static rec_blob listen(overheard *o, const rec_blob *blob)
         theirs.read = read_too;
         theirs.user = o;
     } else if (blob->kind == REC_BLOB_TEMPORARY) {
-        lr_hash_add(&o->hash, blob->data, blob->size);
-        o->done = blob->size;
+        lr_hash_add(&o->hash, blob->data, blob->length);
+        o->done = blob->length;
     }
     return theirs;
 }
@@ -408,7 +408,7 @@ static rec_blob listen(overheard *o, const rec_blob *blob)
 /* Stores the hash of a stream that was read to its end. */
 static void heard(lr_check *c, uint64_t place, const overheard *o)
 {
-    lr_leaf *leaf = o->blob->size && o->done == o->blob->size ? lr_check_find(c, place) : NULL;
+    lr_leaf *leaf = o->blob->length && o->done == o->blob->length ? lr_check_find(c, place) : NULL;
     if (leaf) {
         leaf->hash = lr_hash_end(&o->hash);
         leaf->hashed = true;

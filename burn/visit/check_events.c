@@ -209,7 +209,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
 
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
-    lr_leaf bytes = {.kind = LR_LEAF_LIST, .count = blob->size};
+    lr_leaf bytes = {.kind = LR_LEAF_LIST, .count = blob->length};
     return leaf(self, at, &bytes, &(lr_leaf_words){0}, blob);
 }
 
@@ -415,7 +415,7 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
-    lr_leaf tensor = {.kind = LR_LEAF_TENSOR, .dtype = (uint8_t)event->dtype, .count = event->data.size};
+    lr_leaf tensor = {.kind = LR_LEAF_TENSOR, .dtype = (uint8_t)event->dtype, .count = event->data.length};
     lr_leaf_words words = {.tensor = event};
     lr_hash hash;
     lr_hash_begin(&hash);

@@ -151,9 +151,9 @@ int32_t lr_walk_bytes(lr_walk *w, const rec_blob *blob)
     if (!tile) {
         return w->job->error.status;
     }
-    status = lr_walk_list(w, REC_FORM_LIST, blob->size);
-    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
-        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
+    status = lr_walk_list(w, REC_FORM_LIST, blob->length);
+    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
+        uint64_t n = blob->length - done < TILE ? blob->length - done : TILE;
         status = rec_blob_read(w->job, blob, done, tile, n);
         if (status == REC_OK) {
             status = lr_walk_numbers(w, REC_DTYPE_U8, tile, n);

@@ -195,7 +195,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
 {
     const lr_data *data = tensor->data;
     const uint8_t *bytes = lr_data_at_hand(data);
-    *blob = (rec_blob){.struct_size = sizeof *blob, .size = data->size, .offset = data->offset};
+    *blob = (rec_blob){.size = sizeof *blob, .length = data->size, .offset = data->offset};
     w->job->converting = false;
     lr_parallel_step(w->job, (lr_stepping){0});
     if (tensor->packed == dtype && tensor->dtype == dtype) {
@@ -204,9 +204,9 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
         blob->source = data->source;
         if (blob->kind == REC_BLOB_RANGE && lr_source_is_far(data->source)) {
             *stream = (struct stream){.walk = w, .tensor = tensor};
-            *blob = (rec_blob){.struct_size = sizeof *blob,
+            *blob = (rec_blob){.size = sizeof *blob,
                                .kind = REC_BLOB_STREAM,
-                               .size = data->size,
+                               .length = data->size,
                                .offset = REC_UNKNOWN,
                                .read = raw_read,
                                .user = stream};
@@ -217,7 +217,7 @@ static void make_blob(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype, str
     *stream = (struct stream){.walk = w, .tensor = tensor, .dtype = dtype, .width = rec_dtype_bits(dtype) / 8};
     w->job->converting = bytes != NULL;
     blob->kind = REC_BLOB_STREAM;
-    blob->size = tensor->count * stream->width; /* the stored or the loaded size was checked; at most 8 times it */
+    blob->length = tensor->count * stream->width; /* the stored or the loaded size was checked; at most 8 times it */
     blob->offset = REC_UNKNOWN;
     blob->read = stream_read;
     blob->user = stream;
@@ -655,9 +655,9 @@ int32_t lr_walk_value(lr_walk *w, const rec_value *value)
     case REC_KIND_NUMBERS:
         return walk_run(w, value);
     case REC_KIND_BYTES:
-        blob = (rec_blob){.struct_size = sizeof blob,
+        blob = (rec_blob){.size = sizeof blob,
                           .kind = value->v.bytes->data ? REC_BLOB_VIEW : REC_BLOB_RANGE,
-                          .size = value->v.bytes->size,
+                          .length = value->v.bytes->size,
                           .data = value->v.bytes->data,
                           .source = value->v.bytes->source,
                           .offset = value->v.bytes->offset};

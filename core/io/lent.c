@@ -119,7 +119,7 @@ static bool lies_in_view(const rec_blob *blob)
     uint64_t whole = rec_source_size(blob->source);
     const uint8_t *view = lr_source_in_memory(blob->source, 0, 0);
     uintptr_t begin = (uintptr_t)view, at = (uintptr_t)blob->data;
-    return blob->size == 0 || (view && at >= begin && at - begin <= whole && blob->size <= whole - (at - begin));
+    return blob->length == 0 || (view && at >= begin && at - begin <= whole && blob->length <= whole - (at - begin));
 }
 
 int32_t lr_blob_lent(rec_job *job, uint64_t at, const rec_blob *blob, rec_blob *copy)
@@ -133,13 +133,13 @@ int32_t lr_blob_lent(rec_job *job, uint64_t at, const rec_blob *blob, rec_blob *
     }
     if (copy->kind == REC_BLOB_VIEW && !lies_in_view(copy)) {
         return lr_breach(job, at, "gave a blob of %" PRIu64 " bytes that do not lie in the view of its source",
-                         copy->size);
+                         copy->length);
     }
     if (copy->kind == REC_BLOB_RANGE) {
         uint64_t whole = rec_source_size(copy->source);
-        if (whole != REC_UNKNOWN && (copy->offset > whole || copy->size > whole - copy->offset)) {
+        if (whole != REC_UNKNOWN && (copy->offset > whole || copy->length > whole - copy->offset)) {
             return lr_io_fail(job, copy->source->name, REC_E_FORMAT, copy->offset, "The file is truncated or damaged.",
-                              "%" PRIu64 " bytes are expected here, but the file has %" PRIu64, copy->size, whole);
+                              "%" PRIu64 " bytes are expected here, but the file has %" PRIu64, copy->length, whole);
         }
     }
     return REC_OK;

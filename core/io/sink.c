@@ -170,14 +170,14 @@ static int32_t write_pieces(rec_sink *sink, const uint8_t *data, uint64_t size, 
 /* Bytes that are yet to be made, in the sink's own memory. */
 static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
 {
-    uint64_t left = blob->size;
+    uint64_t left = blob->length;
     int32_t status = REC_OK;
     while (left && status == REC_OK) {
         uint8_t *room;
         uint64_t piece;
         status = sink->ops->space(sink, left < LR_IO_PIECE ? left : LR_IO_PIECE, &room, &piece);
         if (status == REC_OK && blob->kind == REC_BLOB_RANGE) {
-            status = rec_source_read_at(sink->job, blob->source, blob->offset + (blob->size - left), room, piece);
+            status = rec_source_read_at(sink->job, blob->source, blob->offset + (blob->length - left), room, piece);
         } else if (status == REC_OK) {
             status = lr_blob_next(sink->job, blob, room, piece);
         }
@@ -231,21 +231,21 @@ int32_t rec_sink_put(rec_sink *sink, const rec_blob *blob)
     }
     status = lr_blob_check(sink->job, blob, &b);
     if (status == REC_OK) {
-        status = check_growth(sink, b.size);
+        status = check_growth(sink, b.length);
     }
     if (status != REC_OK || !sink->ops) {
-        return status != REC_OK ? status : count(sink, b.size);
+        return status != REC_OK ? status : count(sink, b.length);
     }
     if (sink->ops->put) {
         status = sink->ops->put(sink, &b);
-        return status == REC_OK ? count(sink, b.size) : status;
+        return status == REC_OK ? count(sink, b.length) : status;
     }
     if (b.kind == REC_BLOB_STREAM || lr_blob_in_parts(&b)) {
         return write_stream(sink, &b);
     }
     status = lr_blob_view(sink->job, &b, &data);
     if (status == REC_OK) {
-        status = write_pieces(sink, data, b.size, b.kind == REC_BLOB_TEMPORARY ? NULL : b.source);
+        status = write_pieces(sink, data, b.length, b.kind == REC_BLOB_TEMPORARY ? NULL : b.source);
     }
     return status;
 }

@@ -583,17 +583,16 @@ int32_t lr_blob_check(rec_job *job, const rec_blob *blob, rec_blob *copy)
 {
     bool sound;
     *copy = (rec_blob){0};
-    if (!lr_size_check(job, "a blob", blob->struct_size, BLOB_LEAST)) {
+    if (!lr_size_check(job, "a blob", blob->size, BLOB_LEAST)) {
         return job->error.status;
     }
     memcpy(copy, blob,
-           blob->struct_size < sizeof *copy
-               ? blob->struct_size
-               : sizeof *copy); /* members that the other side does not know count as zero */
+           blob->size < sizeof *copy ? blob->size
+                                     : sizeof *copy); /* members that the other side does not know count as zero */
     switch (copy->kind) {
     case REC_BLOB_VIEW:
     case REC_BLOB_TEMPORARY:
-        sound = copy->data || copy->size == 0;
+        sound = copy->data || copy->length == 0;
         break;
     case REC_BLOB_RANGE:
         sound = copy->source != NULL;
@@ -618,7 +617,7 @@ bool lr_blob_in_parts(const rec_blob *blob)
 int32_t lr_blob_view(rec_job *job, const rec_blob *blob, const uint8_t **data)
 {
     if (blob->kind == REC_BLOB_RANGE) {
-        return view_at(job, blob->source, blob->offset, blob->size, data);
+        return view_at(job, blob->source, blob->offset, blob->length, data);
     }
     *data = blob->kind == REC_BLOB_STREAM ? NULL : blob->data;
     return REC_OK;
@@ -646,11 +645,11 @@ int32_t rec_blob_read(rec_job *job, const rec_blob *blob, uint64_t offset, void 
     if (status != REC_OK) {
         return status;
     }
-    if (offset > b.size || size > b.size - offset) {
+    if (offset > b.length || size > b.length - offset) {
         char need[32], have[32], from[32];
         return lr_breach(job, REC_UNKNOWN, "requested %s bytes from byte %s on, of a blob of %s bytes",
                          lr_group_digits(size, need, sizeof need), lr_group_digits(offset, from, sizeof from),
-                         lr_group_digits(b.size, have, sizeof have));
+                         lr_group_digits(b.length, have, sizeof have));
     }
     if (size == 0) {
         return REC_OK;

@@ -156,12 +156,12 @@ int32_t rec_blob_slice(rec_job *job, const rec_blob *blob, uint64_t offset, uint
     if (lr_blob_check(job, blob, &whole) != REC_OK) {
         return job->error.status;
     }
-    if (offset > whole.size || size > whole.size - offset) {
+    if (offset > whole.length || size > whole.length - offset) {
         return lr_breach(job, REC_UNKNOWN, "requested a slice of %llu bytes from byte %llu on, of a blob of %llu bytes",
-                         (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole.size);
+                         (unsigned long long)size, (unsigned long long)offset, (unsigned long long)whole.length);
     }
     *slice = whole;
-    slice->size = size;
+    slice->length = size;
     if (whole.kind == REC_BLOB_VIEW || whole.kind == REC_BLOB_TEMPORARY) {
         slice->data = whole.data ? (const uint8_t *)whole.data + offset : NULL;
     }

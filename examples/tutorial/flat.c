@@ -90,12 +90,12 @@ static int32_t read_tensor(rec_job *job, rec_source *source, uint64_t size, uint
         return status;
     }
     /* Not read: the record takes a count of the source, and its bytes when somebody asks for them. */
-    event.data = (rec_blob){.struct_size = sizeof(rec_blob),
+    event.data = (rec_blob){.size = sizeof(rec_blob),
                             .kind = REC_BLOB_RANGE,
-                            .size = count * (rec_dtype_bits(event.dtype) / 8),
+                            .length = count * (rec_dtype_bits(event.dtype) / 8),
                             .source = source,
                             .offset = *at};
-    *at += event.data.size;
+    *at += event.data.length;
     key.v.length = length;
     status = visitor->key(self, begin, &key);
     return status == REC_OK ? visitor->tensor(self, begin, &event) : status;

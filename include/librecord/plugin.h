@@ -266,12 +266,12 @@ enum {
 /** The data of a tensor or byte string. The receiver may use, skip or (VIEW, RANGE) keep it, and then retains `source`.
  * Writers pass blobs to rec_sink_put() or read them with rec_blob_read(). The layout is frozen. */
 typedef struct rec_blob {
-    uint32_t struct_size; /**< sizeof(rec_blob) */
-    int32_t kind;         /**< REC_BLOB_… */
-    uint64_t size;        /**< bytes */
-    const void *data;     /**< VIEW, TEMPORARY */
-    rec_source *source;   /**< VIEW, RANGE: the source of the data */
-    uint64_t offset;      /**< RANGE; VIEW: offset in the source for messages and listings, or REC_UNKNOWN */
+    uint32_t size;      /**< sizeof(rec_blob) */
+    int32_t kind;       /**< REC_BLOB_… */
+    uint64_t length;    /**< bytes */
+    const void *data;   /**< VIEW, TEMPORARY */
+    rec_source *source; /**< VIEW, RANGE: the source of the data */
+    uint64_t offset;    /**< RANGE; VIEW: offset in the source for messages and listings, or REC_UNKNOWN */
     /** STREAM: writes the next `size` bytes to `target`; fails rather than returning fewer. */
     rec_status (*read)(void *user, void *target, uint64_t size);
     void *user;

@@ -197,13 +197,13 @@ static inline int32_t hear_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     listener *l = self;
     assert_int_equal(blob->kind, REC_BLOB_VIEW);
-    assert_int_equal(blob->struct_size, sizeof *blob);
+    assert_int_equal(blob->size, sizeof *blob);
     before(l, at, false);
     if (l->offsets) {
         say(l, "@%llu ", (unsigned long long)blob->offset);
     }
     say(l, "\"");
-    for (uint64_t i = 0; i < blob->size; i++) {
+    for (uint64_t i = 0; i < blob->length; i++) {
         say(l, "%s%02x", i ? "-" : "", ((const uint8_t *)blob->data)[i]);
     }
     say(l, "\"");

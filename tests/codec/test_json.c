@@ -496,7 +496,7 @@ static void write_all_kinds(scribe *s)
     static const int16_t shorts[] = {-1, 300};
     static const uint8_t bools[] = {1, 0};
     static const uint8_t bytes[] = {0, 10, 255};
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = 3, .data = bytes};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = 3, .data = bytes};
     rec_scalar name = text_of("Dense"), unit = text_of("Relu");
     CALL(map_begin, REC_FORM_STRUCT, 12);
     KEY("text");
@@ -523,7 +523,7 @@ static void write_all_kinds(scribe *s)
     KEY("bytes");
     CALL(bytes, &blob);
     KEY("none");
-    blob.size = 0;
+    blob.length = 0;
     CALL(bytes, &blob);
     KEY("empty");
     CALL(map_begin, REC_FORM_MAP, 0);
@@ -580,7 +580,7 @@ static void bytes_are_written_alike_at_every_depth(void **state)
     for (int pretty = 0; pretty < 2; pretty++) {
         for (uint32_t depth = 0; depth < 100; depth = depth * 2 + 1) {
             uint32_t count = depth % 7 == 3 ? COUNT : 700;
-            rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = count, .data = bytes};
+            rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = count, .data = bytes};
             scribe *s = begin_writing(*state, pretty);
             for (uint32_t i = 0; i < depth; i++) {
                 CALL(list_begin, REC_FORM_LIST, 1);

@@ -837,7 +837,7 @@ static void headers_of_containers_and_bytes_are_minimal(void **state)
         expect_hex(&w, cases[i].map);
         if (cases[i].bytes) {
             rec_blob blob = {
-                .struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = cases[i].count, .data = payload};
+                .size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = cases[i].count, .data = payload};
             size_t length = from_hex(cases[i].bytes, header, sizeof header);
             write_begin(&w, *state);
             assert_int_equal(lr_msgpack_visitor.bytes(&w.writer, REC_UNKNOWN, &blob), REC_OK);
@@ -852,7 +852,7 @@ static void headers_of_containers_and_bytes_are_minimal(void **state)
 
 static void what_messagepack_cannot_hold_is_refused(void **state)
 {
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = UINT64_C(1) << 32, .data = ""};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = UINT64_C(1) << 32, .data = ""};
     rec_scalar text = {.kind = REC_KIND_STRING, .v.length = UINT64_C(1) << 32, .text = ""};
     size_t size;
     writing w;

@@ -311,8 +311,8 @@ static void what_is_written_is_read(void **state)
     for (uint32_t alignment = 0; alignment <= 64; alignment += 64) {
         rec_sink *memory = lr_sink_memory(&w->job);
         lr_zip_writer writer;
-        rec_blob parts[2] = {{.struct_size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .size = 3, .data = "abc"},
-                             {.struct_size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .size = 4, .data = "defg"}};
+        rec_blob parts[2] = {{.size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .length = 3, .data = "abc"},
+                             {.size = sizeof *parts, .kind = REC_BLOB_TEMPORARY, .length = 4, .data = "defg"}};
         void *data = NULL;
         uint64_t size = 0;
         rec_source *source;
@@ -473,7 +473,7 @@ static bool go_round(world *w, const uint8_t *data)
 {
     rec_sink *memory = lr_sink_memory(&w->job);
     rec_source *from = memory ? lr_source_memory(&w->job, data, 1000, "from") : NULL, *source = NULL;
-    rec_blob range = {.struct_size = sizeof range, .kind = REC_BLOB_RANGE, .size = 1000, .source = from};
+    rec_blob range = {.size = sizeof range, .kind = REC_BLOB_RANGE, .length = 1000, .source = from};
     lr_zip_writer writer = {.job = &w->job};
     lr_zip zip = {.job = &w->job};
     void *bytes = NULL;

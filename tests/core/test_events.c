@@ -152,8 +152,8 @@ static void every_event_makes_its_value(void **state)
         .rank = 1,
         .shape = shape,
         .id = "x",
-        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 8, .data = floats}};
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = 3, .data = "abc"};
+        .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = 8, .data = floats}};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = 3, .data = "abc"};
     rec_scalar version = text("version"), words = text("0.18.0");
     load *l = begin(true);
     rec_record *record;
@@ -451,7 +451,7 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
         .dtype = REC_DTYPE_U8,
         .rank = 1,
         .shape = shape,
-        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 2, .data = "ab"}};
+        .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = 2, .data = "ab"}};
     load *l = begin(false);
     (void)state;
     EVENT(metadata, 1, &name, &name);
@@ -475,10 +475,9 @@ static void metadata_and_tensors_belong_to_formats_that_speak_them(void **state)
 static void metadata_values_are_values_before_the_record(void **state)
 {
     rec_scalar name = text("author"), version = text("version"), one = {.kind = REC_KIND_UINT, .v = {.u = 1}};
-    rec_tensor_event event = {
-        .size = sizeof event,
-        .dtype = REC_DTYPE_U8,
-        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 1, .data = "a"}};
+    rec_tensor_event event = {.size = sizeof event,
+                              .dtype = REC_DTYPE_U8,
+                              .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = 1, .data = "a"}};
     load *l = begin(false);
     (void)state;
     EVENT(metadata_value, 1, &name);
@@ -537,14 +536,14 @@ static void a_tensor_is_sound(void **state)
         .dtype = REC_DTYPE_I16,
         .rank = 1,
         .shape = shape,
-        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 4, .data = "abcd"}};
+        .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = 4, .data = "abcd"}};
     rec_tensor_event event = good;
     load *l = begin(true);
     (void)state;
     for (size_t i = 0; i < 40; i++) {
         ones[i] = 1;
     }
-    event.data.size = 3;
+    event.data.length = 3;
     EVENT(tensor, 1, &event);
     refused(l, REC_E_FORMAT, "it: byte 1: expected 4 bytes of data for i16 [2], found 3");
     event = good;

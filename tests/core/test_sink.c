@@ -32,7 +32,7 @@ static int32_t stream_read(void *user, void *target, uint64_t size)
 
 static rec_blob blob_of(int32_t kind, const void *data, uint64_t size)
 {
-    return (rec_blob){.struct_size = sizeof(rec_blob), .kind = kind, .size = size, .data = data, .offset = REC_UNKNOWN};
+    return (rec_blob){.size = sizeof(rec_blob), .kind = kind, .length = size, .data = data, .offset = REC_UNKNOWN};
 }
 
 /* Writes `size` bytes of the pattern in every way there is, in pieces that grow and shrink. */
@@ -106,7 +106,7 @@ static void a_layout_counts_and_reads_nothing(void **state)
     assert_int_equal(rec_sink_put(sink, &made), REC_OK);
     assert_int_equal(rec_sink_tell(sink), 3 + (UINT64_C(3) << 40));
     assert_int_equal(stream.calls, 0);
-    view.size = UINT64_MAX;
+    view.length = UINT64_MAX;
     assert_int_equal(rec_sink_put(sink, &view), REC_E_RANGE);
     assert_int_equal(rec_sink_close(sink), REC_E_RANGE);
     assert_failed(w, REC_E_RANGE, "a file cannot have 2^64 bytes");

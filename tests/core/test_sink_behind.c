@@ -91,10 +91,10 @@ static int32_t write_made(world *w, rec_sink *sink, size_t size, struct maker *m
     int32_t status = REC_OK;
     for (size_t i = 0; maker->at < size && status == REC_OK; i++) {
         size_t piece = pieces[i % (sizeof pieces / sizeof *pieces)];
-        rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_STREAM, .read = make_bytes, .user = maker};
+        rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_STREAM, .read = make_bytes, .user = maker};
         uint8_t *data;
         piece = piece < size - maker->at ? piece : size - maker->at;
-        blob.size = piece;
+        blob.length = piece;
         if (piece > 100 * 1024) {
             status = rec_sink_put(sink, &blob);
             continue;
@@ -433,7 +433,7 @@ static void each_allocation_may_fail(void **state)
         sink = lr_sink_fd(&w->job, fd);
         if (sink) {
             rec_blob blob = {
-                .struct_size = sizeof blob, .kind = REC_BLOB_STREAM, .size = LONG, .read = make_bytes, .user = &maker};
+                .size = sizeof blob, .kind = REC_BLOB_STREAM, .length = LONG, .read = make_bytes, .user = &maker};
             (void)rec_sink_put(sink, &blob);
             (void)lr_sink_commit(sink);
         }

@@ -699,14 +699,10 @@ static void blobs_of_every_kind_are_read(void **state)
     rec_source *source = lr_source_memory(&w->job, data, 1000, "m");
     struct stream stream = {.data = data + 100};
     const rec_blob blobs[] = {
-        {.struct_size = sizeof(rec_blob),
-         .kind = REC_BLOB_VIEW,
-         .size = 800,
-         .data = data + 100,
-         .offset = REC_UNKNOWN},
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = 800, .data = data + 100},
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 800, .source = source, .offset = 100},
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 800, .read = stream_read, .user = &stream},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_VIEW, .length = 800, .data = data + 100, .offset = REC_UNKNOWN},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = 800, .data = data + 100},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = 800, .source = source, .offset = 100},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .length = 800, .read = stream_read, .user = &stream},
     };
     for (size_t i = 0; i < sizeof blobs / sizeof *blobs; i++) {
         uint8_t room[800];
@@ -736,16 +732,15 @@ static void broken_blobs_are_refused(void **state)
     world *w = *state;
     rec_source *source = lr_source_memory(&w->job, "abc", 3, "m");
     const rec_blob blobs[] = {
-        {.struct_size = sizeof(rec_blob), .kind = 0, .size = 1, .data = "a"},
-        {.struct_size = sizeof(rec_blob), .kind = 5, .size = 1, .data = "a"},
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_VIEW, .size = 1},
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 1},
-        {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 1},
+        {.size = sizeof(rec_blob), .kind = 0, .length = 1, .data = "a"},
+        {.size = sizeof(rec_blob), .kind = 5, .length = 1, .data = "a"},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_VIEW, .length = 1},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = 1},
+        {.size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .length = 1},
     };
-    const rec_blob sizeless = {.kind = REC_BLOB_VIEW, .size = 1, .data = "a"};
-    rec_blob beyond = {
-        .struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = 2, .source = source, .offset = 2};
-    rec_blob mute = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = 1, .read = stream_fails};
+    const rec_blob sizeless = {.kind = REC_BLOB_VIEW, .length = 1, .data = "a"};
+    rec_blob beyond = {.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = 2, .source = source, .offset = 2};
+    rec_blob mute = {.size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .length = 1, .read = stream_fails};
     char room[4];
     for (size_t i = 0; i < sizeof blobs / sizeof *blobs; i++) {
         assert_int_equal(rec_blob_read(&w->job, &blobs[i], 0, room, 1), REC_E_PLUGIN);

@@ -260,10 +260,10 @@ static void what_the_system_cannot_read_is_not_saved(void **state)
         source = map_file(w, "a.bin", 'a');
         write_file("out.bin", "old", 3);
         sink = lr_sink_file(&w->job, "out.bin", true);
-        assert_int_equal(rec_sink_put(sink, &(rec_blob){.struct_size = sizeof(rec_blob),
+        assert_int_equal(rec_sink_put(sink, &(rec_blob){.size = sizeof(rec_blob),
                                                         .kind = REC_BLOB_RANGE,
                                                         .source = source,
-                                                        .size = PAGES * page}),
+                                                        .length = PAGES * page}),
                          REC_OK);
         assert_int_equal(truncate("a.bin", (off_t)(2 * page)), 0);
         assert_int_equal(lr_sink_commit(sink), REC_E_IO);

@@ -23,7 +23,7 @@ rec_tensor_event tensor_of(void)
         .dtype = REC_DTYPE_F32,
         .rank = 2,
         .shape = shape,
-        .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = sizeof four, .data = four}};
+        .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = sizeof four, .data = four}};
 }
 
 int32_t begin(const reading *x)

@@ -267,7 +267,7 @@ static int32_t give_blob(const reading *x, rec_blob blob)
     return status == REC_OK ? finish(x) : status;
 }
 
-#define BLOB(...) give_blob(x, (rec_blob){.struct_size = sizeof(rec_blob), __VA_ARGS__})
+#define BLOB(...) give_blob(x, (rec_blob){.size = sizeof(rec_blob), __VA_ARGS__})
 
 int32_t breach_blobs(const reading *x)
 {
@@ -283,71 +283,70 @@ int32_t breach_blobs(const reading *x)
         return status == REC_OK ? x->on->bytes(x->self, 7, nowhere) : status;
     }
     if (IS("blob of size 0")) {
-        return give_blob(x, (rec_blob){.kind = REC_BLOB_TEMPORARY, .size = 1, .data = bytes});
+        return give_blob(x, (rec_blob){.kind = REC_BLOB_TEMPORARY, .length = 1, .data = bytes});
     }
     if (IS("blob of size 8")) {
-        return give_blob(x, (rec_blob){.struct_size = 8, .kind = REC_BLOB_TEMPORARY, .size = 1, .data = bytes});
+        return give_blob(x, (rec_blob){.size = 8, .kind = REC_BLOB_TEMPORARY, .length = 1, .data = bytes});
     }
     if (IS("blob of size 4294967295")) {
-        return give_blob(x,
-                         (rec_blob){.struct_size = UINT32_MAX, .kind = REC_BLOB_TEMPORARY, .size = 1, .data = bytes});
+        return give_blob(x, (rec_blob){.size = UINT32_MAX, .kind = REC_BLOB_TEMPORARY, .length = 1, .data = bytes});
     }
     if (IS("blob of kind 0")) {
-        return BLOB(.size = 1, .data = bytes);
+        return BLOB(.length = 1, .data = bytes);
     }
     if (IS("blob of kind 77")) {
-        return BLOB(.kind = 77, .size = 1, .data = bytes);
+        return BLOB(.kind = 77, .length = 1, .data = bytes);
     }
     if (IS("blob of kind -1")) {
-        return BLOB(.kind = -1, .size = 1, .data = bytes);
+        return BLOB(.kind = -1, .length = 1, .data = bytes);
     }
     if (IS("view without source")) {
-        return BLOB(.kind = REC_BLOB_VIEW, .size = 4, .data = bytes);
+        return BLOB(.kind = REC_BLOB_VIEW, .length = 4, .data = bytes);
     }
     if (IS("view without data")) {
-        return BLOB(.kind = REC_BLOB_VIEW, .size = 4, .source = x->source);
+        return BLOB(.kind = REC_BLOB_VIEW, .length = 4, .source = x->source);
     }
     if (IS("view somewhere else")) {
-        return BLOB(.kind = REC_BLOB_VIEW, .size = 4, .data = bytes, .source = x->source);
+        return BLOB(.kind = REC_BLOB_VIEW, .length = 4, .data = bytes, .source = x->source);
     }
     if (IS("view past the end")) {
-        return BLOB(.kind = REC_BLOB_VIEW, .size = size, .data = (const uint8_t *)view + 1, .source = x->source);
+        return BLOB(.kind = REC_BLOB_VIEW, .length = size, .data = (const uint8_t *)view + 1, .source = x->source);
     }
     if (IS("view without end")) {
-        return BLOB(.kind = REC_BLOB_VIEW, .size = UINT64_MAX, .data = view, .source = x->source);
+        return BLOB(.kind = REC_BLOB_VIEW, .length = UINT64_MAX, .data = view, .source = x->source);
     }
     if (IS("view before the beginning")) {
-        return BLOB(.kind = REC_BLOB_VIEW, .size = 4, .data = (const uint8_t *)view - 2, .source = x->source);
+        return BLOB(.kind = REC_BLOB_VIEW, .length = 4, .data = (const uint8_t *)view - 2, .source = x->source);
     }
     if (IS("range without source")) {
-        return BLOB(.kind = REC_BLOB_RANGE, .size = 4);
+        return BLOB(.kind = REC_BLOB_RANGE, .length = 4);
     }
     if (IS("range past the end")) {
-        return BLOB(.kind = REC_BLOB_RANGE, .size = size, .offset = 1, .source = x->source);
+        return BLOB(.kind = REC_BLOB_RANGE, .length = size, .offset = 1, .source = x->source);
     }
     if (IS("range without end")) {
-        return BLOB(.kind = REC_BLOB_RANGE, .size = 8, .offset = UINT64_MAX - 4, .source = x->source);
+        return BLOB(.kind = REC_BLOB_RANGE, .length = 8, .offset = UINT64_MAX - 4, .source = x->source);
     }
     if (IS("temporary without data")) {
-        return BLOB(.kind = REC_BLOB_TEMPORARY, .size = 4);
+        return BLOB(.kind = REC_BLOB_TEMPORARY, .length = 4);
     }
     if (IS("temporary without end")) {
-        return BLOB(.kind = REC_BLOB_TEMPORARY, .size = UINT64_C(1) << 60, .data = bytes);
+        return BLOB(.kind = REC_BLOB_TEMPORARY, .length = UINT64_C(1) << 60, .data = bytes);
     }
     if (IS("stream without read")) {
-        return BLOB(.kind = REC_BLOB_STREAM, .size = 4);
+        return BLOB(.kind = REC_BLOB_STREAM, .length = 4);
     }
     if (IS("stream without end")) {
-        return BLOB(.kind = REC_BLOB_STREAM, .size = UINT64_C(1) << 60, .read = mute);
+        return BLOB(.kind = REC_BLOB_STREAM, .length = UINT64_C(1) << 60, .read = mute);
     }
     if (IS("stream that fails without a word")) {
-        return BLOB(.kind = REC_BLOB_STREAM, .size = 100, .read = mute);
+        return BLOB(.kind = REC_BLOB_STREAM, .length = 100, .read = mute);
     }
     if (IS("stream that fails oddly")) {
-        return BLOB(.kind = REC_BLOB_STREAM, .size = 100, .read = odd);
+        return BLOB(.kind = REC_BLOB_STREAM, .length = 100, .read = odd);
     }
     if (IS("stream that tells events")) {
-        return BLOB(.kind = REC_BLOB_STREAM, .size = 100, .read = talk, .user = (void *)(uintptr_t)x);
+        return BLOB(.kind = REC_BLOB_STREAM, .length = 100, .read = talk, .user = (void *)(uintptr_t)x);
     }
     return NOT_HERE;
 }
@@ -385,6 +384,8 @@ int32_t breach_tensors(const reading *x)
         t.dtype = 77;
     } else if (IS("tensor of type -1")) {
         t.dtype = -1;
+    } else if (IS("tensor transposed three times")) {
+        t.transposed = 3;
     } else if (IS("tensor without shape")) {
         t.shape = NULL;
     } else if (IS("tensor of rank 33")) {
@@ -395,7 +396,7 @@ int32_t breach_tensors(const reading *x)
     } else if (IS("tensor beyond counting")) {
         t.shape = many;
     } else if (IS("tensor with less data")) {
-        t.data.size = 12;
+        t.data.length = 12;
     } else if (IS("tensor with more data")) {
         t.shape = &many[1];
         t.rank = 0;
@@ -421,7 +422,7 @@ int32_t breach_tensors(const reading *x)
     } else if (IS("id that is not UTF-8")) {
         t.id = not_utf8;
     } else if (IS("tensor whose blob has size 0")) {
-        t.data.struct_size = 0;
+        t.data.size = 0;
     } else if (IS("tensor whose blob is of kind 77")) {
         t.data.kind = 77;
     } else if (IS("tensor whose data are NULL")) {

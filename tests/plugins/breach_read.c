@@ -227,6 +227,35 @@ int32_t breach_job(const reading *x)
         status = begin(x);
         return status == REC_OK ? rec_job_set_adapter(x->job, "burn") : status;
     }
+    if (IS("adapter of nothing")) {
+        return then(x, rec_job_set_adapter(x->job, nowhere));
+    }
+    if (IS("name into no path")) {
+        return then(x, rec_path_push(x->job, nowhere, "a", 1));
+    }
+    if (IS("pieces of nothing")) {
+        rec_source *out;
+        return then(x, rec_source_pieces(x->job, "x", nowhere, 1, &out));
+    }
+    if (IS("pieces of no size")) {
+        const rec_source_piece piece = {.source = x->source};
+        rec_source *out;
+        return then(x, rec_source_pieces(x->job, "x", &piece, 1, &out));
+    }
+    if (IS("measure into nothing")) {
+        return then(x, rec_source_measure(x->job, x->source, nowhere));
+    }
+    if (IS("slice beyond a blob")) {
+        const rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = 1, .data = "x"};
+        rec_blob slice;
+        return then(x, rec_blob_slice(x->job, &blob, 1, 1, &slice));
+    }
+    if (IS("levels in a load")) {
+        return then(x, rec_job_walk_levels(x->job, &breach_writer, nowhere));
+    }
+    if (IS("user of no job")) {
+        return rec_job_user(nowhere) ? 77 : plain(x);
+    }
     if (IS("escaping nothing")) {
         char path[8];
         return rec_path_escape(nowhere, 8, path, sizeof path) ? 77 : plain(x);

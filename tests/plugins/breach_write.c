@@ -12,7 +12,7 @@ static int32_t on_blob(writing *x, const rec_blob *blob)
     if (status == NOT_HERE) {
         status = rec_sink_put(x->sink, blob);
     }
-    x->bytes += blob->size;
+    x->bytes += blob->length;
     return status;
 }
 
@@ -122,11 +122,11 @@ int32_t breach_walk(writing *x, const rec_blob *blob)
         return rec_sink_put(nowhere, blob);
     }
     if (IS("put of size 0")) {
-        wrong.struct_size = 0;
+        wrong.size = 0;
         return rec_sink_put(x->sink, &wrong);
     }
     if (IS("put of size 4294967295")) {
-        wrong.struct_size = UINT32_MAX;
+        wrong.size = UINT32_MAX;
         return rec_sink_put(x->sink, &wrong);
     }
     if (IS("put of kind 77")) {
@@ -158,7 +158,7 @@ int32_t breach_walk(writing *x, const rec_blob *blob)
         return rec_blob_read(nowhere, blob, 0, byte, 1);
     }
     if (IS("blob past the end")) {
-        return rec_blob_read(x->job, blob, blob->size, byte, 1);
+        return rec_blob_read(x->job, blob, blob->length, byte, 1);
     }
     if (IS("blob without end")) {
         return rec_blob_read(x->job, blob, UINT64_MAX, byte, 8);

@@ -73,11 +73,11 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     uint64_t done = 0;
     int32_t status = rec_sink_write(w->sink, "b", 1);
     (void)at;
-    status = status == REC_OK ? rec_sink_write(w->sink, &blob->size, sizeof blob->size) : status;
-    while (done < blob->size && status == REC_OK) {
-        uint64_t n = blob->size - done < sizeof buffer ? blob->size - done : sizeof buffer;
+    status = status == REC_OK ? rec_sink_write(w->sink, &blob->length, sizeof blob->length) : status;
+    while (done < blob->length && status == REC_OK) {
+        uint64_t n = blob->length - done < sizeof buffer ? blob->length - done : sizeof buffer;
         status = rec_blob_read(w->job, blob, done, buffer, n);
-        if (done + n == blob->size && blob->size > 300 && is_now(w, "byte")) {
+        if (done + n == blob->length && blob->length > 300 && is_now(w, "byte")) {
             buffer[n - 1] ^= 1;
         }
         status = status == REC_OK ? rec_sink_write(w->sink, buffer, n) : status;
@@ -153,7 +153,7 @@ static int32_t load_event(rec_job *job, const char *data, uint64_t size, char le
                           const rec_visitor *visitor, void *self)
 {
     rec_scalar scalar = {.kind = REC_KIND_STRING, .text = data, .v.length = size};
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = size, .data = data};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = size, .data = data};
     int32_t kind[2];
     switch (letter) {
     case '{':

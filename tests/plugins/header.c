@@ -150,8 +150,8 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     for (uint32_t i = 0; i < tensor->rank && status == REC_OK; i++) {
         status = line(w, " %" PRIu64, tensor->shape[i]);
     }
-    status = status == REC_OK ? line(w, " %" PRIu64 " %" PRIu64 "\n", *begin, *begin + tensor->data.size) : status;
-    *begin += tensor->data.size;
+    status = status == REC_OK ? line(w, " %" PRIu64 " %" PRIu64 "\n", *begin, *begin + tensor->data.length) : status;
+    *begin += tensor->data.length;
     return status;
 }
 

@@ -124,9 +124,9 @@ static int32_t read_tensor(struct reader *r)
     event.id = strcmp(id_text, "-") != 0 ? id_text : NULL;
     event.flags = event.id ? 0 : REC_EVENT_BARE; /* the file has the id of each parameter */
     event.dtype_name = strcmp(name_text, "-") != 0 ? name_text : NULL;
-    event.data = (rec_blob){.struct_size = sizeof(rec_blob),
+    event.data = (rec_blob){.size = sizeof(rec_blob),
                             .kind = REC_BLOB_RANGE,
-                            .size = end - begin,
+                            .length = end - begin,
                             .source = r->source,
                             .offset = r->data + begin};
     return r->visitor->tensor(r->self, r->data + begin, &event);

@@ -22,7 +22,7 @@ static int32_t load_part(rec_job *job, rec_source *part, const rec_visitor *visi
         status = rec_fail(job, REC_E_FORMAT, 0, "it says that it has %u bytes", (unsigned)first);
     }
     event.data =
-        (rec_blob){.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = shape, .source = part, .offset = 1};
+        (rec_blob){.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = shape, .source = part, .offset = 1};
     return status == REC_OK ? visitor->tensor(self, 1, &event) : status;
 }
 
@@ -159,7 +159,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     struct writer *w = self;
     size_t length = strlen(w->stem);
     char name[NAME_ROOM + 16];
-    uint8_t first = (uint8_t)(tensor->data.size + 1);
+    uint8_t first = (uint8_t)(tensor->data.length + 1);
     rec_sink *part = NULL;
     int32_t status;
     (void)at;

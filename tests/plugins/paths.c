@@ -165,7 +165,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     for (uint32_t i = 0; i < event->rank && status == REC_OK; i++) {
         status = put_number(w, event->shape[i], 8);
     }
-    status = status == REC_OK ? put_number(w, event->data.size, 8) : status;
+    status = status == REC_OK ? put_number(w, event->data.length, 8) : status;
     return status == REC_OK ? rec_sink_put(w->sink, &event->data) : status;
 }
 

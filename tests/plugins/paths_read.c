@@ -121,9 +121,9 @@ static int32_t tensor(struct reader *r, uint64_t at)
     event.transposed = (int32_t)r->hint;
     r->hint = 0;
     event.id = id[0] != '\0' ? id : NULL;
-    event.data = (rec_blob){.struct_size = sizeof event.data,
+    event.data = (rec_blob){.size = sizeof event.data,
                             .kind = REC_BLOB_VIEW,
-                            .size = size,
+                            .length = size,
                             .data = data,
                             .source = r->source,
                             .offset = offset};

@@ -103,7 +103,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     struct writer *w = self;
-    int32_t status = write_uint(w, blob->size, 8);
+    int32_t status = write_uint(w, blob->length, 8);
 
     (void)at;
     return status == REC_OK ? rec_sink_put(w->sink, blob) : status;

@@ -299,9 +299,9 @@ static int32_t read_value(struct reader *r, const rec_layout *node)
         return status;
     case REC_LAYOUT_BYTES:
         if ((status = read_uint(r, 8, "a length", &raw)) == REC_OK && (status = need(r, raw, "bytes")) == REC_OK) {
-            rec_blob blob = {.struct_size = sizeof blob,
+            rec_blob blob = {.size = sizeof blob,
                              .kind = REC_BLOB_VIEW,
-                             .size = raw,
+                             .length = raw,
                              .data = r->data + r->at,
                              .source = r->source,
                              .offset = r->at};

@@ -388,9 +388,9 @@ static int32_t turning_load(rec_job *job, rec_source *source, const rec_visitor 
         data = view;
         uint64_t shape[2] = {data[turns], data[!turns]};
         rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_F32, .rank = 2, .shape = shape};
-        event.data = (rec_blob){.struct_size = sizeof event.data,
+        event.data = (rec_blob){.size = sizeof event.data,
                                 .kind = REC_BLOB_VIEW,
-                                .size = size - 2,
+                                .length = size - 2,
                                 .data = data + 2,
                                 .source = source,
                                 .offset = 2};

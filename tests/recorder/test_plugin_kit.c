@@ -47,7 +47,7 @@ static int32_t kit_probe(const rec_head *head)
 static int32_t tell(rec_job *job, const rec_visitor *v, void *self, rec_path *path, const rec_blob *blob)
 {
     rec_scalar key = {.kind = REC_KIND_STRING, .text = path->text, .v.length = path->length};
-    uint64_t shape = blob->size;
+    uint64_t shape = blob->length;
     rec_tensor_event event = {.size = sizeof event, .dtype = REC_DTYPE_U8, .rank = 1, .shape = &shape, .data = *blob};
     int32_t status = v->map_begin(self, 0, REC_FORM_PATHS, 1);
     status = status == REC_OK ? v->key(self, 0, &key) : status;
@@ -79,7 +79,7 @@ static int32_t kit_load(rec_job *job, rec_source *source, const rec_visitor *v, 
     uint64_t size = 0, length, levels;
     char text[256] = "", name[200];
     rec_source *other = NULL;
-    rec_blob blob = {.struct_size = sizeof blob};
+    rec_blob blob = {.size = sizeof blob};
     rec_path path = {0};
     int32_t status = rec_source_measure(job, source, &size);
     k->loaded++;
@@ -106,17 +106,17 @@ static int32_t kit_load(rec_job *job, rec_source *source, const rec_visitor *v, 
         status = load_pieces(job, source, &other);
         blob.kind = REC_BLOB_RANGE;
         blob.source = other;
-        blob.size = 4;
+        blob.length = 4;
     } else if (status == REC_OK && sscanf(text, "kit:beside %199s", name) == 1) {
         status = rec_source_beside(job, source, name, &other);
         blob.kind = REC_BLOB_RANGE;
         blob.source = other;
-        blob.size = status == REC_OK ? rec_source_size(other) : 0;
+        blob.length = status == REC_OK ? rec_source_size(other) : 0;
     } else if (status == REC_OK) {
         blob.kind = REC_BLOB_STREAM;
         blob.read = zeros;
-        blob.size = 64 << 20;
-        status = strcmp(text, "kit:inflated") == 0 ? rec_job_check_inflated(job, size, blob.size) : REC_OK;
+        blob.length = 64 << 20;
+        status = strcmp(text, "kit:inflated") == 0 ? rec_job_check_inflated(job, size, blob.length) : REC_OK;
     }
     status = status == REC_OK ? tell(job, v, self, &path, &blob) : status;
     rec_source_release(other);
@@ -183,9 +183,9 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     writer *w = self;
     int32_t status = REC_OK;
     (void)at;
-    for (uint64_t i = 0; i < tensor->data.size && tensor->data.size < 16 && status == REC_OK; i++) {
+    for (uint64_t i = 0; i < tensor->data.length && tensor->data.length < 16 && status == REC_OK; i++) {
         bool stream = tensor->data.kind == REC_BLOB_STREAM;
-        uint64_t from = stream ? i : tensor->data.size - 1 - i;
+        uint64_t from = stream ? i : tensor->data.length - 1 - i;
         rec_blob slice;
         char byte[2] = "";
         status = rec_blob_slice(w->job, &tensor->data, from, 1, &slice);

@@ -663,9 +663,9 @@ static void random_tensor(maker *m)
     }
     event.id = length ? id : NULL;
     event.flags = length ? 0 : REC_EVENT_BARE;
-    event.data = (rec_blob){.struct_size = sizeof event.data,
+    event.data = (rec_blob){.size = sizeof event.data,
                             .kind = REC_BLOB_TEMPORARY,
-                            .size = count * width,
+                            .length = count * width,
                             .data = data,
                             .offset = REC_UNKNOWN};
     EVENT(tensor, REC_UNKNOWN, &event);
@@ -752,9 +752,9 @@ static void random_variant(maker *m, unsigned depth)
 static void random_bytes(maker *m)
 {
     uint8_t data[64];
-    rec_blob blob = {.struct_size = sizeof blob,
+    rec_blob blob = {.size = sizeof blob,
                      .kind = REC_BLOB_TEMPORARY,
-                     .size = below(sizeof data),
+                     .length = below(sizeof data),
                      .data = data,
                      .offset = REC_UNKNOWN};
     for (size_t i = 0; i < sizeof data; i++) {

@@ -324,7 +324,7 @@ static void an_operation_is_deferred_data_like_any_other(void **state)
     assert_memory_equal(part, turned.data, sizeof part);
     assert_int_equal(rec_source_read_at(&w->job, data->source, 70 * 50 * 4 - 3, part, 4), REC_E_FORMAT);
     assert_failed(w, REC_E_FORMAT, "bytes are needed");
-    blob = (rec_blob){.struct_size = sizeof blob, .kind = REC_BLOB_RANGE, .size = data->size, .source = data->source};
+    blob = (rec_blob){.size = sizeof blob, .kind = REC_BLOB_RANGE, .length = data->size, .source = data->source};
     assert_int_equal(rec_blob_read(&w->job, &blob, 400, part, sizeof part), REC_OK);
     assert_memory_equal(part, turned.data + 400, sizeof part);
     {

@@ -40,11 +40,8 @@ static rec_status tell_bytes(reader *r, uint64_t at, const array *a, rec_source 
         .rank = a->rank,
         .shape = a->shape,
         .dtype_name = a->type->opaque,
-        .data = {.struct_size = sizeof(rec_blob),
-                 .kind = REC_BLOB_RANGE,
-                 .size = a->size,
-                 .source = source,
-                 .offset = offset},
+        .data =
+            {.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = a->size, .source = source, .offset = offset},
     };
     return tell_tensor(r, at, &event);
 }
@@ -88,7 +85,7 @@ static rec_status read_complex(reader *r, const mp_value *ext)
     put_little(bytes, parts[0]);
     put_little(bytes + 8, parts[1]);
     event.data =
-        (rec_blob){.struct_size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .size = sizeof bytes, .data = bytes};
+        (rec_blob){.size = sizeof(rec_blob), .kind = REC_BLOB_TEMPORARY, .length = sizeof bytes, .data = bytes};
     return status == REC_OK ? tell_tensor(r, ext->at, &event) : status;
 }
 
@@ -209,9 +206,9 @@ static rec_status tell_plain(reader *r, const mp_value *value)
 
 static rec_status tell_byte_string(reader *r, const mp_value *value)
 {
-    rec_blob blob = {.struct_size = sizeof blob,
+    rec_blob blob = {.size = sizeof blob,
                      .kind = REC_BLOB_RANGE,
-                     .size = value->count,
+                     .length = value->count,
                      .source = r->source,
                      .offset = value->data};
     return r->visitor->bytes(r->self, value->at, &blob);

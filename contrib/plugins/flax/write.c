@@ -82,7 +82,7 @@ static rec_status put_shape(writer *w, const rec_tensor_event *event)
 static rec_status put_chunked(writer *w, const array_type *type, const rec_tensor_event *event)
 {
     static const uint8_t yes = 0xc3;
-    uint64_t each = w->chunk / type->width, total = event->data.size / type->width, count = (total + each - 1) / each;
+    uint64_t each = w->chunk / type->width, total = event->data.length / type->width, count = (total + each - 1) / each;
     uint8_t head[MP_HEAD];
     rec_status status = put(w, head, mp_put_map(head, 3));
     status = status == REC_OK ? put_text(w, FLAX_CHUNKED, sizeof FLAX_CHUNKED - 1) : status;
@@ -125,7 +125,7 @@ static rec_status put_array(writer *w, const rec_tensor_event *event)
     const array_type *type = array_type_of(event->dtype, event->dtype_name);
     const char *name = event->dtype == REC_DTYPE_OPAQUE ? event->dtype_name : rec_dtype_name(event->dtype);
     rec_status status;
-    if (!type && event->dtype == REC_DTYPE_OPAQUE && !event->rank && event->data.size == 16 &&
+    if (!type && event->dtype == REC_DTYPE_OPAQUE && !event->rank && event->data.length == 16 &&
         strcmp(event->dtype_name, "complex") == 0) {
         return put_complex(w, &event->data);
     }
@@ -134,10 +134,10 @@ static rec_status put_array(writer *w, const rec_tensor_event *event)
         rec_fail_hint(w->job, "Convert it with --precision full.");
         return status;
     }
-    if (event->data.size > w->chunk) {
+    if (event->data.length > w->chunk) {
         return put_chunked(w, type, event);
     }
-    status = begin_array(w, FLAX_ARRAY, type, event->rank, event->shape, event->data.size);
+    status = begin_array(w, FLAX_ARRAY, type, event->rank, event->shape, event->data.length);
     return status == REC_OK ? rec_sink_put(w->sink, &event->data) : status;
 }
 
@@ -232,10 +232,10 @@ static rec_status on_bytes(void *self, uint64_t at, const rec_blob *blob)
     uint8_t head[MP_HEAD];
     rec_status status;
     (void)at;
-    if (blob->size > UINT32_MAX) {
+    if (blob->length > UINT32_MAX) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a byte string of 4 GiB or more");
     }
-    status = put(w, head, mp_put_bytes(head, blob->size));
+    status = put(w, head, mp_put_bytes(head, blob->length));
     return status == REC_OK ? rec_sink_put(w->sink, blob) : status;
 }
 

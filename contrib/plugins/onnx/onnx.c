@@ -118,7 +118,7 @@ static rec_status tell(reader *r, const graph_value *v, const tensor *t)
                               .shape = t->shape,
                               .dtype_name = t->type->opaque,
                               .transposed = transposed(r, v, t->rank),
-                              .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = t->size}};
+                              .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = t->size}};
     rec_status status = t->external ? external_data(r, t, &event.data.source, &event.data.offset)
                                     : tensor_data(r->job, r->source, t, &event.data.source, &event.data.offset);
     status = status == REC_OK ? set_path(r, v) : status;

@@ -64,7 +64,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     trial *t = self;
     (void)at;
-    t->bytes = blob->size;
+    t->bytes = blob->length;
     return REC_OK;
 }
 

@@ -432,11 +432,11 @@ static int32_t read_bytes(lr_bincode_reader *r)
 {
     uint64_t length = 0;
     int32_t status = read_length(r, "bytes", &length);
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_VIEW, .source = r->source};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_VIEW, .source = r->source};
     if (status != REC_OK) {
         return status;
     }
-    blob.size = length;
+    blob.length = length;
     blob.data = r->data + r->at;
     blob.offset = r->at;
     r->blob_at = r->at;

@@ -173,7 +173,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     writer *w = self;
-    int32_t status = put_uint(w, blob->size);
+    int32_t status = put_uint(w, blob->length);
     (void)at;
     return status == REC_OK ? rec_sink_put(w->sink, blob) : status;
 }

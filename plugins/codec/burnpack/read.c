@@ -48,9 +48,9 @@ static int32_t tell_tensor(const lr_bpk_header *h, const lr_bpk_entry *e, const 
         .shape = e->rank ? h->dims + e->dims : NULL, /* NULL without any dimensions */
         .id = e->has_id ? rec_id_text(e->id, id) : NULL,
         .dtype_name = e->dtype == REC_DTYPE_QFLOAT ? h->words + e->words : NULL,
-        .data = {.struct_size = sizeof event.data,
+        .data = {.size = sizeof event.data,
                  .kind = REC_BLOB_RANGE,
-                 .size = e->end - e->begin,
+                 .length = e->end - e->begin,
                  .source = h->source,
                  .offset = h->data + e->begin},
     };

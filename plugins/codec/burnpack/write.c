@@ -175,10 +175,10 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "more than %d tensors, which no Burn would load",
                         LR_BPK_TENSORS_MOST);
     }
-    if (event->data.size > LR_BPK_TENSOR_MOST) {
+    if (event->data.length > LR_BPK_TENSOR_MOST) {
         return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN,
                         "the tensor `%s` has %" PRIu64 " bytes; Burn loads none of more than 10 GiB", shown(w, &brief),
-                        event->data.size);
+                        event->data.length);
     }
     status = add(w, &w->tensors, w->key_at, w->key.length, &i);
     status = status == REC_OK ? set_id(w, i, event->id) : status;
@@ -194,7 +194,8 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     }
     i->about_end = w->about.size;
     i->begin = w->aligned ? lr_bpk_aligned(w->used) : w->used;
-    if (status == REC_OK && (i->begin == UINT64_MAX || __builtin_add_overflow(i->begin, event->data.size, &w->used))) {
+    if (status == REC_OK &&
+        (i->begin == UINT64_MAX || __builtin_add_overflow(i->begin, event->data.length, &w->used))) {
         status = rec_fail(w->job, REC_E_RANGE, REC_UNKNOWN, "the tensors have more bytes than 64 bits can count");
     }
     i->end = w->used;
@@ -439,11 +440,11 @@ static int32_t put_data(void *self, uint64_t at, const rec_tensor_event *event)
     const item *i = w->next < w->tensors.count ? &w->tensors.at[w->next++] : NULL;
     int32_t status;
     (void)at;
-    if (!i || i->end - i->begin != event->data.size) {
+    if (!i || i->end - i->begin != event->data.length) {
         return no_walk(w);
     }
     status = write_zeros(w->sink, i->begin - w->written);
-    status = status == REC_OK && event->data.size ? rec_sink_put(w->sink, &event->data) : status;
+    status = status == REC_OK && event->data.length ? rec_sink_put(w->sink, &event->data) : status;
     w->written = i->end;
     return status;
 }

@@ -279,13 +279,13 @@ int32_t lr_gguf_entries_bytes(lr_gguf_entries *e, const rec_blob *blob)
 {
     char *text;
     int32_t status;
-    if (e->bad || e->aligning || blob->size > LR_GGUF_BYTES_MOST) {
+    if (e->bad || e->aligning || blob->length > LR_GGUF_BYTES_MOST) {
         return lr_gguf_entries_other(e);
     }
-    text = rec_job_alloc(e->job, blob->size + 1);
-    status = text ? rec_blob_read(e->job, blob, 0, text, blob->size) : REC_E_MEMORY;
-    if (status == REC_OK && lr_utf8_until((const uint8_t *)text, blob->size) < blob->size) {
-        rec_scalar scalar = {.kind = REC_KIND_STRING, .text = text, .v.length = blob->size};
+    text = rec_job_alloc(e->job, blob->length + 1);
+    status = text ? rec_blob_read(e->job, blob, 0, text, blob->length) : REC_E_MEMORY;
+    if (status == REC_OK && lr_utf8_until((const uint8_t *)text, blob->length) < blob->length) {
+        rec_scalar scalar = {.kind = REC_KIND_STRING, .text = text, .v.length = blob->length};
         status = lr_gguf_entries_scalar(e, &scalar);
     } else if (status == REC_OK) {
         status = lr_gguf_entries_other(e);

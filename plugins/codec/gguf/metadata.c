@@ -65,9 +65,9 @@ int32_t lr_gguf_tell_text(const rec_scalar *text, uint64_t at, const rec_visitor
         return visitor->scalar(self, at, text);
     }
     return visitor->bytes(self, at,
-                          &(rec_blob){.struct_size = sizeof(rec_blob),
+                          &(rec_blob){.size = sizeof(rec_blob),
                                       .kind = REC_BLOB_TEMPORARY,
-                                      .size = text->v.length,
+                                      .length = text->v.length,
                                       .data = text->text,
                                       .offset = at});
 }

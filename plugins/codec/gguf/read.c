@@ -136,9 +136,9 @@ static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tens
                               .rank = t->rank,
                               .shape = t->shape,
                               .dtype_name = t->type->dtype == REC_DTYPE_OPAQUE ? t->type->name : NULL,
-                              .data = {.struct_size = sizeof(rec_blob),
+                              .data = {.size = sizeof(rec_blob),
                                        .kind = REC_BLOB_RANGE,
-                                       .size = t->size,
+                                       .length = t->size,
                                        .source = h->source,
                                        .offset = h->data + t->offset}};
     rec_scalar key;

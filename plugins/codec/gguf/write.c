@@ -228,7 +228,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         count *= event->shape[i];
     }
     if (!lr_gguf_type_size(type, event->rank ? event->shape[event->rank - 1] : 1, count, &size) ||
-        size != event->data.size) {
+        size != event->data.length) {
         return refuse(w, "blocks that are not whole rows of the tensor");
     }
     lr_gguf_put_text(&w->tensors, w->path.data, w->path.size);
@@ -268,7 +268,7 @@ static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event
     uint64_t pad = w->metadata.alignment - 1;
     int32_t status = rec_sink_put(w->sink, &event->data);
     (void)at;
-    w->next += event->data.size;
+    w->next += event->data.length;
     return status == REC_OK ? pad_to(w, (w->next + pad) & ~pad) : status;
 }
 

@@ -421,8 +421,8 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 static int32_t put_blob(lr_json_writer *w, const rec_blob *blob)
 {
     int32_t status = REC_OK;
-    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
-        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
+    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
+        uint64_t n = blob->length - done < TILE ? blob->length - done : TILE;
         status = rec_blob_read(w->job, blob, done, w->tile, n);
         status = status == REC_OK ? put_bytes(w, w->tile, n) : status;
         done += n;

@@ -286,11 +286,11 @@ static int string(reader *r, uint64_t length)
 /* @param header,length of the byte string. @param there whether its bytes are at hand. */
 static int tell_bytes(reader *r, uint64_t header, uint64_t length, bool there)
 {
-    rec_blob blob = {.struct_size = sizeof blob,
+    rec_blob blob = {.size = sizeof blob,
                      .kind = r->view ? REC_BLOB_VIEW
                              : there ? REC_BLOB_TEMPORARY
                                      : REC_BLOB_RANGE,
-                     .size = length,
+                     .length = length,
                      .data = r->view ? r->view + r->at + header
                              : there ? r->data + r->at + header
                                      : NULL,

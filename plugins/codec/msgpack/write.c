@@ -164,9 +164,9 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     lr_msgpack_writer *w = self;
     (void)at;
-    int32_t status = check_size(w, "bytes", blob->size);
+    int32_t status = check_size(w, "bytes", blob->length);
     if (status == REC_OK) {
-        status = packed(w, msgpack_pack_bin(PACKER(w), (size_t)blob->size));
+        status = packed(w, msgpack_pack_bin(PACKER(w), (size_t)blob->length));
     }
     if (status == REC_OK) {
         status = lr_msgpack_writer_flush(w);

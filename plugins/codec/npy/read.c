@@ -11,7 +11,7 @@ static rec_tensor_event event_of(const lr_npz_array *a)
                               .dtype = a->dtype,
                               .rank = a->rank,
                               .shape = a->shape,
-                              .data = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .size = a->size}};
+                              .data = {.size = sizeof(rec_blob), .kind = REC_BLOB_RANGE, .length = a->size}};
 }
 
 /* The elements of an array whose header is at `base` of `source`. @param turned (out) to be released. */

@@ -251,11 +251,11 @@ static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t si
 static int32_t put_blob(writer *w, written *m, const rec_blob *blob)
 {
     int32_t status = REC_OK;
-    if (blob->size && (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY)) {
-        return put_bytes(w, m, blob->data, blob->size);
+    if (blob->length && (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY)) {
+        return put_bytes(w, m, blob->data, blob->length);
     }
-    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
-        uint64_t n = blob->size - done < TILE ? blob->size - done : TILE;
+    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
+        uint64_t n = blob->length - done < TILE ? blob->length - done : TILE;
         status = rec_blob_read(w->job, blob, done, w->tile, n);
         status = status == REC_OK ? put_bytes(w, m, w->tile, n) : status;
         done += n;
@@ -330,7 +330,7 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
         return status;
     }
     m = &w->members[w->count++];
-    *m = (written){.name = w->name_used, .name_length = (uint32_t)length, .size = header + t->data.size};
+    *m = (written){.name = w->name_used, .name_length = (uint32_t)length, .size = header + t->data.length};
     m->stored = w->compress ? 0 : m->size;
     if (w->used) {
         memcpy(w->names + m->name, w->path, (size_t)w->used);

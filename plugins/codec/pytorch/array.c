@@ -215,7 +215,7 @@ int32_t lr_pickle_array_event(const lr_pickle *p, const lr_pt_node *node, rec_te
         .rank = a->rank,
         .shape = a->rank ? (const uint64_t *)p->dims.data + a->dims : NULL,
         .dtype_name = type->opaque,
-        .data = {.struct_size = sizeof event->data, .kind = REC_BLOB_RANGE, .size = size, .source = a->source}};
+        .data = {.size = sizeof event->data, .kind = REC_BLOB_RANGE, .length = size, .source = a->source}};
     if (!size) {
         event->data.kind = REC_BLOB_TEMPORARY;
         event->data.data = "";

@@ -70,7 +70,7 @@ static int32_t tell_tensor(teller *t, const lr_pt_node *node)
 static int32_t tell_bytes(teller *t, const lr_pt_node *node)
 {
     const uint8_t *text = (const uint8_t *)lr_pickle_text(t->p, node);
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = node->length, .data = text};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = node->length, .data = text};
     uint8_t *bytes = NULL;
     int32_t status;
     if (node->mark & LR_PT_LATIN1) {
@@ -80,7 +80,7 @@ static int32_t tell_bytes(teller *t, const lr_pt_node *node)
         }
         lr_pickle_bytes(t->p, node, bytes);
         blob.data = bytes;
-        blob.size = lr_pickle_byte_count(t->p, node);
+        blob.length = lr_pickle_byte_count(t->p, node);
     }
     status = t->visitor->bytes(t->self, lr_pickle_place(t->p, node->v.u), &blob);
     rec_job_free(t->job, bytes);

@@ -247,9 +247,9 @@ int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tens
                                 .rank = tensor->rank,
                                 .shape = dims,
                                 .dtype_name = type->opaque,
-                                .data = {.struct_size = sizeof event->data,
+                                .data = {.size = sizeof event->data,
                                          .kind = REC_BLOB_RANGE,
-                                         .size = bytes,
+                                         .length = bytes,
                                          .source = storage->source,
                                          .offset = storage->offset + first}};
     if (!e.count) {

@@ -98,10 +98,10 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
         return REC_E_MEMORY;
     }
     w->tensors = tensors;
-    tensors[w->count] = (tensor){.source = lies && blob->size ? blob->source : NULL,
+    tensors[w->count] = (tensor){.source = lies && blob->length ? blob->source : NULL,
                                  .data = blob->kind == REC_BLOB_VIEW ? blob->data : NULL,
                                  .offset = blob->kind == REC_BLOB_RANGE ? blob->offset : 0,
-                                 .size = blob->size,
+                                 .size = blob->length,
                                  .type = find_type(event)};
     w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     w->renamed += event->dtype == REC_DTYPE_FLEX32 || event->dtype == REC_DTYPE_BOOL32;
@@ -271,11 +271,11 @@ static int32_t put_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 static int32_t put_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     writer *w = self;
-    uint8_t *bytes = rec_job_alloc(w->job, blob->size ? blob->size : 1);
-    int32_t status = bytes ? rec_blob_read(w->job, blob, 0, bytes, blob->size) : fail_memory(w);
+    uint8_t *bytes = rec_job_alloc(w->job, blob->length ? blob->length : 1);
+    int32_t status = bytes ? rec_blob_read(w->job, blob, 0, bytes, blob->length) : fail_memory(w);
     (void)at;
     if (status == REC_OK) {
-        lr_pw_bytes(&w->pickle, bytes, blob->size);
+        lr_pw_bytes(&w->pickle, bytes, blob->length);
         status = w->pickle.status;
     }
     rec_job_free(w->job, bytes);

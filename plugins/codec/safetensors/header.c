@@ -647,9 +647,9 @@ rec_tensor_event lr_st_event(const lr_st_header *h, const lr_st_entry *e)
         .rank = e->rank,
         .shape = h->dims + e->dims,
         .dtype_name = type->dtype == REC_DTYPE_OPAQUE ? type->name : NULL,
-        .data = {.struct_size = sizeof(rec_blob),
+        .data = {.size = sizeof(rec_blob),
                  .kind = REC_BLOB_RANGE, /* core makes a view of it where nothing has to be read for that */
-                 .size = e->end - e->begin,
+                 .length = e->end - e->begin,
                  .source = h->source,
                  .offset = 8 + h->length + e->begin},
     };

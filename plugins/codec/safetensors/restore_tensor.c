@@ -169,7 +169,7 @@ int32_t lr_st_restore_blob(lr_st_reader *r)
 
 int32_t lr_st_restore_bytes(lr_st_reader *r)
 {
-    rec_blob b = {.struct_size = sizeof b, .kind = REC_BLOB_TEMPORARY, .offset = REC_UNKNOWN};
+    rec_blob b = {.size = sizeof b, .kind = REC_BLOB_TEMPORARY, .offset = REC_UNKNOWN};
     uint8_t shorter[256], *data = shorter;
     const char *text;
     uint64_t length;
@@ -191,7 +191,7 @@ int32_t lr_st_restore_bytes(lr_st_reader *r)
         data[i / 2] = (uint8_t)(i % 2 ? data[i / 2] << 4 | digit : digit);
     }
     b.data = data;
-    b.size = length / 2;
+    b.length = length / 2;
     status = status == REC_OK ? lr_st_expect(r, ']', "`]` after bytes") : status;
     status = status == REC_OK ? r->visitor->bytes(r->self, r->at, &b) : status;
     rec_job_free(r->job, data == shorter ? NULL : data);

@@ -162,8 +162,8 @@ static int32_t put_long_bytes(lr_st_structure_writer *t, const rec_blob *blob)
     uint8_t bytes[512];
     int32_t status = REC_OK;
     lr_st_put_word(&t->tree->text, "[\"bytes\",\"");
-    for (uint64_t done = 0; done < blob->size && status == REC_OK; done += sizeof bytes) {
-        uint64_t n = blob->size - done < sizeof bytes ? blob->size - done : sizeof bytes;
+    for (uint64_t done = 0; done < blob->length && status == REC_OK; done += sizeof bytes) {
+        uint64_t n = blob->length - done < sizeof bytes ? blob->length - done : sizeof bytes;
         status = rec_blob_read(t->tree->job, blob, done, bytes, n);
         lr_st_put_hex(&t->tree->text, bytes, status == REC_OK ? n : 0);
     }
@@ -183,17 +183,17 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     lr_st_value_begins(t);
     t->other = true;
     if (t->entry) {
-        tree->aside += blob->size > sizeof bytes;
+        tree->aside += blob->length > sizeof bytes;
         status = put_long_bytes(t, blob);
     } else if (tree->only_tensors) {
         tree->left_out++;
-    } else if (blob->size <= sizeof bytes) {
-        status = rec_blob_read(tree->job, blob, 0, bytes, blob->size);
+    } else if (blob->length <= sizeof bytes) {
+        status = rec_blob_read(tree->job, blob, 0, bytes, blob->length);
         lr_st_put_word(&tree->text, "[\"bytes\",\"");
-        lr_st_put_hex(&tree->text, bytes, status == REC_OK ? blob->size : 0);
+        lr_st_put_hex(&tree->text, bytes, status == REC_OK ? blob->length : 0);
         lr_st_put_word(&tree->text, "\"]");
     } else {
-        status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &blob->size, 1, blob, &own);
+        status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &blob->length, 1, blob, &own);
         if (status == REC_OK) {
             const lr_st_tensor *tensor = &tree->tensors[tree->count - 1];
             lr_st_put_word(&tree->text, "[\"blob\"");

@@ -119,11 +119,11 @@ int32_t lr_st_structure_add(lr_st_structure_writer *t, int type, const uint64_t 
     }
     tensor = &tree->tensors[tree->count];
     *tensor = (lr_st_tensor){.number = tree->count,
-                             .size = blob->size,
+                             .size = blob->length,
                              .dims = tree->dim_count,
                              .rank = rank,
                              .type = type,
-                             .blob = {.struct_size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .size = blob->size}};
+                             .blob = {.size = sizeof(rec_blob), .kind = REC_BLOB_STREAM, .length = blob->length}};
     if (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE) {
         tensor->blob = *blob; /* of the record, which does not change during the save */
     }
@@ -151,7 +151,7 @@ static int stored_type(const rec_tensor_event *e, bool *marked)
         for (uint32_t i = 0; i < e->rank && type >= 0; i++) {
             type = __builtin_mul_overflow(bits, e->shape[i], &bits) ? -1 : type;
         }
-        return type >= 0 && bits % 8 == 0 && bits / 8 == e->data.size && lr_st_types[type].dtype == REC_DTYPE_OPAQUE
+        return type >= 0 && bits % 8 == 0 && bits / 8 == e->data.length && lr_st_types[type].dtype == REC_DTYPE_OPAQUE
                    ? type
                    : -1;
     }
@@ -225,7 +225,7 @@ int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *
     t->other = t->other || type < 0 || e->dtype == REC_DTYPE_BOOL32;
     tree->ids += e->id && !(e->flags & REC_EVENT_ID_MADE);
     if (type < 0) {
-        status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &e->data.size, 1, &e->data, &own);
+        status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &e->data.length, 1, &e->data, &own);
     } else {
         status = lr_st_structure_add(t, type, e->shape, e->rank, &e->data, &own);
     }

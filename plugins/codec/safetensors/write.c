@@ -298,7 +298,7 @@ static int32_t met(writer *w, const rec_blob *blob)
     uint64_t i = w->walked++ < w->tree.count ? w->order[w->walked - 1] : REC_UNKNOWN;
     const lr_st_tensor *t = i == REC_UNKNOWN ? NULL : &w->tree.tensors[i];
     int32_t status = REC_OK;
-    if (!t || t->size != blob->size) {
+    if (!t || t->size != blob->length) {
         return rec_fail(w->job, REC_E_PLUGIN, REC_UNKNOWN, "the record changed while it was saved");
     }
     if (w->gathering) {
@@ -323,11 +323,11 @@ static int32_t met_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     writer *w = self;
     (void)at;
-    if (blob->size > LR_ST_INLINE_BYTES && w->aside < w->tree.aside) {
+    if (blob->length > LR_ST_INLINE_BYTES && w->aside < w->tree.aside) {
         w->aside++; /* the metadata come first */
         return REC_OK;
     }
-    return blob->size > LR_ST_INLINE_BYTES ? met(self, blob) : REC_OK;
+    return blob->length > LR_ST_INLINE_BYTES ? met(self, blob) : REC_OK;
 }
 
 static int32_t pass_scalar(void *self, uint64_t at, const rec_scalar *scalar)

@@ -162,15 +162,15 @@ static int32_t put_after(lr_zip_writer *w, const char *name, uint64_t length, ui
 static int32_t put_at_hand(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 {
     int32_t status = REC_OK;
-    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
+    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
         rec_blob part = *blob;
-        part.struct_size = sizeof part;
-        part.size = blob->size - done < PART ? blob->size - done : PART;
+        part.size = sizeof part;
+        part.length = blob->length - done < PART ? blob->length - done : PART;
         part.data = done ? (const uint8_t *)blob->data + done : blob->data;
         part.offset += part.offset == REC_UNKNOWN ? 0 : done;
-        *crc = lr_crc32(*crc, part.data, (size_t)part.size);
+        *crc = lr_crc32(*crc, part.data, (size_t)part.length);
         status = rec_sink_put(w->sink, &part);
-        done += part.size;
+        done += part.length;
     }
     return status;
 }
@@ -178,7 +178,7 @@ static int32_t put_at_hand(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc
 /* Writes a blob and sums it up. */
 static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 {
-    uint64_t room = blob->size < PIECE ? blob->size : PIECE;
+    uint64_t room = blob->length < PIECE ? blob->length : PIECE;
     uint8_t *piece;
     int32_t status = REC_OK;
     if (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY) {
@@ -191,8 +191,8 @@ static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
     if (!piece) {
         return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory to write a member of a zip archive");
     }
-    for (uint64_t done = 0; done < blob->size && status == REC_OK;) {
-        uint64_t some = blob->size - done < room ? blob->size - done : room;
+    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
+        uint64_t some = blob->length - done < room ? blob->length - done : room;
         status = rec_blob_read(w->job, blob, done, piece, some);
         if (status == REC_OK) {
             *crc = lr_crc32(*crc, piece, (size_t)some);
@@ -215,7 +215,7 @@ int32_t lr_zip_put(lr_zip_writer *writer, const char *name, const rec_blob *blob
                         (unsigned long long)length);
     }
     for (uint64_t i = 0; i < count; i++) {
-        size += blobs[i].size;
+        size += blobs[i].length;
     }
     status = put_header(writer, name, length, size, at);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
@@ -226,7 +226,7 @@ int32_t lr_zip_put(lr_zip_writer *writer, const char *name, const rec_blob *blob
 
 int32_t lr_zip_put_bytes(lr_zip_writer *writer, const char *name, const void *data, uint64_t size)
 {
-    rec_blob blob = {.struct_size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .size = size, .data = data};
+    rec_blob blob = {.size = sizeof blob, .kind = REC_BLOB_TEMPORARY, .length = size, .data = data};
     return lr_zip_put(writer, name, &blob, 1);
 }
 

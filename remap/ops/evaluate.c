@@ -304,12 +304,23 @@ static int32_t stack_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *tar
 
 /* ------------------------------------------------------------------------------------------------- transposing -- */
 
+/* Makes rows of a transpose or a permutation, whose input is in memory. */
+static void turn(const lr_op *op, const uint8_t *from, uint64_t stride, uint64_t row, uint64_t count, uint8_t *to)
+{
+    uint32_t width = lr_op_width(op);
+    if (op->kind == LR_OP_PERMUTE) {
+        lr_op_permute_rows(op, from, row, count, to);
+    } else {
+        lr_transpose(from + row * width, stride, to, op->shape[1] * width, op->shape[1], count, width);
+    }
+}
+
 /* The rows of a transpose around number `row`, turned together: one alone would touch as many lines of input. */
 static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t row)
 {
     lr_op_kept *kept = op->kept;
     uint32_t width = lr_op_width(op);
-    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->shape[1] * width, count = group;
+    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->nbytes / op->shape[0], count = group;
     if (row_bytes < BLOCK / group) {
         count = BLOCK / row_bytes / group * group;
     }
@@ -319,7 +330,7 @@ static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uin
     if (!lr_pages_grow(&kept->block, count * row_bytes)) {
         return lr_fail_memory(job, count * row_bytes);
     }
-    lr_transpose(from + row * width, stride, kept->block.data, row_bytes, op->shape[1], count, width);
+    turn(op, from, stride, row, count, kept->block.data);
     kept->first = row;
     kept->count = count;
     return REC_OK;
@@ -330,7 +341,7 @@ static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint
 {
     lr_op_kept *kept = op->kept;
     uint32_t width = lr_op_width(op);
-    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->shape[1] * width;
+    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->nbytes / op->shape[0];
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
         uint64_t row = offset / row_bytes, within = offset % row_bytes, n = 0;
@@ -343,7 +354,7 @@ static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint
             memcpy(target, kept->block.data + (row - kept->first) * row_bytes + within, (size_t)n);
         } else if (rows) {
             n = rows * row_bytes;
-            lr_transpose(from + row * width, stride, target, row_bytes, op->shape[1], rows, width);
+            turn(op, from, stride, row, rows, target);
         } else {
             status = transpose_block(job, op, from, stride, row);
         }
@@ -426,7 +437,8 @@ static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *
     return status;
 }
 
-int32_t lr_op_map(rec_job *job, const lr_op *op)
+/* Maps the parts of its input that lie in mappable files, if that was postponed. */
+static int32_t map_input(rec_job *job, const lr_op *op)
 {
     while (op->kind == LR_OP_RESHAPE || op->kind == LR_OP_SLICE) {
         op = op->inputs[0];
@@ -434,18 +446,24 @@ int32_t lr_op_map(rec_job *job, const lr_op *op)
     return op->kind == LR_OP_TENSOR ? lr_source_map_late(job, op->u.tensor.data.source) : REC_OK;
 }
 
+/* The input of a transpose or a permutation, if it is in memory. */
+static const uint8_t *turned_at_hand(const lr_op *op, uint64_t *stride)
+{
+    return op->kind == LR_OP_PERMUTE ? lr_op_at_hand(op->inputs[0]) : matrix_at_hand(op->inputs[0], stride);
+}
+
 static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
     lr_op_kept *kept = op->kept;
     lr_op *input = op->inputs[0];
-    uint64_t stride;
-    const uint8_t *from = matrix_at_hand(input, &stride);
+    uint64_t stride = 0;
+    const uint8_t *from = turned_at_hand(op, &stride);
     int32_t status = REC_OK;
     (void)pthread_mutex_lock(&kept->lock);
-    if (!from && (status = lr_op_map(job, input)) == REC_OK) {
-        from = matrix_at_hand(input, &stride);
+    if (!from && (status = map_input(job, input)) == REC_OK) {
+        from = turned_at_hand(op, &stride);
     }
-    if (status == REC_OK && !from && input->nbytes > WHOLE_MOST) {
+    if (status == REC_OK && !from && op->kind == LR_OP_TRANSPOSE && input->nbytes > WHOLE_MOST) {
         status = transpose_far(job, op, offset, target, size);
         (void)pthread_mutex_unlock(&kept->lock);
         return status;
@@ -650,9 +668,8 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
     case LR_OP_TENSOR:
         return tensor_part(job, op, offset, target, size);
     case LR_OP_TRANSPOSE:
-        return transpose_part(job, op, offset, target, size);
     case LR_OP_PERMUTE:
-        return lr_op_permute_part(job, op, offset, target, size);
+        return transpose_part(job, op, offset, target, size);
     case LR_OP_SLICE:
         return slice_part(job, op, offset, target, size);
     case LR_OP_JOIN:

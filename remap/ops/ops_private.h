@@ -64,10 +64,9 @@ static inline uint32_t lr_op_width(const lr_op *op)
 
 /** The node's bytes if they are in memory already, in one piece; NULL if they have to be made or read. */
 const uint8_t *lr_op_at_hand(const lr_op *op);
-/** Maps the file that a node reads, if it can be mapped and was left until needed. */
-int32_t lr_op_map(rec_job *job, const lr_op *op);
-/** Makes bytes of a permutation (permute.c). */
-int32_t lr_op_permute_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size);
+/** Makes rows of a permutation: indices [first, first + rows) of its outermost axis (permute_rows.c).
+ *  @param from the whole input. */
+void lr_op_permute_rows(const lr_op *op, const uint8_t *from, uint64_t first, uint64_t rows, uint8_t *target);
 /** As lr_op_read, but what was made on the way is kept until lr_op_forget. */
 int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size);
 /** Frees what this node and those below it keep. */

@@ -127,3 +127,20 @@ AC_DEFUN([LR_HARDEN_WITH], [
     LR_CHECK_LINK([-Werror $3], [$2="$[]$2 $3"
         lr_hardened="$lr_hardened $1"])
 ])
+
+dnl LR_STATIC_PART(OPTION, VARIABLE, WHEN, CFLAGS, LIBS, FUNCTION)
+dnl For --enable-static-command: if a static program cannot be linked with a library that was found, sets VARIABLE to no,
+dnl or stops if --with-OPTION demands the library (WHEN is yes).
+AC_DEFUN([LR_STATIC_PART], [
+    AS_IF([test "$enable_static_command" != no && test "$[]$2" = yes], [
+        AC_MSG_CHECKING([whether static programs can have $1])
+        lr_saved_CFLAGS=$CFLAGS
+        lr_saved_LIBS=$LIBS
+        CFLAGS="$CFLAGS $4 -static"
+        LIBS="$5 $LIBS"
+        AC_LINK_IFELSE([AC_LANG_CALL([], [$6])], [], [$2=no])
+        CFLAGS=$lr_saved_CFLAGS
+        LIBS=$lr_saved_LIBS
+        AC_MSG_RESULT([$[]$2])
+        AS_IF([test "$[]$2$3" = noyes], [AC_MSG_ERROR([--with-$1: there is no static library that can be linked])])])
+])

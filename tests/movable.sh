@@ -24,6 +24,9 @@ movable_files() {
 }
 movable_first=$(movable_files | head -n 1)
 
+# ISA-L and zlib compress to different bytes: a command that may have the other one sets this to mpk.zst.
+movable_gzip=mpk.gz
+
 # movable_all DIRECTORY COMMAND...: N.FORMAT and N.FORMAT.said for each file and format
 movable_all() {
     movable_to=$1
@@ -33,7 +36,7 @@ movable_all() {
     movable_files >"$scratch/files"
     while read -r movable_from; do
         movable_number=$((movable_number + 1))
-        for movable_format in mpk json bpk safetensors npz gguf mpk.gz pt; do
+        for movable_format in mpk json bpk safetensors npz gguf "$movable_gzip" pt; do
             movable_out=$movable_to/$movable_number.$movable_format
             "$@" convert -q --option sync=no "$movable_from" "$movable_out" >"$movable_out.said" 2>&1 </dev/null ||
                 echo "status $?" >>"$movable_out.said"

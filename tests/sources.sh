@@ -7,7 +7,10 @@ set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"
 : "${top_builddir:=.}"
+# shellcheck source=tests/movable.sh
+. "$srcdir/tests/movable.sh"
 cd "$srcdir" || exit 99
+echo 'int main(void) { return 0; }' >"$scratch/empty.c"
 sources=$scratch/sources
 data=$PWD/tests/data/burn/0.21.0
 
@@ -70,6 +73,18 @@ done
     check "a shared library with plugins is linked" ${CC:-cc} -shared -Wl,--no-undefined \
         -Wl,--version-script=packaging/librecord.map -o "$scratch/librecord.so" "$scratch"/objects/library/*.o $libraries
 }
+# The static command: an archive has what the shared libraries need of others, too.
+libraries=$(pkg-config --static --libs inih libpcre2-8 zlib libzstd)
+# shellcheck disable=SC2086 # lists of words
+if ${CC:-cc} -static -o "$scratch/static" -x c - -Wl,--start-group -lz -lpcre2-8 -linih -lzstd -Wl,--end-group \
+    >"$scratch/log" 2>&1 <"$scratch/empty.c"; then
+    check "a static command is linked" ${CC:-cc} -static -o "$scratch/static" "$scratch"/objects/*/*.o $libraries -lm
+    movable_gzip=mpk.zst # this build has no ISA-L
+    movable_expect
+    movable_check "$scratch/static"
+else
+    skip "a static command" "there are no static libraries"
+fi
 unset LIBRECORD_DATA LIBRECORD_PLUGIN_PATH
 cd "$scratch" || exit 99
 check "the command converts a file" ./record convert -q "$data/zoo-full.mpk" out.safetensors

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A build with --disable-shared: the plugins are part of the program and nothing is opened at run time.
+# A build with --enable-static-command: plugins and libraries are part of the command and nothing is opened at run time.
 # shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/tap.sh
@@ -25,13 +25,27 @@ quiet() { # COMMAND...: its output only if it fails
     return 1
 }
 # shellcheck disable=SC2086 # may be a list of words
-check "configure --disable-shared" quiet "$source/configure" --quiet --disable-shared CC="${CC:-cc}" CFLAGS=-O1
+check "configure --enable-static-command" quiet "$source/configure" --quiet --enable-static-command --with-https=no \
+    CC="${CC:-cc}" CFLAGS=-O2
 check "make" quiet make -j2
 
 nothing_shared() {
     ! find . -name '*.so*' | grep . && ! readelf -d tools/record | grep -i 'librecord'
 }
 check "no shared object is made" nothing_shared
+
+not_dynamic() {
+    ! readelf -lW tools/record | grep INTERP && ! readelf -d tools/record | grep NEEDED
+}
+check "the command needs no shared library" not_dynamic
+small() { # at most 4.8 MB without symbols
+    strip -o "$scratch/stripped" tools/record && ls -l "$scratch/stripped" && [ "$(wc -c <"$scratch/stripped")" -le 4800000 ]
+}
+check "it is small" small
+no_ltdl() { # configure does not ask for it
+    ! grep ltdl config.log
+}
+check "libltdl is not needed" no_ltdl
 
 tools/record plugins --why >"$scratch/plugins" 2>&1
 for name in NamedMpk NamedMpkGz NamedMpkBytes PrettyJson JsonGz; do

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The plugins of a static build: those of a table that is linked with it. It opens none, as what is in a file would
- * bring a shared librecord of its own. */
+ * The plugins of a build with plugins inside: those of a table that is linked with it. It opens no plugin files. In a
+ * static build they would bring a second, shared librecord. */
 #include <stdio.h>
 
 #include "core/base/base.h"

@@ -8,9 +8,13 @@
 #ifdef __x86_64__
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#if __has_include(<sys/platform/x86.h>)
+/* Headers for several versions of glibc may have this one although the library is older. */
+#if defined __GLIBC_PREREQ && __has_include(<sys/platform/x86.h>)
+#if __GLIBC_PREREQ(2, 33)
 #include <sys/platform/x86.h>
+#endif
 #endif
 
 /* A compiler for an older glibc may have the headers of a newer one. */

@@ -13,22 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *words_of(int error, char *text, size_t room)
-{
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
-    const char *words = strerrordesc_np(error);
-    if (words) {
-        return words;
-    }
-#endif
-    (void)snprintf(text, room, "system error %d", error);
-    return text;
-}
+#include "common/text.h"
 
 const char *lr_reason_errno(int error, char *reason, const char *doing)
 {
-    char text[64];
-    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, words_of(error, text, sizeof text));
+    char text[128];
+    (void)snprintf(reason, LR_REASON, "cannot %s: %s", doing, lr_system_words(error, text, sizeof text));
     return reason;
 }
 

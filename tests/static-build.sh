@@ -24,6 +24,14 @@ quiet() { # COMMAND...: its output only if it fails
     tail -n 40 "$scratch/log"
     return 1
 }
+rejected() { # DIRECTORY ARGUMENT...: configure stops in a line about the space
+    mkdir -p "$1" && cd "$1" || return 1
+    shift
+    ! "$source/configure" --quiet "$@" >"$scratch/log" 2>&1 && grep 'has a space in its path' "$scratch/log"
+}
+check "configure rejects a prefix with a space" rejected "$build" --prefix="$scratch/a b"
+check "configure rejects a build directory with a space" rejected "$scratch/a b"
+cd "$build" || exit 1
 # shellcheck disable=SC2086 # may be a list of words
 check "configure --enable-static-command" quiet "$source/configure" --quiet --enable-static-command --with-https=no \
     CC="${CC:-cc}" CFLAGS=-O2

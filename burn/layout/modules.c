@@ -190,7 +190,7 @@ static void look(looker *l, const rec_value *value)
     }
 }
 
-static int32_t tell(looker *l, finding *f, lr_module_told told, void *user)
+static int32_t report(looker *l, finding *f, lr_module_told told, void *user)
 {
     size_t used = strlen(f->text);
     if (f->count > 1) {
@@ -204,6 +204,6 @@ int32_t lr_modules_look(rec_job *job, const rec_value *root, bool shapes, lr_mod
     looker l = {.job = job, .modules = shapes ? job->context->modules : NULL};
     int32_t status;
     look(&l, root);
-    status = tell(&l, &l.clashes, told, user);
-    return status == REC_OK ? tell(&l, &l.lacks, told, user) : status;
+    status = report(&l, &l.clashes, told, user);
+    return status == REC_OK ? report(&l, &l.lacks, told, user) : status;
 }

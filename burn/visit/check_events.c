@@ -214,7 +214,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 }
 
 /* Opens a container. @return its place. */
-static int32_t open(lr_check *c, int32_t kind)
+static int32_t open_container(lr_check *c, int32_t kind)
 {
     uint64_t place = enter(c);
     lr_check_frame *f;
@@ -250,7 +250,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
     (void)at;
     (void)form;
     (void)count;
-    return open(self, REC_KIND_LIST);
+    return open_container(self, REC_KIND_LIST);
 }
 
 /* Types are compared by the numbers that have them. */
@@ -266,7 +266,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
     (void)at;
     (void)count;
     c->paths = c->depth || c->entry_due ? c->paths : c->tensors && form == REC_FORM_PATHS;
-    return open(self, REC_KIND_MAP);
+    return open_container(self, REC_KIND_MAP);
 }
 
 /* The next event is below this name. */
@@ -302,7 +302,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     int32_t status;
     (void)index;
     if (payload) {
-        status = open(c, REC_KIND_VARIANT);
+        status = open_container(c, REC_KIND_VARIANT);
         f = top(c);
         if (status == REC_OK) {
             name(c, f, variant->text, variant->v.length);
@@ -322,7 +322,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
             c->entry = entry;
             c->entry_due = entry != 0;
         }
-        status = open(c, REC_KIND_VARIANT);
+        status = open_container(c, REC_KIND_VARIANT);
     }
     return status;
 }

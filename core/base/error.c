@@ -218,17 +218,7 @@ static void compose(lr_error *error)
 
 const char *lr_errno_words(int error, char *text, size_t room)
 {
-    const char *words = NULL;
-#ifndef __GLIBC__
-    words = strerror_r(error, text, room) == 0 ? text : NULL; /* POSIX's version, which musl has */
-#elif __GLIBC_PREREQ(2, 32)
-    words = strerrordesc_np(error);
-#endif
-    if (!words) {
-        (void)snprintf(text, room, "system error %d", error);
-        words = text;
-    }
-    return words;
+    return lr_system_words(error, text, room);
 }
 
 /* -------------------------------------------------------------------------------------------------- publishing -- */

@@ -301,7 +301,7 @@ static bool is_true(const rec_scalar *x)
 }
 
 /* Toward zero. The limits are powers of two, which f64 has exactly. */
-static bool truncate(double x, rec_dtype dtype, uint64_t *integer)
+static bool truncate_number(double x, rec_dtype dtype, uint64_t *integer)
 {
     int64_t minimum = 0;
     uint64_t maximum = 0;
@@ -357,7 +357,7 @@ static int32_t cast_one(rec_job *job, lr_op *op, uint64_t index, rec_dtype from_
     } else {
         if (x.kind != REC_KIND_FLOAT) {
             integer = x.v.u; /* a bool's */
-        } else if (!truncate(x.v.f, op->dtype, &integer)) {
+        } else if (!truncate_number(x.v.f, op->dtype, &integer)) {
             return fail_element(job, op, index, &x);
         }
         put_integer(to, width, integer);

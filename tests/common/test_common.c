@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * common/: SHA-256, digits in groups, the distance between words, UTF-8, escapes of JSON, a team of threads. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,6 +178,15 @@ static void test_team_does_what_is_posted(void **state)
     }
 }
 
+static void test_words_for_an_errno(void **state)
+{
+    char text[128];
+    (void)state;
+    assert_string_equal(lr_system_words(ENOENT, text, sizeof text), "No such file or directory");
+    assert_string_equal(lr_system_words(EACCES, text, sizeof text), "Permission denied");
+    assert_true(*lr_system_words(123456, text, sizeof text) != '\0');
+}
+
 static void test_moved_directories(void **state)
 {
     static const struct {
@@ -214,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_utf8_ends_at_the_first_bad_byte),
         cmocka_unit_test(test_escapes_of_json),
         cmocka_unit_test(test_team_does_what_is_posted),
+        cmocka_unit_test(test_words_for_an_errno),
         cmocka_unit_test(test_moved_directories),
     };
     return cmocka_run_group_tests_name("common", tests, NULL, NULL);

@@ -283,7 +283,7 @@ static void free_lines(lines *l)
 /* ------------------------------------------------------------------------------------------------------ a file -- */
 
 /* Tells of the tensors of one file. */
-static int tell(run *r, const char *file, const found *f)
+static int report(run *r, const char *file, const found *f)
 {
     bool programs = r->s->o->json, alone = programs || r->s->o->all;
     measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
@@ -373,7 +373,7 @@ static int run_file(run *r, const char *path)
             r->begun = true;
         }
         if (status == EXIT_OK) {
-            status = tell(r, path, &f);
+            status = report(r, path, &f);
         }
     }
     if (recorder) {

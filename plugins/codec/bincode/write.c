@@ -178,7 +178,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     return status == REC_OK ? rec_sink_put(w->sink, blob) : status;
 }
 
-static int32_t open(writer *w, bool is_struct)
+static int32_t open_frame(writer *w, bool is_struct)
 {
     if (w->depth == w->room) {
         return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "lists and maps are nested deeper than %u levels",
@@ -191,7 +191,7 @@ static int32_t open(writer *w, bool is_struct)
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     writer *w = self;
-    int32_t status = open(w, true);
+    int32_t status = open_frame(w, true);
     (void)at;
     if (status != REC_OK) {
         return status;
@@ -204,7 +204,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     writer *w = self;
-    int32_t status = open(w, form == REC_FORM_STRUCT);
+    int32_t status = open_frame(w, form == REC_FORM_STRUCT);
     (void)at;
     if (status != REC_OK) {
         return status;
@@ -221,7 +221,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
 {
     writer *w = self;
-    int32_t status = open(w, true);
+    int32_t status = open_frame(w, true);
     (void)at;
     (void)name;
     (void)payload;

@@ -358,7 +358,7 @@ static int32_t write_header(writer *w)
     return status;
 }
 
-static void tell(const writer *w)
+static void report(const writer *w)
 {
     if (w->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "the ids of %" PRIu64 " parameter%s: GGUF has none", w->ids,
@@ -408,7 +408,7 @@ int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
         rec_fail_hint(job, "In GGUF that stands for the tensor without a map around it.");
     }
     if (status == REC_OK) {
-        tell(&w);
+        report(&w);
         status = write_header(&w);
     }
     status = status == REC_OK ? rec_job_walk(job, &put, &w) : status;

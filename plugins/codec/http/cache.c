@@ -3,6 +3,7 @@
  * yet, and NAME.index, a text: digest of the address, tag, size, and a bit for each block, in hexadecimal digits. The
  * index is written after its data, so that a crash loses blocks and never invents one. Addresses can contain secrets
  * and are not stored. */
+#include "common/text.h"
 #include "plugins/codec/http/cache.h"
 
 #include <errno.h>
@@ -153,7 +154,7 @@ static void destroy(lr_http_cache *c)
     }
 }
 
-static void tell(rec_job *job, const char *folder, const char *why)
+static void note_failure(rec_job *job, const char *folder, const char *why)
 {
     rec_job_note(job, REC_NOTE_LAYOUT, "", "the folder %s (LIBRECORD_CACHE) keeps nothing: %s", folder, why);
 }
@@ -176,7 +177,7 @@ static bool open_data(lr_http_cache *c, char *why, size_t room)
     (void)snprintf(data, sizeof data, "%.*s.data", NAME, c->digest);
     c->fd = openat(c->folder, data, MODE, 0600);
     if (c->fd < 0) {
-        wrong = strerror_r(errno, words, sizeof words);
+        wrong = lr_system_words(errno, words, sizeof words);
     } else if (!lr_http_own_file(c->fd)) {
         wrong = "a file in it is not this user's alone";
     } else if (flock(c->fd, LOCK_EX | LOCK_NB) != 0) {
@@ -197,7 +198,7 @@ static bool open_in(lr_http_cache *c, const char *folder, char *why, size_t room
     }
     read_index(c);
     if (ftruncate(c->fd, (off_t)c->facts.total) != 0) {
-        (void)snprintf(why, room, "%s", strerror_r(errno, words, sizeof words));
+        (void)snprintf(why, room, "%s", lr_system_words(errno, words, sizeof words));
         return false;
     }
     return true;
@@ -231,12 +232,12 @@ lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http)
     }
     wrong = refuse(&http->facts);
     if (wrong) {
-        tell(job, folder, wrong);
+        note_failure(job, folder, wrong);
         return NULL;
     }
     c = make(http);
     if (!c || !open_in(c, folder, why, sizeof why)) {
-        tell(job, folder, why);
+        note_failure(job, folder, why);
         destroy(c);
         c = NULL;
     }

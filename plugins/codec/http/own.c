@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Which directory and files the cache trusts: what it keeps becomes a model's weights, so nobody else may be able to
  * write it. The rules are those for directories of plugins (docs/reference/plugin-directories.md). */
+#include "common/text.h"
 #include "plugins/codec/http/own.h"
 
 #include <errno.h>
@@ -72,7 +73,7 @@ int lr_http_own_folder(const char *path, char *why, size_t room)
     const char *wrong;
     int folder = mkdir(path, 0700) == 0 || errno == EEXIST ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (folder < 0) {
-        (void)snprintf(why, room, "%s", strerror_r(errno, words, sizeof words));
+        (void)snprintf(why, room, "%s", lr_system_words(errno, words, sizeof words));
         return -1;
     }
     wrong = judge(folder);

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "plugins/codec/http/cache.h"
 #include "plugins/codec/http/transfer.h"
 
@@ -35,7 +36,7 @@ static int32_t no_memory(rec_job *job, uint64_t size)
 static int32_t fail_file(rec_job *job, const char *doing)
 {
     char words[128];
-    const char *text = strerror_r(errno, words, sizeof words);
+    const char *text = lr_system_words(errno, words, sizeof words);
     return rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, text);
 }
 

@@ -104,13 +104,13 @@ static void test_each_processor(void **unused)
         }
         (void)blocks_f32(&two, a, b, 0, count, &t);
         (void)blocks_f64(&wide, wide_a, wide_b, 0, count, &t);
-        if (CPU_HAS(AVX2, "avx2")) {
+        if (LR_CPU_HAS(AVX2, "avx2")) {
             (void)blocks_f32_avx2(&more, a, b, 0, count, &t);
             assert_memory_equal(&two, &more, sizeof two);
             (void)blocks_f64_avx2(&wider, wide_a, wide_b, 0, count, &t);
             assert_memory_equal(&wide, &wider, sizeof wide);
         }
-        if (CPU_HAS(AVX512F, "avx512f") && CPU_HAS(AVX512DQ, "avx512dq")) {
+        if (LR_CPU_HAS(AVX512F, "avx512f") && LR_CPU_HAS(AVX512DQ, "avx512dq")) {
             more = (figures){.scale = 1};
             (void)blocks_f32_avx512(&more, a, b, 0, count, &t);
             assert_memory_equal(&two, &more, sizeof two);

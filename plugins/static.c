@@ -13,16 +13,16 @@
 #else
 #define HTTPS(P)
 #endif
-#define ALL(P)                                                                                                    \
-    P(mpk)                                                                                                        \
-    P(mpk_gz)                                                                                                     \
-    P(bin)                                                                                                        \
-    P(bin_gz)                                                                                                     \
-    P(json)                                                                                                       \
-    P(json_gz)                                                                                                    \
-    P(safetensors)                                                                                                \
-    P(gz)                                                                                                         \
-    P(bpk) P(npz) ZSTD(P) P(pt) P(gguf) P(scheme_ggml) P(scheme_fp4) P(scheme_fp8) P(scheme_burn) P(scheme_known) \
-        HTTPS(P)
+#define ALL(P)     \
+    P(mpk)         \
+    P(mpk_gz)      \
+    P(bin)         \
+    P(bin_gz)      \
+    P(json)        \
+    P(json_gz)     \
+    P(safetensors) \
+    P(gz)          \
+    P(bpk)         \
+    P(npz) ZSTD(P) P(pt) P(gguf) P(scheme_ggml) P(scheme_fp4) P(scheme_fp8) P(scheme_burn) P(scheme_known) HTTPS(P)
 
 REC_STATIC_PLUGINS(ALL);

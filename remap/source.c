@@ -104,7 +104,7 @@ static int32_t resolve_layout(rec_job *job, const lr_plan_input *input, lr_argum
     own->profile = lr_profile_load(job, input->record->adapter_name, NULL);
     if (!own->profile) {
         rec_fail_hint(job,
-                      "The reader of %.200s says that its modules are laid out as this profile has them. Select "
+                      "The reader of %.200s reports this layout of modules. Select "
                       "another profile, or adapter = foreign to load without one.",
                       input->name);
     }

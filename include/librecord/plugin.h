@@ -148,7 +148,7 @@ typedef struct rec_path {
 } rec_path;
 /** Appends a name, of which dots and backslashes are escaped. Names may be empty. */
 REC_API rec_status rec_path_push(rec_job *job, rec_path *path, const char *name, uint64_t length);
-/** Removes the last names. @param length,levels as they were before these were pushed. */
+/** Removes the last names. @param length,levels before the push. */
 REC_API void rec_path_pop(rec_path *path, uint64_t length, uint64_t levels);
 
 /** Sets the module layout of the file, if it differs from the descriptor's, for a map of REC_FORM_PATHS. The user's
@@ -204,8 +204,9 @@ typedef struct rec_source_piece {
     rec_source *source; /**< of known size */
     uint64_t offset, length;
 } rec_source_piece;
-/** Makes a source of ranges of others, one after the other, such as the chunks of an array. It is a file of its own for
- * a REC_BLOB_RANGE, read on demand. @param name in messages, copied. @param pieces copied; their sources are retained.
+/** Makes a source of ranges of others, one after the other, such as the chunks of an array. It counts as a file for
+ * a REC_BLOB_RANGE, and is read on demand. @param name in messages, copied. @param pieces copied; their sources are
+ * retained.
  * @param out counted. REC_E_FORMAT if a source ends earlier. */
 REC_API rec_status rec_source_pieces(rec_job *job, const char *name, const rec_source_piece *pieces, uint64_t count,
                                      rec_source **out);
@@ -503,7 +504,7 @@ REC_API const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, 
 REC_API const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const rec_part *part, uint64_t less,
                                        const char *end);
 /** Returns a value of the model's config.json as text, by its path: "quantization_config.quant_method". A number or
- * bool as JSON writes it. Valid until `claim` returns. NULL: there is none. */
+ * bool as JSON writes it. Valid until `claim` returns. May be NULL. */
 REC_API const char *rec_sibling_setting(rec_job *job, const rec_siblings *siblings, const char *path);
 
 /* -------------------------------------------------------------------------------------------------- descriptor -- */

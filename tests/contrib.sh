@@ -53,7 +53,10 @@ LIBRECORD_PLUGIN_PATH=$scratch/installed/plugins
 export LIBRECORD_PLUGIN_PATH
 listed() {
     "$record" plugins >"$scratch/list" 2>&1
-    grep -q '^Flax ' "$scratch/list" && grep -q '^Onnx ' "$scratch/list" || { cat "$scratch/list"; false; }
+    if ! grep -q '^Flax ' "$scratch/list" || ! grep -q '^Onnx ' "$scratch/list"; then
+        cat "$scratch/list"
+        return 1
+    fi
 }
 check "record plugins lists them" listed
 finish

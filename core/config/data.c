@@ -143,10 +143,10 @@ int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_in
     if (!data->files) {
         (void)lr_fail_memory(job, FILES_MOST * sizeof *data->files);
     }
-    if (!lr_job_failed(job) && (given || *LR_DATA_DIR)) {
+    if (!lr_job_failed(job) && (given || LR_DATA_DIR[0] != '\0')) {
         (void)list_folder(&l);
     }
-    if (!lr_job_failed(job) && !data->count && !given && *LR_DATA_DIR) {
+    if (!lr_job_failed(job) && !data->count && !given && LR_DATA_DIR[0] != '\0') {
         (void)list_moved(&l);
     }
     if (!lr_job_failed(job) && !data->count && !given) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include <string.h>
+#include <sys/random.h>
 
 #include "onnx/graph.h"
 #include "onnx/tensor.h"
@@ -32,18 +33,19 @@ typedef struct node {
 
 /* ------------------------------------------------------------------------------------------------ names, values -- */
 
-static uint32_t hash(const char *name, uint64_t length)
+static uint32_t hash(const graph *g, const char *name, uint64_t length)
 {
-    uint32_t sum = 2166136261u;
+    uint64_t sum = g->seed[0];
     for (uint64_t i = 0; i < length; i++) {
-        sum = (sum ^ (uint8_t)name[i]) * 16777619u;
+        sum = (sum ^ (uint8_t)name[i]) * g->seed[1];
+        sum ^= sum >> 32;
     }
-    return sum ^ sum >> 15;
+    return (uint32_t)sum;
 }
 
 uint32_t graph_find(const graph *g, const char *name, uint64_t length)
 {
-    uint32_t i = g->head_count ? g->heads[hash(name, length) & (g->head_count - 1)] : GRAPH_NONE;
+    uint32_t i = g->head_count ? g->heads[hash(g, name, length) & (g->head_count - 1)] : GRAPH_NONE;
     while (i != GRAPH_NONE &&
            (g->values[i].length != length || memcmp(g->names.bytes + g->values[i].name, name, length) != 0)) {
         i = g->values[i].same;
@@ -54,7 +56,7 @@ uint32_t graph_find(const graph *g, const char *name, uint64_t length)
 static void link_value(graph *g, uint32_t i)
 {
     graph_value *v = &g->values[i];
-    uint32_t *head = &g->heads[hash(g->names.bytes + v->name, v->length) & (g->head_count - 1)];
+    uint32_t *head = &g->heads[hash(g, g->names.bytes + v->name, v->length) & (g->head_count - 1)];
     v->same = *head;
     *head = i;
 }
@@ -398,6 +400,10 @@ rec_status graph_read(graph *g, rec_job *job, rec_source *source, pb_cursor c)
 {
     rec_status status;
     *g = (graph){.job = job, .source = source};
+    if (getentropy(g->seed, sizeof g->seed) != 0) {
+        return rec_fail(job, REC_E_IO, REC_UNKNOWN, "the system gives no random numbers");
+    }
+    g->seed[1] |= 1;
     status = read_initializers(g, c);
     return status == REC_OK ? read_nodes(g, c) : status;
 }

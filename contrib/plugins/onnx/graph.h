@@ -29,6 +29,7 @@ typedef struct graph {
     uint32_t count, room;
     uint32_t *heads; /**< by hash, as many as there is room for values */
     uint32_t head_count;
+    uint64_t seed[2]; /**< of the hash: random, so that no file can have names that collide */
     text names;
     text read;          /**< the text that was read last */
     uint64_t constants; /**< nodes with tensors, and graphs within nodes */

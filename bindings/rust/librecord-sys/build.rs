@@ -11,7 +11,7 @@ fn main() {
     for name in ["LIBRECORD_DIR", "INIH_SOURCE", "DOCS_RS"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
-    // docs.rs links nothing.
+    // A build of the documentation alone links nothing.
     if env::var_os("DOCS_RS").is_none() {
         library();
     }

@@ -25,30 +25,6 @@ static void put(uint8_t *at, int bytes, uint64_t number)
     }
 }
 
-/* Whether bytes are UTF-8. What is wrong in a file is for its reader to say: core takes it for a mistake of the plugin.
- */
-static int is_text(const char *text, uint64_t length)
-{
-    for (uint64_t i = 0; i < length;) {
-        uint8_t first = (uint8_t)text[i++];
-        int more = first < 0x80 ? 0 : first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-        uint32_t code = more == 0 ? first : first & (0x3fu >> more), least[] = {0, 0x80, 0x800, 0x10000};
-        if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || (uint64_t)more > length - i) {
-            return 0;
-        }
-        for (int k = 0; k < more; k++, i++) {
-            if (((uint8_t)text[i] & 0xc0) != 0x80) {
-                return 0;
-            }
-            code = code << 6 | ((uint8_t)text[i] & 0x3f);
-        }
-        if (code < least[more] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /* One tensor at `*at`, which moves behind it. Nothing that the file says is believed before it was checked. */
@@ -74,7 +50,7 @@ static int32_t read_tensor(rec_job *job, rec_source *source, uint64_t size, uint
     }
     status = rec_source_read_at(job, source, begin + FIXED, dims, event.rank * 8u);
     status = status == REC_OK ? rec_source_read_at(job, source, begin + FIXED + event.rank * 8u, path, length) : status;
-    if (status == REC_OK && !is_text(path, length)) {
+    if (status == REC_OK && !rec_is_utf8(path, length)) {
         status = rec_fail(job, REC_E_FORMAT, begin, "a path that is not UTF-8");
     }
     for (uint32_t i = 0; i < event.rank && status == REC_OK; i++) {

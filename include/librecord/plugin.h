@@ -12,11 +12,15 @@
  * - a `static const rec_plugin` with `name`, `extension`, `description`, REC_TRAIT_TENSORS, `magic`, `probe`, `load`
  * and `save`, exported by REC_PLUGINS();
  * - to read: rec_source_read_at(), rec_job_check_count(), and visitor->map_begin (REC_FORM_PATHS), `key`, `tensor`
- *   (rec_tensor_event with a rec_blob of REC_BLOB_RANGE) and `end`;
- * - to write: a rec_visitor of its own, rec_job_walk(), rec_sink_write() and rec_sink_put();
+ *   (rec_tensor_event with a rec_blob: REC_BLOB_RANGE if the file has the elements as bytes, else REC_BLOB_TEMPORARY
+ *   after rec_job_check_inflated()) and `end`;
+ * - to write: a rec_visitor of its own, rec_job_walk(), rec_sink_write(), and for the elements rec_sink_put() or
+ *   rec_blob_read();
  * - to fail: rec_fail().
- * examples/tutorial/flat.c is one. plugin_types.h has what formats that store Burn's types need, parallel.h what
- * writers of files that several processes write together need.
+ * examples/tutorial/flat.c is one. librecord.h, included here, has rec_status (an int32_t), rec_dtype, rec_scalar and
+ * the REC_KIND_…, REC_FORM_… and REC_NOTE_…; librecord/registry.h, included too, has rec_option. plugin_types.h has
+ * what formats that store Burn's types need, parallel.h what writers of files that several processes write together
+ * need.
  *
  * Rules
  * - A callback returns REC_OK or a status that stops the operation; its caller returns the status unchanged.
@@ -81,8 +85,9 @@ REC_API void rec_job_note(rec_job *job, int32_t kind, const char *path, const ch
 
 /* ------------------------------------------------------------------------------------------------ job services -- */
 
-/** Allocates memory that counts against the job's limit. The plugin frees it before its function returns; the rest is
- * freed with the job. Aligned to 16. NULL: the failure is reported. */
+/** Allocates memory that counts against the job's limit. Do not use it after the function that allocated it has
+ * returned. Free it with rec_job_free() when you need it no longer; the core frees the rest with the job, also after a
+ * failure. Aligned to 16. @return NULL with the failure reported. */
 REC_API void *rec_job_alloc(rec_job *job, uint64_t size);
 /** Like realloc, for memory of `rec_job_alloc` or NULL; `old` stays valid if NULL is returned. */
 REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
@@ -90,8 +95,9 @@ REC_API void *rec_job_resize(rec_job *job, void *old, uint64_t size);
 REC_API void rec_job_free(rec_job *job, void *memory);
 
 /** Returns the checked value of an option, or its default; 0 and "" for unknown names. A BOOL is an int (0 or 1), a
- * CHOICE is text, a SIZE an int of bytes. The core reserves `map`, `data`, `sync`, `check`, `clamp`, `modules`,
- * `layout` and the load arguments (docs/reference/rules.md). */
+ * CHOICE is text, a SIZE an int of bytes. The core reserves the names `plugin`, `precision`, `as`, `map`,
+ * `data`, `decode`, `sync`, `check`, `clamp`, `modules`, `layout` and those of the load arguments
+ * (docs/reference/rules.md). */
 REC_API int64_t rec_job_option_int(const rec_job *job, const char *name);
 REC_API double rec_job_option_float(const rec_job *job, const char *name);
 REC_API const char *rec_job_option_text(const rec_job *job, const char *name);
@@ -112,8 +118,9 @@ REC_API uint32_t rec_job_depth_limit(const rec_job *job);
  * them returns (those of a filter: before its `release`). Failing to start a thread must not be an error, and the
  * result must not depend on their number. @return at least 1. */
 REC_API uint32_t rec_job_threads(const rec_job *job);
-/** @return 1 if the load needs no tensor data, as for a listing: blobs are not read, so a REC_BLOB_RANGE is sufficient,
- * also of a source of unknown size, and a reader may stop after the header. Else 0. */
+/** @return 1 if the load needs no tensor data, as for a listing: the core reads no blob of a tensor. A REC_BLOB_RANGE
+ * is then sufficient, also of a source of unknown size, and a reader may stop after the header. If the elements need
+ * more bytes than the file has, as in text, report a REC_BLOB_STREAM: its `read` is not called. Else 0. */
 REC_API int32_t rec_job_skips_data(const rec_job *job);
 /**
  * Rejects a count that the rest of the input cannot hold; call it before allocating.
@@ -122,8 +129,10 @@ REC_API int32_t rec_job_skips_data(const rec_job *job);
  */
 REC_API rec_status rec_job_check_count(rec_job *job, uint64_t at, uint64_t count, uint64_t each, uint64_t left);
 /** Rejects a decompressed size beyond the limits. For sources of rec_source_make(), and for a REC_BLOB_TEMPORARY or
- * REC_BLOB_STREAM, whose data the plugin decompresses; rec_source_filter() does this itself. Data taken into memory
- * then count against the decompressed size. @param stored bytes of the file. @param inflated stated decompressed bytes.
+ * REC_BLOB_STREAM that can be larger than its part of the file: decompressed data, numbers of a text.
+ * rec_source_filter() does this itself. Data taken into memory then count against the decompressed size; without the
+ * call they count against the size of the file, and a large valid file fails with REC_E_LIMIT. Call it once for each
+ * blob, before allocating. @param stored bytes of the file. @param inflated stated decompressed bytes.
  */
 REC_API rec_status rec_job_check_inflated(rec_job *job, uint64_t stored, uint64_t inflated);
 
@@ -260,7 +269,7 @@ REC_API void rec_source_release(rec_source *source);
 enum {
     REC_BLOB_VIEW = 1,      /**< at `data` in the view of `source`; or (for a writer) during the call */
     REC_BLOB_TEMPORARY = 2, /**< at `data`, during this call only */
-    REC_BLOB_RANGE = 3,     /**< `size` bytes at `offset` of `source`, not read yet */
+    REC_BLOB_RANGE = 3,     /**< `length` bytes at `offset` of `source`, not read yet */
     REC_BLOB_STREAM = 4     /**< by `read`, in order, during this call only */
 };
 
@@ -342,8 +351,9 @@ typedef struct rec_tensor_event {
  * `metadata` is the record's item.
  *
  * The core replaces events that a writer leaves NULL: `numbers` by scalars, `bytes` by numbers of u8, `variant_begin`
- * by a map of one entry or, without payload, a string; `option` by nil or nothing. REC_TRAIT_TENSORS requires
- * `metadata` and `tensor`; all others are always required.
+ * by a map of one entry or, without payload, a string; `option` by nil or nothing. `metadata_value` and `list_of` may
+ * be NULL too. A writer must have `scalar`, `list_begin`, `map_begin`, `key` and `end`; with REC_TRAIT_TENSORS also
+ * `metadata` and `tensor`. A reader receives a visitor with all functions of its version.
  */
 typedef struct rec_visitor {
     uint32_t size;     /**< sizeof(rec_visitor) */
@@ -514,7 +524,9 @@ REC_API const char *rec_sibling_setting(rec_job *job, const rec_siblings *siblin
 enum {
     REC_TRAIT_TENSORS = 1,    /**< its events are `metadata` and `tensor`, not Burn's maps */
     REC_TRAIT_NEEDS_TYPE = 2, /**< reading needs a type */
-    REC_TRAIT_EXACT_SIZE = 4, /**< a walk over a layout sink computes the size of the file (not: compressed) */
+    REC_TRAIT_EXACT_SIZE = 4, /**< the size of the file does not depend on the values of tensors. The core may call
+                                 `save` first with a sink of rec_sink_layout(); both calls write as many bytes. Not for
+                                 text */
     REC_TRAIT_FOLDER = 8,     /**< reads directories: probe and load may receive one */
     REC_TRAIT_NO_NAMES = 16,  /**< its data have no names: the type of a recorder is that of the file */
     REC_TRAIT_TAIL = 32,      /**< its probe inspects the end of the file: rec_head then has its `tail` */
@@ -572,12 +584,13 @@ typedef struct rec_plugin {
     const char *name;                 /**< "NamedMpk" */
     const char *const *aliases;       /**< further names, NULL-terminated, or NULL */
     const char *extension;            /**< "mpk.gz", without the first dot; NULL: memory only */
-    const char *description;          /**< one line */
+    const char *description;          /**< one line, required */
     const char *burn_name;            /**< path of Burn's recorder type for the metadata `format`, or NULL */
     uint64_t traits;                  /**< REC_TRAIT_… */
-    const rec_option *const *options; /**< NULL-terminated, or NULL */
-    /** FORMAT, CODEC: @return how many bits of the file matched; 0: not its file. At most 32 more than the bits of the
-     * matched magic count, 32 without `magic`. Must not fail. */
+    const rec_option *const *options; /**< NULL-terminated, or NULL; each has `name`, `initial`, `help`, bounds */
+    /** FORMAT, CODEC: @return how many bits of the file matched; 0: not its file. A larger number counts as the bits of
+     * the matched magic and 32 more; without `magic`, as 32. Must not fail. NULL: a format is loaded by its name
+     * only, a codec is recognised by its magic. */
     int32_t (*probe)(const rec_head *head);
     /** Reads the source to its end and calls the visitor. Called a second time, from the beginning, if `item` precedes
      * `metadata` in the file. */

@@ -229,9 +229,9 @@ REC_API rec_status rec_source_names(rec_job *job, rec_source *source, const char
 typedef struct rec_source_ops {
     uint32_t size;     /**< sizeof(rec_source_ops) */
     uint32_t reserved; /**< 0 */
-    /** Like rec_source_read. A filter must verify its whole input before it reports the end. */
+    /** Like rec_source_read. Required for filters. A filter must verify its whole input before it reports the end. */
     rec_status (*read)(void *self, rec_job *job, void *target, uint64_t room, uint64_t *got);
-    /** Returns to the first byte. For filters only. */
+    /** Returns to the first byte: rewinds the parent too. For filters only, and required for them. */
     rec_status (*rewind)(void *self, rec_job *job);
     /** @return the size if known without reading, else REC_UNKNOWN; it may be wrong. For filters only. */
     uint64_t (*size_hint)(void *self);
@@ -247,7 +247,8 @@ typedef struct rec_source_ops {
      * missing file is REC_OK with `*out` NULL. @param out counted. NULL: there are no companion files. */
     rec_status (*beside)(void *self, rec_job *job, const char *name, int32_t optional, rec_source **out);
 } rec_source_ops;
-/** Adds a filter to a source. The filters of a job together return at most the decompressed size allowed by rec_limits.
+/** Adds a filter to a source. It retains `parent`, so `self` may borrow it. The filters of a job together return at
+ * most the decompressed size allowed by rec_limits.
  * @param out counted, to be released with rec_source_release(). Takes `self`, also on failure, unless `ops` is NULL or
  * its size is invalid. */
 REC_API rec_status rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops *ops, void *self,
@@ -432,8 +433,9 @@ REC_API rec_status rec_sink_rename(rec_job *job, rec_sink *sink, const char *nam
 typedef struct rec_sink_ops {
     uint32_t size;     /**< sizeof(rec_sink_ops) */
     uint32_t reserved; /**< 0 */
+    /** Encodes bytes and writes the result to `target`. Required. */
     rec_status (*write)(void *self, rec_sink *target, const void *data, uint64_t size);
-    /** Writes the rest (trailers too). Not called after a failure. */
+    /** Writes the rest (trailers too). Not called after a failure. May be NULL. */
     rec_status (*finish)(void *self, rec_sink *target);
     void (*release)(void *self);
 } rec_sink_ops;

@@ -251,6 +251,38 @@ status_is "or not" 1
 run diff --json --bits "$scratch/y.safetensors" "$scratch/y.safetensors"
 answers "its bits are the same" '[.equal, .tensors]' '[true,[]]'
 
+# ------------------------------------------------------------------------------------------------------- noise
+# Of each of two layers [10, 0] in A: [11, 0] and [10, 0.5] in B; zero has nothing that noise could be compared with.
+st_begin
+for key in layers.0.w layers.1.w; do
+    st_entry "$key" F32 2 8
+    f32 41200000 00000000
+done
+st_entry zero F32 1 4
+f32 00000000
+st_end >"$scratch/clean.safetensors"
+st_begin
+st_entry layers.0.w F32 2 8
+f32 41300000 00000000
+st_entry layers.1.w F32 2 8
+f32 41200000 3f000000
+st_entry zero F32 1 4
+f32 3f800000
+st_end >"$scratch/noisy.safetensors"
+run diff --noise "$scratch/clean.safetensors" "$scratch/noisy.safetensors"
+check "--noise adds the error relative to A, the worst of several layers" grep -q '^layers.#.w .* 0.01  20.0 dB$' "$scratch/out"
+check "an error where A is zero is infinite" grep -q '^zero .* inf  -inf dB$' "$scratch/out"
+run diff --noise --all "$scratch/noisy.safetensors" "$scratch/clean.safetensors"
+check "the order of the files decides what the error is relative to" grep -q '^zero .*  1   0.0 dB  \[0\]$' "$scratch/out"
+check "--all has both columns of each tensor" grep -q '^layers.0.w .*  0.00826  20.8 dB  \[0\]$' "$scratch/out"
+run diff "$scratch/clean.safetensors" "$scratch/noisy.safetensors"
+check "without the option there are no such columns" sh -c "! grep -q SQNR '$scratch/out'"
+run diff --json "$scratch/clean.safetensors" "$scratch/noisy.safetensors"
+answers "JSON always has both" '[.tensors[] | [.key, .nmse, (.sqnr | if type == "number" then . * 1e9 | round / 1e9 else . end)]]' \
+    '[["zero","Infinity","-Infinity"],["layers.0.w",0.01,20],["layers.1.w",0.0025,26.020599913]]'
+run diff --json "$scratch/x.safetensors" "$scratch/y.safetensors"
+answers "a number that is finite on one side only is an infinite error" '.tensors[0] | [.nmse, .sqnr]' '["Infinity","-Infinity"]'
+
 # ------------------------------------------------------------------------------------------------- values, ids, order
 printf '{"zero": 0.0, "one": 1.5}' >"$scratch/plus.json"
 printf '{"zero": -0.0, "one": 1.5}' >"$scratch/minus.json"

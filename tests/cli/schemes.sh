@@ -31,6 +31,8 @@ for name in fp8 nvfp4 mxfp4; do
     run convert -q --adapter none --precision half "$golden/$name.expected.safetensors" "$name.expected.npz"
     run diff --bits "$name.half.npz" "$name.expected.npz"
     status_is "… half rounds the numbers once more" 0
+    run diff --noise "$name.half.npz" "$golden/$name.safetensors"
+    check "… diff --noise has the error of the decoded numbers" grep -q '^KEY .*  NMSE  *SQNR' "$scratch/out"
 done
 
 # Burn's own quantised tensors: real Burn made both files.

@@ -131,6 +131,7 @@ OWN = {
         "ids": [Row("--ids")],
         "order": [Row("--order")],
         "by": [Row("--by", "position")],
+        "noise": [Row("--noise")],
         "brief": [Row("--brief")],
     },
     "verify": {

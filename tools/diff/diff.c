@@ -15,6 +15,7 @@ const own_option tool_diff_options[] = {
     {"ids", NULL, 0, "compare parameter ids"},
     {"order", NULL, 0, "compare the order of tensors"},
     {"by", "WHAT", 0, "pair tensors by name, position or id"},
+    {"noise", NULL, 0, "add NMSE and SQNR, the error relative to A"},
     {"brief", NULL, 0, "print only whether they differ"},
     {0},
 };
@@ -81,6 +82,7 @@ static int read_wishes(const options *o, wishes *w)
                   .nan_differs = tool_own(o, "nan-differs") != NULL,
                   .ids = tool_own(o, "ids") != NULL,
                   .order = tool_own(o, "order") != NULL,
+                  .noise = tool_own(o, "noise") != NULL,
                   .brief = tool_own(o, "brief") != NULL};
     if (index == SIZE_MAX) {
         return fail_word("by", by, strlen(by), matches);

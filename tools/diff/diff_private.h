@@ -16,7 +16,7 @@ enum { MATCH_NAME, MATCH_POSITION, MATCH_ID };
 /* The options. */
 typedef struct wishes {
     double atol, rtol, ulp; /* 0 each: values must be the same numbers */
-    bool bits, nan_differs, ids, order, brief;
+    bool bits, nan_differs, ids, order, noise, brief;
     int match; /* MATCH_… */
     /* What counts for nothing. */
     bool no_dtype, no_metadata, no_data, no_values, no_added, no_removed, no_renamed;
@@ -86,6 +86,11 @@ void tool_diff_figures_add(figures *sum, const figures *more);
 double tool_diff_change(const figures *f);
 /* @return the cosine of the angle between both, NaN if one of them is 0. */
 double tool_diff_cosine(const figures *f);
+/* Returns the normalised mean squared error of B: the sum of (a-b)² divided by that of a². Infinite if something that
+ * is not finite differs, or if all of A is 0. */
+double tool_diff_nmse(const figures *f);
+/* Returns the ratio of signal to quantisation noise in dB, of such an error: infinite without an error. */
+double tool_diff_sqnr(double nmse);
 
 /* A number of any kind. */
 typedef struct numeral {

@@ -112,6 +112,8 @@ static void json_figures(json *j, const pair *p, const rec_tensor *a, const rec_
     tool_json_uint(j, "beyond", f->beyond);
     json_number(j, "change", tool_diff_change(f));
     json_number(j, "cosine", tool_diff_cosine(f));
+    json_number(j, "nmse", tool_diff_nmse(f));
+    json_number(j, "sqnr", tool_diff_sqnr(tool_diff_nmse(f)));
     json_number(j, "norm_difference", tool_root(f->dd) / f->scale);
     json_number(j, "norm_a", tool_root(f->aa) / f->scale);
     json_number(j, "norm_b", tool_root(f->bb) / f->scale);

@@ -2,6 +2,7 @@
  * Compares two arrays of numbers: how many differ, by how much, and where most. One loop for every processor,
  * vectorised by the compiler in blocks of eight. Products and sums are rounded separately (no fused operations), so
  * that all processors get the same bits. Infinities and NaN are rare: the loop only detects that they occur. */
+#include <math.h>
 #include <string.h>
 
 #include "common/cpu.h"
@@ -371,6 +372,44 @@ double tool_diff_change(const figures *f)
         return __builtin_inf();
     }
     return norm > 0 ? tool_root(f->dd) / norm : 0;
+}
+
+double tool_diff_nmse(const figures *f)
+{
+    if (f->odd) {
+        return __builtin_inf();
+    }
+    return f->dd > 0 ? f->dd / f->aa : 0;
+}
+
+/* Returns the natural logarithm of a finite number above 0. A program that calls log() would load libm at its start. */
+static double natural_log(double x)
+{
+    static const double ln2 = 0.693147180559945309417, root_half = 0.707106781186547524401;
+    int exponent;
+    double m = frexp(x, &exponent), z, power, sum = 0;
+
+    if (m < root_half) {
+        m *= 2;
+        exponent--;
+    }
+    z = (m - 1) / (m + 1); /* at most 0.172: ln m = 2 (z + z³/3 + z⁵/5 + …) */
+    power = z;
+    for (int i = 1; i < 24; i += 2) {
+        sum += power / i;
+        power *= z * z;
+    }
+    return 2 * sum + exponent * ln2;
+}
+
+double tool_diff_sqnr(double nmse)
+{
+    static const double ln10 = 2.302585092994045684018;
+
+    if (!(nmse > 0 && __builtin_isfinite(nmse))) {
+        return nmse > 0 ? -__builtin_inf() : __builtin_inf();
+    }
+    return 0 - 10 * natural_log(nmse) / ln10; /* not -0 of 1 */
 }
 
 double tool_diff_cosine(const figures *f)

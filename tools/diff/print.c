@@ -64,6 +64,7 @@ typedef struct line {
     const pair *most; /* the one that changed most */
     double cosine;    /* the least */
     double max_abs;   /* the largest */
+    double nmse;      /* the largest */
     const pair *largest;
     uint64_t differing, count, odd;
     size_t order; /* of `most` among those that are sorted */
@@ -72,11 +73,12 @@ typedef struct line {
 static void add_to_line(line *l, const pair *p, size_t order)
 {
     const figures *f = p->figures;
-    double cosine = tool_diff_cosine(f);
+    double cosine = tool_diff_cosine(f), nmse = tool_diff_nmse(f);
 
     if (!l->most) {
         *l = (line){.most = p, .cosine = cosine, .order = order, .largest = p, .max_abs = f->max_abs};
     }
+    l->nmse = nmse > l->nmse ? nmse : l->nmse;
     l->cosine = cosine < l->cosine || !(l->cosine == l->cosine) ? cosine : l->cosine;
     if (f->max_abs > l->max_abs) {
         l->max_abs = f->max_abs;
@@ -99,6 +101,15 @@ static const char *verdict_note(const pair *p)
     }
 }
 
+static void add_noise(table *t, double nmse)
+{
+    char number[NUMBER_ROOM];
+
+    tool_table_cell(t, short_number(nmse, number));
+    (void)snprintf(number, sizeof number, "%.1f dB", tool_diff_sqnr(nmse));
+    tool_table_cell(t, number);
+}
+
 static void add_change(table *t, const comparison *c, const char *key, uint64_t repeats, const line *l, bool all)
 {
     const pair *p = l->most;
@@ -109,7 +120,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     tool_table_key(t, key, repeats);
     if (!f->differing) {
         tool_table_cell(t, "bytes");
-        for (int i = 0; i < 4 + (int)all; i++) {
+        for (int i = 0; i < 4 + (int)all + 2 * (int)c->w->noise; i++) {
             tool_table_cell(t, "");
         }
         return;
@@ -125,6 +136,9 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     }
     tool_table_cell(t, short_number(l->max_abs, number));
     tool_table_cell(t, share(l->differing, l->count, number));
+    if (c->w->noise) {
+        add_noise(t, l->nmse);
+    }
     if (all) {
         const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
         tool_diff_place(&cell, a, f->odd ? f->odd_at : f->max_abs_at);
@@ -134,9 +148,9 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     tool_table_cell(t, verdict_note(p));
 }
 
-static void begin_changes(table *t, bool all)
+static void begin_changes(table *t, bool noise, bool all)
 {
-    tool_table_begin(t, all ? "lrrrrrll" : "lrrrrrl");
+    tool_table_begin(t, noise ? all ? "lrrrrrrrll" : "lrrrrrrrl" : all ? "lrrrrrll" : "lrrrrrl");
     t->header = true;
     t->shrink = 0;
     tool_table_cell(t, "KEY");
@@ -145,6 +159,10 @@ static void begin_changes(table *t, bool all)
     tool_table_cell(t, "COSINE");
     tool_table_cell(t, "LARGEST");
     tool_table_cell(t, "DIFFER");
+    if (noise) {
+        tool_table_cell(t, "NMSE");
+        tool_table_cell(t, "SQNR");
+    }
     if (all) {
         tool_table_cell(t, "AT");
     }
@@ -197,7 +215,7 @@ static bool print_folded(const comparison *c, const size_t *sorted, size_t count
         }
     }
     qsort(order, made, sizeof(line *), by_order);
-    begin_changes(&t, false);
+    begin_changes(&t, c->w->noise, false);
     for (; shown < made && shown < ROWS_SHOWN; shown++) {
         const fold *f = &folds[order[shown] - lines];
         folded = folded || f->repeats * f->names > 1;
@@ -219,7 +237,7 @@ static void print_each(const comparison *c, const size_t *sorted, size_t count)
 {
     table t;
 
-    begin_changes(&t, true);
+    begin_changes(&t, c->w->noise, true);
     for (size_t i = 0; i < count; i++) {
         const pair *p = &c->pairs[sorted[i]];
         line l = {0};

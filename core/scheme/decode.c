@@ -223,7 +223,7 @@ static int32_t run_shares(rec_job *job, share *shares, uint64_t count)
 static int32_t decode(const decoder *d, rec_job *job, uint64_t first, uint64_t count, uint8_t *numbers)
 {
     share shares[THREADS_MOST], whole = {.d = d};
-    uint64_t most = count * d->width / BYTES_A_THREAD, n = rec_job_threads(job), begin = 0;
+    uint64_t most = (count * d->width + BYTES_A_THREAD / 2) / BYTES_A_THREAD, n = rec_job_threads(job), begin = 0;
     bool near;
     int32_t status = find_bases(d, job, whole.bases, &near);
     if (status != REC_OK) {

@@ -96,6 +96,17 @@ rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input
     return lr_job_end(&job);
 }
 
+/* Adds a record of the caller: a decoded copy of it, if it has encoded tensors and the result has a precision. */
+static int32_t add_record(rec_job *job, rec_plan *plan, lr_plan_input *input)
+{
+    input->record = lr_decode_saved(job, plan->written, input->record, &input->owned);
+    if (!input->record) {
+        rec_record_free(input->owned);
+        return job->error.status;
+    }
+    return lr_plan_add(job, plan, input);
+}
+
 rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
                                const char *name)
 {
@@ -114,7 +125,7 @@ rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, co
             input.minor = arguments->target;
         }
         if (!lr_job_failed(&job)) {
-            (void)lr_plan_add(&job, plan, &input);
+            (void)add_record(&job, plan, &input);
         }
     }
     return lr_job_end(&job);

@@ -29,7 +29,7 @@ REC_API rec_status rec_plan_add(rec_plan *plan, rec_recorder *from, const char *
 /** Adds functions of the program as a source: see rec_load_from(). */
 REC_API rec_status rec_plan_add_from(rec_plan *plan, rec_recorder *from, const rec_input *input, void *user);
 /** Adds a record in memory as a source; it must outlive the plan and the records loaded from it. `arguments` may be
- * NULL.
+ * NULL. If `to` has a precision, encoded tensors are decoded, without the settings of a config.json.
  * @param name the name in messages. */
 REC_API rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, const rec_record *record,
                                        const char *name);

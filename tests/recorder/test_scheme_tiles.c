@@ -549,6 +549,68 @@ static void test_lying_spans_are_rejected(void **state)
     free(memory);
 }
 
+/* ------------------------------------------------------------------------------------------------------- plans -- */
+
+/* Loads what a plan makes of the file, or of the record that a load without decoding makes of it. */
+static rec_record *planned(rec_precision precision, bool in_memory)
+{
+    rec_recorder *from = rec_open_recorder_in(context, "Safetensors", REC_PRECISION_KEEP);
+    rec_recorder *to = rec_open_recorder_in(context, "Safetensors", precision);
+    rec_input input = {.size = sizeof input, .name = "woven", .total = file_size, .read_at = read_at};
+    rec_plan *plan = rec_plan_new(context, to);
+    rec_record *record = NULL, *result;
+    now = three_parts;
+    assert_non_null(plan);
+    assert_int_equal(rec_recorder_set(from, "adapter", "none"), REC_OK);
+    if (in_memory) {
+        record = rec_load_from(from, &input, NULL);
+        assert_non_null(record);
+        assert_int_equal(rec_plan_add_record(plan, from, record, "woven"), REC_OK);
+    } else {
+        assert_int_equal(rec_plan_add_from(plan, from, &input, NULL), REC_OK);
+    }
+    result = rec_plan_load(plan);
+    if (!result) {
+        fail_msg("%s", rec_error_message());
+    }
+    if (record) { /* which is unchanged */
+        assert_non_null(rec_tensor_at(record, "x.part1"));
+        assert_int_equal(rec_tensor_dtype(rec_tensor_at(record, "x.part0")), REC_DTYPE_U8);
+    }
+    rec_plan_free(plan);
+    rec_record_free(record);
+    rec_close_recorder(from);
+    rec_close_recorder(to);
+    return result;
+}
+
+/* A plan keeps the form of its source: the keys of a flat file are whole paths. */
+static const rec_tensor *tensor_at(const rec_record *record, bool flat, const char *name)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "x%s.%s", flat ? "\\" : "", name);
+    return rec_tensor_at(record, path);
+}
+
+static void test_plans_decode_records_like_files(void **state)
+{
+    (void)state;
+    describe(&three_parts);
+    for (int i = 0; i < 4; i++) {
+        bool keeps = i & 1, in_memory = i & 2;
+        rec_record *record = planned(keeps ? REC_PRECISION_KEEP : REC_PRECISION_FULL, in_memory);
+        const rec_tensor *tensor = tensor_at(record, !in_memory, "part0");
+        assert_int_equal(rec_tensor_dtype(tensor), keeps ? REC_DTYPE_U8 : REC_DTYPE_F32);
+        assert_int_equal(tensor_at(record, !in_memory, "part1") != NULL, keeps);
+        assert_int_equal(tensor_at(record, !in_memory, "part2") != NULL, keeps);
+        assert_non_null(tensor_at(record, !in_memory, "other"));
+        if (!keeps) {
+            compare(&three_parts, tensor, 0, three_parts.count);
+        }
+        rec_record_free(record);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static int32_t write_nothing(void *user, const void *data, uint64_t size)
@@ -623,6 +685,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_tiles_equal_the_whole, enter, leave),
         cmocka_unit_test_setup_teardown(test_lying_claims_are_rejected, enter, leave),
         cmocka_unit_test_setup_teardown(test_lying_spans_are_rejected, enter, leave),
+        cmocka_unit_test_setup_teardown(test_plans_decode_records_like_files, enter, leave),
         cmocka_unit_test_setup_teardown(test_memory_does_not_grow_with_the_tensor, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,8 +283,8 @@ $ diff a.mpk b.mpk --json
   "added": [],
   "renamed": [],
   "tensors": [
-    {"key": "w", "verdict": "differs", "dtype": "f32", "shape": [2], "count": 2, "differing": 1, "beyond": 1, "change": 0.7730206825239258, "cosine": 0.9383431168171099, "norm_difference": 7.0, "norm_a": 9.055385138137417, "norm_b": 2.23606797749979, "max_abs": {"value": 7.0, "at": [1], "a": 9.0, "b": 2.0}, "max_rel": {"value": 0.7777777777777778, "at": [1], "a": 9.0, "b": 2.0}, "nan": [0, 0], "inf": [0, 0]},
-    {"key": "u", "verdict": "differs", "dtype": "u64", "shape": [2], "count": 2, "differing": 1, "beyond": 1, "change": 0.31622776601683794, "cosine": 0.9899494936611664, "norm_difference": 1.0, "norm_a": 2.23606797749979, "norm_b": 3.1622776601683795, "max_abs": {"value": 1.0, "at": [1], "a": 2, "b": 3}, "max_rel": {"value": 0.3333333333333333, "at": [1], "a": 2, "b": 3}, "nan": [0, 0], "inf": [0, 0]},
+    {"key": "w", "verdict": "differs", "dtype": "f32", "shape": [2], "count": 2, "differing": 1, "beyond": 1, "change": 0.7730206825239258, "cosine": 0.9383431168171099, "nmse": 0.5975609756097561, "sqnr": 2.2361777235520304, "norm_difference": 7.0, "norm_a": 9.055385138137417, "norm_b": 2.23606797749979, "max_abs": {"value": 7.0, "at": [1], "a": 9.0, "b": 2.0}, "max_rel": {"value": 0.7777777777777778, "at": [1], "a": 9.0, "b": 2.0}, "nan": [0, 0], "inf": [0, 0]},
+    {"key": "u", "verdict": "differs", "dtype": "u64", "shape": [2], "count": 2, "differing": 1, "beyond": 1, "change": 0.31622776601683794, "cosine": 0.9899494936611664, "nmse": 0.2, "sqnr": 6.9897000433601875, "norm_difference": 1.0, "norm_a": 2.23606797749979, "norm_b": 3.1622776601683795, "max_abs": {"value": 1.0, "at": [1], "a": 2, "b": 3}, "max_rel": {"value": 0.3333333333333333, "at": [1], "a": 2, "b": 3}, "nan": [0, 0], "inf": [0, 0]},
     {"key": "shape", "verdict": "shape", "dtype": "f32", "shape": [2], "shape_b": [3], "transposed": false, "count": 2},
     {"key": "type", "verdict": "equal", "dtype": "f32", "shape": [2], "dtype_b": "f16", "count": 2}
   ],

@@ -152,7 +152,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     (void)at, (void)value;
     if (key->v.length < 9) {
         word[0] = word[key->v.length + 1] = ' ';
-        memcpy(word + 1, key->text, key->v.length);
+        memcpy(word + 1, key->text, (size_t)key->v.length);
         word[key->v.length + 2] = '\0';
     }
     ((writer *)self)->metadata += key->v.length >= 9 || !strstr(burns, word);

@@ -476,7 +476,7 @@ static void test_tiles_equal_the_whole(void **state)
         seed = i;
         l = random_layout(large ? BYTES_MOST / 2 : i < LAYOUTS / 2 ? 300 : 70000, large);
         describe(&l);
-        memory = malloc(file_size);
+        memory = malloc((size_t)file_size);
         assert_non_null(memory);
         (void)read_at(NULL, 0, memory, file_size);
         for (uint32_t threads = 1; threads <= 4; threads += 3) {
@@ -528,7 +528,7 @@ static void test_lying_spans_are_rejected(void **state)
     uint8_t *memory;
     (void)state;
     describe(&three_parts);
-    memory = malloc(file_size);
+    memory = malloc((size_t)file_size);
     assert_non_null(memory);
     (void)read_at(NULL, 0, memory, file_size);
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A map of paths as nested maps, for writers of nested formats. The walk goes along a tree, so keys with a common
  * beginning follow one another: a map is opened for each level that the path before did not have, and closed where the
- * next path leaves it. */
+ * next path leaves it. A first walk counts the entries of these maps, which nested formats store before the entries. */
 #include <string.h>
 
 #include "burn/visit/walk_private.h"
@@ -17,6 +17,11 @@ typedef struct levels {
     uint64_t open;
     char *name; /* the name of a level, unescaped */
     uint64_t name_room;
+    bool counting;    /* the first walk: the writer gets no events */
+    uint64_t *counts; /* entries of each map, in the order in which maps begin */
+    uint64_t maps, counts_room;
+    uint64_t *inside; /* of the open maps, the outermost first: their places in `counts` */
+    uint64_t inside_room;
 } levels;
 
 static rec_scalar name_of(levels *l, const char *text, uint64_t length)
@@ -48,11 +53,36 @@ static uint64_t common(const levels *l, const char *path, uint64_t length, uint6
     return at;
 }
 
+/* Begins the outermost map, or that of a level. */
+static int32_t begin_map(levels *l, uint64_t at, uint64_t depth)
+{
+    if (!l->counting) {
+        return l->to.map_begin(l->self, at, REC_FORM_MAP, l->counts[l->maps++]);
+    }
+    if (!lr_job_grow_counted(l->job, &l->counts, l->maps + 1, &l->counts_room, sizeof *l->counts) ||
+        !lr_job_grow_counted(l->job, &l->inside, depth + 1, &l->inside_room, sizeof *l->inside)) {
+        return l->job->error.status;
+    }
+    l->counts[l->maps] = 0;
+    l->inside[depth] = l->maps++;
+    return REC_OK;
+}
+
+/* A key of the outermost map, or of that of a level. */
+static int32_t tell_key(levels *l, uint64_t at, const rec_scalar *name)
+{
+    if (l->counting) {
+        l->counts[l->inside[l->open]]++;
+        return REC_OK;
+    }
+    return l->to.key(l->self, at, name);
+}
+
 static int32_t close_to(levels *l, uint64_t count)
 {
     int32_t status = REC_OK;
     for (; l->open > count && status == REC_OK; l->open--) {
-        status = l->to.end(l->self, REC_UNKNOWN);
+        status = l->counting ? REC_OK : l->to.end(l->self, REC_UNKNOWN);
     }
     return status;
 }
@@ -78,12 +108,11 @@ static int32_t on_path(levels *l, uint64_t at, const rec_scalar *key)
     while (status == REC_OK) {
         uint64_t end = from + first_end(path + from, length - from);
         rec_scalar name = name_of(l, path + from, end - from);
-        status = l->to.key(l->self, at, &name);
+        status = tell_key(l, at, &name);
         if (end >= length || status != REC_OK) {
             break;
         }
-        status = l->to.map_begin(l->self, at, REC_FORM_MAP, REC_UNKNOWN);
-        l->open++;
+        status = begin_map(l, at, ++l->open);
         from = end + 1;
     }
     l->used = from; /* of maps alone: a value is no level */
@@ -93,7 +122,10 @@ static int32_t on_path(levels *l, uint64_t at, const rec_scalar *key)
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     levels *l = self;
-    return l->flat && l->depth == 1 ? on_path(l, at, key) : l->to.key(l->self, at, key);
+    if (l->flat && l->depth == 1) {
+        return on_path(l, at, key);
+    }
+    return l->counting ? REC_OK : l->to.key(l->self, at, key);
 }
 
 static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -101,93 +133,114 @@ static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
     levels *l = self;
     bool flat = l->depth++ == 0 && form == REC_FORM_PATHS;
     l->flat = l->flat || flat;
-    return l->to.map_begin(l->self, at, flat ? REC_FORM_MAP : form, flat ? REC_UNKNOWN : count);
+    if (flat) {
+        return begin_map(l, at, 0);
+    }
+    return l->counting ? REC_OK : l->to.map_begin(l->self, at, form, count);
 }
 
 static int32_t on_end(void *self, uint64_t at)
 {
     levels *l = self;
     int32_t status = --l->depth == 0 && l->flat ? close_to(l, 0) : REC_OK;
-    return status == REC_OK ? l->to.end(l->self, at) : status;
+    return status == REC_OK && !l->counting ? l->to.end(l->self, at) : status;
 }
 
 static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     levels *l = self;
     l->depth++;
-    return l->to.list_begin(l->self, at, form, count);
+    return l->counting ? REC_OK : l->to.list_begin(l->self, at, form, count);
 }
 
 static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
 {
     levels *l = self;
     l->depth++;
-    return l->to.variant_begin(l->self, at, index, name, payload);
+    return l->counting ? REC_OK : l->to.variant_begin(l->self, at, index, name, payload);
 }
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     levels *l = self;
-    return l->to.metadata(l->self, at, key, value);
+    return l->counting ? REC_OK : l->to.metadata(l->self, at, key, value);
 }
 
 static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 {
     levels *l = self;
-    return l->to.metadata_value(l->self, at, key);
+    return l->counting ? REC_OK : l->to.metadata_value(l->self, at, key);
 }
 
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     levels *l = self;
-    return l->to.scalar(l->self, at, scalar);
+    return l->counting ? REC_OK : l->to.scalar(l->self, at, scalar);
 }
 
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     levels *l = self;
-    return l->to.numbers(l->self, at, dtype, data, count);
+    return l->counting ? REC_OK : l->to.numbers(l->self, at, dtype, data, count);
 }
 
 static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     levels *l = self;
-    return l->to.bytes(l->self, at, blob);
+    return l->counting ? REC_OK : l->to.bytes(l->self, at, blob);
 }
 
 static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
     levels *l = self;
-    return l->to.option(l->self, at, present);
+    return l->counting ? REC_OK : l->to.option(l->self, at, present);
 }
 
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor)
 {
     levels *l = self;
-    return l->to.tensor(l->self, at, tensor);
+    return l->counting ? REC_OK : l->to.tensor(l->self, at, tensor);
 }
 
 static int32_t on_list_of(void *self, uint64_t at, const char *type)
 {
     levels *l = self;
-    return l->to.list_of(l->self, at, type);
+    return l->counting ? REC_OK : l->to.list_of(l->self, at, type);
+}
+
+/* One of the two walks. */
+static int32_t walk(levels *l, const rec_visitor *visitor, bool counting)
+{
+    l->counting = counting;
+    l->depth = l->used = l->open = l->maps = 0;
+    l->flat = false;
+    return rec_job_walk(l->job, visitor, l);
 }
 
 int32_t rec_job_walk_levels(rec_job *job, const rec_visitor *visitor, void *self)
 {
     levels l = {.job = job, .self = self};
     rec_visitor all = {.size = sizeof all,
+                       .metadata = on_metadata,
+                       .metadata_value = on_metadata_value,
                        .scalar = on_scalar,
+                       .numbers = on_numbers,
+                       .bytes = on_bytes,
                        .list_begin = on_list,
                        .map_begin = on_map,
                        .key = on_key,
-                       .end = on_end};
+                       .variant_begin = on_variant,
+                       .end = on_end,
+                       .option = on_option,
+                       .tensor = on_tensor,
+                       .list_of = on_list_of};
     int32_t status;
     if (LR_LACKS(job, job) || LR_LACKS(job, visitor) ||
         !lr_size_check(job, "a visitor", visitor->size, offsetof(rec_visitor, metadata_value))) {
         return lr_breach_status(job);
     }
     memcpy(&l.to, visitor, visitor->size < sizeof l.to ? visitor->size : sizeof l.to);
+    status = walk(&l, &all, true);
     /* What a writer leaves to the core is left to it here too. */
     all.metadata = l.to.metadata ? on_metadata : NULL;
     all.metadata_value = l.to.metadata_value ? on_metadata_value : NULL;
@@ -197,8 +250,10 @@ int32_t rec_job_walk_levels(rec_job *job, const rec_visitor *visitor, void *self
     all.option = l.to.option ? on_option : NULL;
     all.tensor = l.to.tensor ? on_tensor : NULL;
     all.list_of = l.to.list_of ? on_list_of : NULL;
-    status = rec_job_walk(job, &all, &l);
+    status = status == REC_OK ? walk(&l, &all, false) : status;
     rec_job_free(job, l.path);
     rec_job_free(job, l.name);
+    rec_job_free(job, l.counts);
+    rec_job_free(job, l.inside);
     return status;
 }

@@ -450,8 +450,7 @@ REC_API rec_status rec_sink_close(rec_sink *sink);
 /** Calls the writer's visitor for the events of the record. May be called any number of times, with the same events. */
 REC_API rec_status rec_job_walk(rec_job *job, const rec_visitor *visitor, void *self);
 /** Like rec_job_walk(), for formats of nested maps: a map of REC_FORM_PATHS (a foreign model) arrives as nested maps of
- * REC_FORM_MAP, one for each level of its paths, with unescaped names as keys and unknown counts (REC_UNKNOWN). All
- * other events are the same. */
+ * REC_FORM_MAP, one for each level of its paths, with unescaped names as keys. All other events are the same. */
 REC_API rec_status rec_job_walk_levels(rec_job *job, const rec_visitor *visitor, void *self);
 
 /* ----------------------------------------------------------------------------------------------------- schemes -- */

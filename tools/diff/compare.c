@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/diff/diff_private.h"
+#include "tools/look/look.h"
 
 /* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time,
  * to one process, and how many times as much where there are several and nobody waits for the first difference. */
@@ -20,47 +21,6 @@ typedef struct desk {
     void *slots[SLOTS];
     size_t room[SLOTS];
 } desk;
-
-enum { CLASS_FLOAT, CLASS_INT, CLASS_UINT, CLASS_BOOL, CLASS_BYTES };
-
-static int class_of(rec_dtype dtype)
-{
-    switch (dtype) {
-    case REC_DTYPE_F64:
-    case REC_DTYPE_F32:
-    case REC_DTYPE_FLEX32:
-    case REC_DTYPE_F16:
-    case REC_DTYPE_BF16:
-        return CLASS_FLOAT;
-    case REC_DTYPE_I64:
-    case REC_DTYPE_I32:
-    case REC_DTYPE_I16:
-    case REC_DTYPE_I8:
-        return CLASS_INT;
-    case REC_DTYPE_U64:
-    case REC_DTYPE_U32:
-    case REC_DTYPE_U16:
-    case REC_DTYPE_U8:
-        return CLASS_UINT;
-    case REC_DTYPE_BOOL:
-    case REC_DTYPE_BOOL8:
-    case REC_DTYPE_BOOL32:
-        return CLASS_BOOL;
-    default:
-        return CLASS_BYTES;
-    }
-}
-
-/* The widest type of a class, in which nothing of it is lost. */
-static rec_dtype widest(int class)
-{
-    static const rec_dtype dtypes[] = {[CLASS_FLOAT] = REC_DTYPE_F64,
-                                       [CLASS_INT] = REC_DTYPE_I64,
-                                       [CLASS_UINT] = REC_DTYPE_U64,
-                                       [CLASS_BOOL] = REC_DTYPE_BOOL};
-
-    return dtypes[class];
-}
 
 /* One piece of a pair. */
 typedef struct piece {
@@ -111,16 +71,16 @@ static const void *read_as(piece *x, int slot, int which, rec_dtype dtype)
     return d->slots[slot];
 }
 
-static void number_at(numeral *x, int class, const void *data, size_t at)
+static void number_at(numeral *x, rec_dtype type, const void *data, size_t at)
 {
-    switch (class) {
-    case CLASS_FLOAT:
+    switch (type) {
+    case REC_DTYPE_F64:
         *x = (numeral){REC_KIND_FLOAT, {.f = ((const double *)data)[at]}};
         return;
-    case CLASS_UINT:
+    case REC_DTYPE_U64:
         *x = (numeral){REC_KIND_UINT, {.u = ((const uint64_t *)data)[at]}};
         return;
-    case CLASS_INT:
+    case REC_DTYPE_I64:
         *x = (numeral){REC_KIND_INT, {.i = ((const int64_t *)data)[at]}};
         return;
     default:
@@ -128,15 +88,15 @@ static void number_at(numeral *x, int class, const void *data, size_t at)
     }
 }
 
-/* Numbers of two classes, or of a type that no loop is for. */
-static void compare_mixed(piece *x, int class_a, int class_b, const tolerance *t)
+/* Numbers of two types, or of a type without a loop. */
+static void compare_mixed(piece *x, rec_dtype type_a, rec_dtype type_b, const tolerance *t)
 {
-    const void *a = read_as(x, 0, SIDE_A, widest(class_a)), *b = a ? read_as(x, 1, SIDE_B, widest(class_b)) : NULL;
+    const void *a = read_as(x, 0, SIDE_A, type_a), *b = a ? read_as(x, 1, SIDE_B, type_b) : NULL;
     numeral p, q;
 
     for (size_t i = 0; b && i < x->count; i++) {
-        number_at(&p, class_a, a, i);
-        number_at(&q, class_b, b, i);
+        number_at(&p, type_a, a, i);
+        number_at(&q, type_b, b, i);
         tool_diff_number(&x->f, &p, &q, x->first + i, t);
     }
 }
@@ -287,14 +247,15 @@ static void compare_piece(piece *x)
     const wishes *w = x->c->w;
     const tolerance t = {w->bits ? 0 : w->atol, w->bits ? 0 : w->rtol, w->nan_differs && !w->bits};
     rec_dtype a = rec_tensor_dtype(tensor_of(x->c, x->p, SIDE_A)), b = rec_tensor_dtype(tensor_of(x->c, x->p, SIDE_B));
-    int class_a = class_of(a), class_b = class_of(b);
-    bool whole = (class_a == CLASS_INT || class_a == CLASS_UINT) && (class_b == CLASS_INT || class_b == CLASS_UINT);
+    rec_dtype type_a = tool_exact_dtype(a), type_b = tool_exact_dtype(b);
+    bool whole =
+        (type_a == REC_DTYPE_I64 || type_a == REC_DTYPE_U64) && (type_b == REC_DTYPE_I64 || type_b == REC_DTYPE_U64);
 
     if (x->bytes) {
         compare_bytes(x);
         return;
     }
-    if (class_a == CLASS_FLOAT && class_b == CLASS_FLOAT) {
+    if (type_a == REC_DTYPE_F64 && type_b == REC_DTYPE_F64) {
         bool wide = a == REC_DTYPE_F64 || b == REC_DTYPE_F64;
         compare_as(x, wide ? REC_DTYPE_F64 : REC_DTYPE_F32, &t);
         if (w->ulp > 0 && x->f.beyond) {
@@ -309,10 +270,10 @@ static void compare_piece(piece *x)
         /* Steps between whole numbers are 1. */
         const tolerance steps = {t.atol > w->ulp ? t.atol : w->ulp, t.rtol, false};
         compare_as(x, REC_DTYPE_I64, &steps);
-    } else if (class_a == CLASS_BOOL && class_b == CLASS_BOOL) {
+    } else if (type_a == REC_DTYPE_BOOL && type_b == REC_DTYPE_BOOL) {
         compare_bools(x, &t);
     } else {
-        compare_mixed(x, class_a, class_b, &t);
+        compare_mixed(x, type_a, type_b, &t);
     }
     if (w->bits && !x->p->dtype && !x->failed) {
         compare_bits(x, a);
@@ -334,8 +295,8 @@ static bool same_shape(const rec_tensor *a, const rec_tensor *b)
 
 static bool of_bytes(const comparison *c, const pair *p)
 {
-    return class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == CLASS_BYTES ||
-           class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == CLASS_BYTES;
+    return tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == REC_DTYPE_NONE ||
+           tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == REC_DTYPE_NONE;
 }
 
 /* Compares what the headers of a pair show. @return whether the data must be read. */
@@ -357,8 +318,8 @@ static void judge(const comparison *c, pair *p, const figures *f)
 {
     bool bytes = of_bytes(c, p);
     bool lossless = p->dtype && f->differing && (f->rounded[SIDE_A] == 0 || f->rounded[SIDE_B] == 0) &&
-                    class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == CLASS_FLOAT &&
-                    class_of(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == CLASS_FLOAT;
+                    tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == REC_DTYPE_F64 &&
+                    tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == REC_DTYPE_F64;
     const figures opaque = {.scale = 1, .count = f->count};
 
     p->verdict = bytes           ? f->beyond ? PAIR_DIFFERS : PAIR_EQUAL

@@ -124,19 +124,12 @@ static void pair_entries(entries *e, const comparison *c, int kind, const bool t
 static void add_row(table *t, int kind, const char *key, uint64_t repeats, const char *a, const char *b)
 {
     const char *between = kind == ROW_RENAMED ? strstr(key, "." FOLD_BETWEEN ".") : NULL;
-    char number[NUMBER_ROOM], *name = between ? xasprintf("%.*s", (int)(between - key), key) : xstrdup(key);
+    char *name = between ? xasprintf("%.*s", (int)(between - key), key) : xstrdup(key);
     text cell = {0};
 
     tool_table_cell(t, words_of[kind]);
-    tool_text_name(&cell, name);
+    tool_table_key(t, name, repeats);
     free(name);
-    tool_table_cell(t, *cell.at ? cell.at : "(root)");
-    tool_text_free(&cell);
-    if (repeats > 1) {
-        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
-    }
-    tool_table_cell(t, cell.at ? cell.at : "");
-    tool_text_free(&cell);
     tool_table_cell(t, a ? a : "");
     if (between) {
         tool_text_put(&cell, "as ");

@@ -6,24 +6,21 @@
 #include <string.h>
 
 #include "tools/edit/edit_private.h"
+#include "tools/look/look.h"
 
 enum { PIECE = 64 * 1024 }; /* elements */
 
 int tool_edit_class(rec_dtype dtype)
 {
-    switch (dtype) {
+    switch (tool_exact_dtype(dtype)) {
     case REC_DTYPE_F64:
-    case REC_DTYPE_F32:
-    case REC_DTYPE_FLEX32:
-    case REC_DTYPE_F16:
-    case REC_DTYPE_BF16:
         return CLASS_FLOAT;
     case REC_DTYPE_BOOL:
-    case REC_DTYPE_BOOL8:
-    case REC_DTYPE_BOOL32:
         return CLASS_BOOL;
+    case REC_DTYPE_NONE:
+        return 0;
     default:
-        return rec_dtype_bits(dtype) ? CLASS_INT : 0;
+        return CLASS_INT;
     }
 }
 

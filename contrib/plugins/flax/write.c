@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The writer: a walk over the levels of a record or model, after one that counts the entries of maps. */
+ * The writer: a walk over the levels of a record or model. */
 #include <string.h>
 
 #include "flax/array.h"
-#include "flax/counts.h"
 #include "flax/flax.h"
 
 typedef struct writer {
     rec_job *job;
     rec_sink *sink;
     uint64_t chunk;
-    counts counts;
-    uint64_t map;           /**< maps that have begun */
     uint64_t ids, metadata; /**< entries that the file has no place for */
 } writer;
 
@@ -257,9 +254,8 @@ static rec_status on_list(void *self, uint64_t at, int32_t form, uint64_t count)
 
 static rec_status on_map(void *self, uint64_t at, int32_t form, uint64_t count)
 {
-    writer *w = self;
-    (void)at, (void)form, (void)count;
-    return begin(w, w->counts.maps[w->map++], mp_put_map);
+    (void)at, (void)form;
+    return begin(self, count, mp_put_map);
 }
 
 static rec_status on_key(void *self, uint64_t at, const rec_scalar *key)
@@ -304,9 +300,8 @@ rec_status flax_save(rec_job *job, rec_sink *sink)
                                         .key = on_key,
                                         .end = on_end,
                                         .tensor = on_tensor};
-    writer w = {.job = job, .sink = sink, .chunk = (uint64_t)rec_job_option_int(job, "chunk"), .counts = {.job = job}};
+    writer w = {.job = job, .sink = sink, .chunk = (uint64_t)rec_job_option_int(job, "chunk")};
     rec_status status = check_record(job);
-    status = status == REC_OK ? counts_take(&w.counts, job) : status;
     status = status == REC_OK ? rec_job_walk_levels(job, &visitor, &w) : status;
     if (status == REC_OK && w.ids) {
         rec_job_note(job, REC_NOTE_DROPPED, "", "the ids of %llu tensors: left out", (unsigned long long)w.ids);
@@ -314,6 +309,5 @@ rec_status flax_save(rec_job *job, rec_sink *sink)
     if (status == REC_OK && w.metadata) {
         rec_job_note(job, REC_NOTE_DROPPED, "", "%llu entries of metadata: left out", (unsigned long long)w.metadata);
     }
-    counts_free(&w.counts);
     return status;
 }

@@ -8,7 +8,7 @@
 #include "burn/layout/layout.h"
 #include "recorder/recorder.h"
 
-/* An option as it was set. */
+/* An option with its value. */
 struct lr_kept_option {
     lr_kept_option *next;
     lr_location place; /* a line of the context's INI file; without a file: the program set it */
@@ -153,7 +153,7 @@ static const rec_plugin *option_owner(rec_job *job, const lr_plugin *plugin, con
 
 /* --------------------------------------------------------------------------------------------------- applying -- */
 
-/* Sets the recorder's members as they are without options. */
+/* Sets the recorder's members to their defaults. */
 static void clear(rec_recorder *r)
 {
     r->map = r->sync = true;

@@ -11,7 +11,7 @@
 
 enum { LR_CHECK_AUTO = 0, LR_CHECK_NO = 1, LR_CHECK_YES = 2 };
 
-/** An option as it was set (options.c). */
+/** An option with its value (options.c). */
 typedef struct lr_kept_option lr_kept_option;
 
 struct rec_recorder {

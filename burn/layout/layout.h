@@ -287,7 +287,7 @@ bool lr_scheduler_is_composed(const rec_value *root);
 /** @return whether a record is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}.
  */
 bool lr_optimizer_is(const rec_value *root);
-/** Marks the tensors of a record that is a state, which has no parameters of its own. */
+/** Marks the tensors of a state's record, which has no parameters. */
 void lr_states_mark(rec_record *record);
 /** What a scheduler's state is to a Burn with recorders. @param out in the job's layouts. */
 int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out);

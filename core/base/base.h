@@ -299,7 +299,7 @@ typedef struct lr_pieces {
 
 /** Module layouts of files whose names are paths: the names of rec_plugin.adapter. */
 enum { LR_FILE_BURN, LR_FILE_PYTORCH, LR_FILE_EITHER, LR_FILE_FOREIGN };
-/** @param name NULL: Burn's. @return LR_FILE_…; LR_FILE_FOREIGN of names that are none of the library's own. */
+/** @param name NULL: Burn's. @return LR_FILE_…; LR_FILE_FOREIGN for names unknown to the library. */
 int32_t lr_adapter_kind(const char *name);
 /** @return the name of a layout. @param name of LR_FILE_FOREIGN, or NULL. */
 const char *lr_adapter_name(int32_t kind, const char *name);
@@ -316,7 +316,7 @@ struct rec_job {
     const char *file;              /**< what it works on, for messages; borrowed; may be NULL */
     const rec_plugin *plugin;      /**< whose code runs; may be NULL */
     const lr_option_set *options;  /**< options of that plugin; core/registry/option.c */
-    int32_t adapter;               /**< LR_FILE_… of the file, by its plugin or as its reader said; of what is saved */
+    int32_t adapter;               /**< LR_FILE_… of the file, from its plugin or reader; for a save, of the output */
     const char *adapter_name;      /**< of LR_FILE_FOREIGN: its name; NULL: "foreign" */
     bool adapting;                 /**< the reader may still say so */
     bool skip;                     /**< of a load: tensors are to have no data */
@@ -394,7 +394,8 @@ static inline bool lr_job_typed(const rec_job *job)
 {
     return job->type.layout != NULL;
 }
-/** Begins a phase. Its progress starts anew, and the whole goes on. @param step "read", "write", "check"; static. */
+/** Begins a phase: its progress starts at 0, and the overall progress continues. @param step "read", "write", "check";
+ * static. */
 void lr_job_phase(rec_job *job, uint32_t phase, const char *step);
 /** Returns the shares of all phases. */
 static inline uint64_t lr_job_whole(const rec_job *job)

@@ -162,7 +162,7 @@ static void copy_part(char *target, size_t room, const char *from, size_t length
     target[length] = '\0';
 }
 
-/* Fills in what was expected and found from a text that has both: of several lines the first. */
+/* Fills in the expected and the found value from the message's first line that has both. */
 static void split_found(lr_error *error)
 {
     static const char word[] = "expected ", and[] = ", found ";

@@ -206,9 +206,9 @@ typedef struct lr_ini_files {
     const char **files; /**< their paths */
     uint64_t count;
 } lr_ini_files;
-/** Lists them in the directory lr_config_data()/`kind`, which may not exist. Without it, lists those of the
- *  installed directory or, if there are none, those in the library. @param kind "modules" or "profiles". @param arena
- *  holds the paths. */
+/** Lists them in the directory lr_config_data()/`kind`, which may not exist. Without that directory it lists the
+ * installed files or, without these, the built-in ones. @param kind "modules" or "profiles". @param arena holds the
+ * paths. */
 int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_ini_files *data);
 
 /** Receives the contents of an INI file. Texts are trimmed, valid UTF-8, and live during the call only. A function that

@@ -84,7 +84,7 @@ static int32_t split(setting *s, uint64_t number)
     return REC_OK;
 }
 
-/* What is below a name comes right after it. */
+/* Names below a name come right after it. */
 static int32_t compare_neighbours(setting *s)
 {
     for (uint64_t i = 1; i < s->count; i++) {

@@ -167,8 +167,7 @@ typedef struct lr_setting_level {
     bool list;
 } lr_setting_level;
 
-/** The user of lr_setting_visitor, which is given to a plugin that loads a configuration. Zero but for the first ones.
- */
+/** The user data of lr_setting_visitor, for a plugin that loads a configuration. Zero except for the first members. */
 typedef struct lr_setting_reader {
     rec_job *job;
     lr_setting_take *take;

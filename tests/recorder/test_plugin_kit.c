@@ -24,7 +24,7 @@ typedef struct kit {
     const char *refusal;
     int probed, loaded;
     int64_t bytes;
-    char text[2048]; /* what the writer was told */
+    char text[2048]; /* the events that the writer received */
 } kit;
 
 static int32_t kit_init(rec_job *job, void *user)
@@ -177,7 +177,7 @@ static int32_t on_end(void *self, uint64_t at)
     return say(self, "} ");
 }
 
-/* The data back to front, in slices of one byte for what can be read anywhere. */
+/* Writes the data back to front, in slices of one byte, where random access is possible. */
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor)
 {
     writer *w = self;

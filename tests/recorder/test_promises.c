@@ -79,7 +79,7 @@ static void test_errno_of_missing_files(void **state)
     scratch_free(folder);
 }
 
-/* What is missing in memory has no errno, also after a failure that had one. */
+/* A missing name in memory has no errno, even after a failure that had one. */
 static void test_no_errno_of_missing_names(void **state)
 {
     rec_recorder *r = rec_open_recorder("NamedMpk", FULL);

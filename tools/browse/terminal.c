@@ -383,7 +383,7 @@ void tool_terminal_clear(void)
     (void)lib.werase(canvas);
 }
 
-/* What stands for a character on a terminal without UTF-8. */
+/* Returns the substitute for a character on a terminal without UTF-8. */
 static uint32_t as_ascii(uint32_t code)
 {
     static const struct {

@@ -25,7 +25,7 @@ typedef struct summary {
     scheme_count schemes[8]; /* in the order of the record; what there are more of is counted with the last one */
     size_t scheme_count;
 } summary;
-/* The type that elements are read as without loss: f64, i64, u64 or bool; REC_DTYPE_NONE for what is encoded. */
+/* The type for reading elements without loss: f64, i64, u64 or bool; REC_DTYPE_NONE for encoded elements. */
 rec_dtype tool_exact_dtype(rec_dtype dtype);
 /* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
 int tool_summarise(const rec_record *record, summary *s);

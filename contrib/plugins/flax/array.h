@@ -22,7 +22,7 @@ typedef struct array_type {
     const char *opaque; /**< of REC_DTYPE_OPAQUE: the name in records */
 } array_type;
 
-/** Finds a type by NumPy's name, or by what a record has. @return NULL if there is none. */
+/** Finds a type by NumPy's name, or by the dtype of a record. @return NULL if unknown. */
 const array_type *array_type_named(const char *name);
 const array_type *array_type_of(rec_dtype dtype, const char *opaque);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * MessagePack, as its specification has it: reading the heads of values, and making them. */
+ * MessagePack by its specification: reads and makes the heads of values. */
 #ifndef FLAX_MSGPACK_H
 #define FLAX_MSGPACK_H
 

@@ -358,7 +358,7 @@ static rec_status has_params(const mp_cursor *c, const mp_value *map, int *param
     return status;
 }
 
-/* The state of the optimizer repeats the parameters' names and is none of them. */
+/* The state of the optimizer repeats the names of parameters and is left out. */
 static rec_status read_model_entry(reader *r, mp_cursor *c, int params)
 {
     mp_cursor ahead = *c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The data of a tensor. Raw data and packed floats are ranges of the file. Other numbers have as many bytes as they
- * need there, so a source decodes them as they are read. */
+ * The data of a tensor. Raw data and packed floats are ranges of the file. Other numbers have variable lengths in the
+ * file: a source decodes them on demand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct decoder {
     uint64_t at, end;     /**< of the message */
     uint64_t size;        /**< of the decoded elements */
     uint64_t done;        /**< decoded bytes so far */
-    pb_cursor message;    /**< behind the field that is read */
+    pb_cursor message;    /**< after the current field */
     pb_cursor run;        /**< packed numbers that are read */
     uint8_t number[8];    /**< the last number, of which a part may be left */
     uint32_t left, width; /**< of it; bytes of a number */

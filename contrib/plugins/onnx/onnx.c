@@ -268,7 +268,7 @@ static rec_status load(rec_job *job, rec_source *source, const rec_visitor *visi
 
 /* -------------------------------------------------------------------------------------------------- descriptor -- */
 
-/* Reads a tag and what follows. @return the number of the field, 0 if there is none. */
+/* Reads a tag and its value. @return the number of the field, 0 at the end. */
 static uint32_t skip(const rec_head *head, uint64_t *at)
 {
     uint64_t tag, value;

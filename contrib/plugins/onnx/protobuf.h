@@ -27,7 +27,7 @@ typedef struct pb_cursor {
 uint32_t pb_decode(const uint8_t *bytes, uint64_t length, uint64_t *value);
 /** Reads a number at the cursor. */
 rec_status pb_varint(pb_cursor *c, uint64_t *value);
-/** Reads a field and moves behind it. */
+/** Reads a field and moves after it. */
 rec_status pb_next(pb_cursor *c, pb_field *field);
 /** @return a cursor for the message or the packed numbers in a field of PB_BYTES. */
 pb_cursor pb_inside(const pb_cursor *c, const pb_field *field);

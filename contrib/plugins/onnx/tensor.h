@@ -38,8 +38,8 @@ rec_status tensor_read(pb_cursor c, tensor *t);
 /** Gets the range of a name: of a TensorProto, whose field 8 it is. */
 rec_status tensor_name(pb_cursor c, uint64_t *at, uint64_t *size);
 
-/** Gets the elements of a tensor with data of its own, as they are in records.
- * @param source (out) counted. @param offset (out) of the elements in it. */
+/** Gets the elements of a tensor that has data, in the order of records. @param source (out) counted. @param offset
+ * (out) of the elements in it. */
 rec_status tensor_data(rec_job *job, rec_source *file, const tensor *t, rec_source **source, uint64_t *offset);
 
 #endif

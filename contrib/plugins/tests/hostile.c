@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * hostile FILE...: loads each prefix of each file and copies of it with one changed byte, and reads all data. A prefix
- * must be rejected. Whatever a copy holds, the plugin must not break a rule of librecord: a changed file is an error of
- * the file or another record. What was loaded of a .msgpack is saved again. To be built with sanitizers. */
+ * hostile FILE...: loads each prefix of each file and copies of it with one changed byte, and reads all data. Every
+ * prefix must be rejected. Whatever a copy holds, the plugin must not break a rule of librecord: a changed file gives
+ * an error of the file or another record. Records loaded from a .msgpack are saved again. Build it with sanitizers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +78,7 @@ static void damage(subject *s, const uint8_t *original, uint64_t size)
     static const uint8_t changes[] = {0x01, 0x08, 0x80, 0xff};
     uint8_t *bytes = malloc(size);
     for (uint64_t at = 0; bytes && at < size; at++) {
-        memcpy(bytes, original, at); /* of its own size, so that a sanitizer sees a read behind the end */
+        memcpy(bytes, original, at); /* a separate allocation, so that a sanitizer detects reads past the end */
         bytes = realloc(bytes, at ? at : 1);
         load(s, bytes, at, 1, at);
         bytes = realloc(bytes, size);
@@ -102,7 +102,7 @@ static int try_file(rec_context *context, const char *file, const char *values)
         (void)fclose(in);
     }
     s.recorder = rec_open_recorder_in(context, flax ? "Flax" : "Onnx", REC_PRECISION_KEEP);
-    /* What is read, and not what Burn makes of it. */
+    /* Loads the file's own contents, without Burn's layout. */
     if (!size || !s.recorder || rec_recorder_set(s.recorder, "adapter", "none") != REC_OK ||
         (flax && rec_recorder_set(s.recorder, "values", values) != REC_OK)) {
         fail(&s, "cannot begin", 0);

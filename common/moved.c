@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 
 /* Returns the length of the path that two paths begin with, at the end of a component. */
 static size_t common_length(const char *a, const char *b)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files that rank 0 writes by itself, as one process does: of a format that does not store tensors as plain bytes, or
  * compressed. The others wait. */
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include "mpi/saving.h"

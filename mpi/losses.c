@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What rank 0 is to tell: its notes, and what was lost in tensors, added up over the ranks that converted parts of
  * them. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

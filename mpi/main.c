@@ -2,7 +2,6 @@
  * record-mpi: record convert, diff, verify and stats with MPI. Every rank runs the same command. Rank 0 prints; a
  * failure on any rank is printed once, with the rank and its host. */
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

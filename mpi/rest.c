@@ -3,7 +3,6 @@
  * kept. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mpi/saving.h"

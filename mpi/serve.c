@@ -4,7 +4,6 @@
  * produced on demand. It terminates: a rank continues when it has its answer, and a rank without requests answers
  * until all ranks have reached the agreement that ends each step. */
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

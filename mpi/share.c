@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Each rank's share of a record that all ranks have loaded. The program's placement is checked to be the same on all
  * ranks. Owners read their large tensors; one rank reads each small replicated tensor and sends it to the others. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Saves that several processes do together: a window of a file, and a file whose bytes others write. */
-#include <stddef.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "parallel/parallel.h"
 #include "recorder/recorder.h"
 

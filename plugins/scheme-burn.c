@@ -2,7 +2,6 @@
  * Burn's own quantised tensors (DType::QFloat): codes, then the scales of blocks, then the scale of the tensor, all in
  * one tensor's bytes. The numbers are those of Burn's CPU backends. docs/reference/foreign-formats.md lists what is
  * decoded; the forms of a scheme in each version of Burn are in burn/layout/dtype_text.c. */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Loading: a file is read, and then made into what its load arguments ask for. */
 #include "core/io/io.h"
-#include "core/config/config.h"
 #include "recorder/recorder.h"
 
 /* Turns a record that was read into the result of the load. Takes it. */

@@ -2,9 +2,7 @@
  * Options of recorders: checked when they are set, kept in their order, read back and unset. What a recorder is follows
  * from them alone: without one of them, or for a copy, the others are applied again to an empty recorder. */
 #include <stdio.h>
-#include <string.h>
 
-#include "core/config/config.h"
 #include "burn/layout/layout.h"
 #include "recorder/recorder.h"
 

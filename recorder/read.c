@@ -2,12 +2,10 @@
  * Loading: a source through a plugin's reader into the builder. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "burn/visit/visit.h"
-#include "core/registry/registry.h"
 #include "core/io/io.h"
 #include "recorder/recorder.h"
 

@@ -5,11 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "burn/layout/layout.h"
-#include "core/config/config.h"
-#include "core/base/base.h"
 
 /* Applies a `[recorder …]` section; a mistake is reported with its line. */
 static int32_t apply_section(rec_job *job, rec_recorder *r, const lr_recorder_section *section)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A recorder's type by name. */
-#include <string.h>
 
 #include "recorder/recorder.h"
 #include "types/types.h"

@@ -3,12 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "burn/visit/visit.h"
 #include "core/io/io.h"
 #include "recorder/recorder.h"
-#include "remap/rules/rules.h"
 
 enum { ELEMENTS_MOST = 16, TEXT_MOST = 16 << 20 };
 

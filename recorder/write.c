@@ -2,7 +2,6 @@
  * Writing: a record through the walk and a plugin's writer into a sink. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "core/io/io.h"

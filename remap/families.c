@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/remap.h"
 
 /* ---------------------------------------------------------------------------------------------------- programs -- */

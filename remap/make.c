@@ -2,8 +2,6 @@
  * Makes a plan: its steps in order, and problems of the plan as a whole. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "remap/fit/fit.h"
 #include "remap/forward/forward.h"

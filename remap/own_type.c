@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Backwards a type is that of the record: it is checked before the plan is made, as `record types --check` does. */
 #include <stdio.h>
-#include <string.h>
 
 #include "burn/visit/visit.h"
-#include "core/record/record.h"
 #include "remap/remap.h"
 
 /* The first fatal problem of a plan that fits the record to its type becomes one of the plan that goes backwards. */

@@ -4,10 +4,8 @@
  * file that fits no family has none: a wrong guess would be worse. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/recognise_private.h"
 
 /** A profile that may be the one. */

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What an import leaves in its record for the way back (lr_memory in remap/plan/plan.h): rules and numbers, the numbers
  * that lists gave up, levels of variants, which weights were transposed, which keys the file had. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/record/record.h"
 #include "remap/forward/forward.h"
 #include "remap/remap.h"
 

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "tools/browse/browse.h"
-#include "tools/diff/diff.h"
 #include "tools/edit/edit.h"
 #include "tools/embed/embed.h"
 #include "tools/list/list.h"
 #include "tools/report/report.h"
-#include "tools/stats/stats.h"
 #include "tools/verify/verify.h"
 #include "tools/tool.h"
 

@@ -2,7 +2,6 @@
  * record completion: what completes words in a shell. The scripts only ask; what there is to choose from is found here.
  */
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

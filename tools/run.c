@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The function of each subcommand. */
 #include "tools/browse/browse.h"
-#include "tools/diff/diff.h"
 #include "tools/edit/edit.h"
 #include "tools/embed/embed.h"
 #include "tools/list/list.h"

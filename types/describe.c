@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "core/base/base.h"
 #include "types/describe_private.h"
 
 enum { PLAIN_SINCE = 22 }; /* Burn has no backend parameter */

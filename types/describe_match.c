@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Burn's own modules and optimizers, recognised by their fields. */
-#include <string.h>
 
 #include "types/describe_private.h"
 

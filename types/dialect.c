@@ -2,7 +2,6 @@
  * What names in a type mean where they stand: generic arguments, and which modules hold data, in either dialect of Rust
  * source. Up to 0.21 a module with data has a parameter `B`. From 0.22 on no module has one, and a field is a constant
  * if it is skipped or a primitive, else a module. */
-#include <string.h>
 
 #include "types/type_layout_private.h"
 

@@ -2,7 +2,6 @@
  * Type expressions in Rust's grammar: read, and written in their plain form. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "types/rust_parse_private.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What can be seen of a type in a record: the tree as kinds, and places that must have one type merged. */
-#include <string.h>
 
 #include "types/describe_private.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Burn's own modules, recognised by their fields: for imports, for records without a type, for `record types`. */
-#include <string.h>
 
-#include "burn/layout/layout.h"
 #include "core/config/config.h"
 #include "types/types.h"
 

@@ -5,7 +5,6 @@
  * The source is read twice: constants and imports first, because what uses them may stand before them. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "types/rust_parse_private.h"
 

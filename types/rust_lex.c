@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/base.h"
-
 /** Brackets in a function's body go deeper than types do. */
 enum { BRACKETS_MOST = 512, QUOTED_MOST = 40 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The names of a Rust file: a table of them, and what `use` makes of them. */
-#include <string.h>
 
 #include "types/rust_parse_private.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Evaluates constant expressions: lengths of arrays and constant arguments. Anything beyond integer arithmetic has no
  * known value. This is no error until the value is needed. */
-#include <string.h>
 
 #include "types/rust_parse_private.h"
 

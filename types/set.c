@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A set of definitions: adding to it, and finding the one of a Burn version. */
-#include <string.h>
 
 #include "types/rust_lex_private.h"
 #include "types/types.h"

@@ -2,7 +2,6 @@
  * Which dimensions of a module's tensors must be equal: the sections [shapes NAME], and whether a module keeps to
  * them. */
 #include <stdio.h>
-#include <string.h>
 
 #include "types/types.h"
 

@@ -6,7 +6,6 @@
  *
  * Source of either dialect (dialect.c) describes the modules of any version: the dialect says what a field is, the
  * version how that is laid out. */
-#include <string.h>
 
 #include "types/type_layout_private.h"
 

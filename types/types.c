@@ -2,8 +2,6 @@
  * Sets of type definitions. */
 #include "types/types.h"
 
-#include <string.h>
-
 #include "core/config/config.h"
 
 /* ------------------------------------------------------------------------------------------------------ public -- */

@@ -4,10 +4,8 @@
 #include "types/types.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "core/config/config.h"
-#include "core/base/base.h"
 
 /* Bounds that keep the search for double names quick. */
 enum { DEFS_MOST = 4096, FIELDS_MOST = 4096, GENERICS_MOST = 16, MINOR_MOST = 9999, RULES_MOST = 16 };

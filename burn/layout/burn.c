@@ -2,8 +2,6 @@
  * Burn's layout: element types by version, metadata, ids. */
 #include "burn/layout/layout.h"
 
-#include <string.h>
-
 /* ---------------------------------------------------------------------------------------------- element types -- */
 
 struct name {

@@ -2,8 +2,6 @@
  * Layouts: the nodes of which they are made, tensors among them, and what plugins read of them. */
 #include "burn/layout/layout.h"
 
-#include <string.h>
-
 rec_layout *lr_layout_node(rec_job *job, int32_t kind, uint64_t count)
 {
     lr_arena *arena = &job->layouts->arena;

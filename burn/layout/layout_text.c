@@ -12,7 +12,6 @@
  * version of the file when the text is read; everything else that depends on the version is in the text. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "burn/layout/layout_private.h"
 

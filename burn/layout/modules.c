@@ -3,7 +3,6 @@
  * reports, and changes nothing: such files exist, and Burn loads them. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "burn/layout/layout.h"
 

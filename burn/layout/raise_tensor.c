@@ -3,7 +3,6 @@
 #include "burn/layout/layout.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 bool lr_raise_is_numbers(const rec_value *value)
 {

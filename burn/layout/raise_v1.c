@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A number of a text as f32. Of all f32 there is one whose shortest text, as an f64, lies half-way between two of them.
  */

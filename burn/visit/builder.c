@@ -3,8 +3,6 @@
  * where it is. */
 #include "burn/visit/builder_private.h"
 
-#include <string.h>
-
 #include "core/io/io.h"
 
 /* ------------------------------------------------------------------------------------------------------ events -- */

@@ -3,7 +3,6 @@
  * each event, and their order (order.c). The builder and the check get what is right. A tensor is one event, and so is
  * a run of numbers: none of this is done byte by byte. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "burn/visit/guard.h"
 #include "burn/visit/walk_private.h"

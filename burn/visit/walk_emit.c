@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 int32_t lr_walk_scalar(lr_walk *w, const rec_scalar *scalar)
 {

@@ -2,7 +2,6 @@
  * A map of paths as nested maps, for writers of nested formats. The walk goes along a tree, so keys with a common
  * beginning follow one another: a map is opened for each level that the path before did not have, and closed where the
  * next path leaves it. A first walk counts the entries of these maps, which nested formats store before the entries. */
-#include <string.h>
 
 #include "burn/visit/walk_private.h"
 

@@ -2,10 +2,7 @@
  * Notes of the walk: values that the target version or type drops, merges or requires. Notes of one kind share a line:
  * the first with path and value, the next few by name, the others as a number. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "burn/visit/walk_private.h"
 

@@ -3,9 +3,7 @@
  * may stand for them. It is never made up in silence, and never in the state of an optimizer or scheduler. */
 #include "remap/fit/fit_private.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Whether a type has a value that is neither tensor nor constant. */
 static bool has_values(const rec_layout *layout)

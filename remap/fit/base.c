@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Compares the placed tensors with the base model: modules, shapes, kinds of elements. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "core/record/record.h"
 #include "remap/fit/fit_private.h"
 
 static const rec_tensor *tensor_of(const lr_piece *piece)

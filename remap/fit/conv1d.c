@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Linear layers that a file stores [in, out], as transformers' Conv1D: their bias shows it unless they are square. */
-#include <string.h>
 
 #include "remap/fit/fit_private.h"
 

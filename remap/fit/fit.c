@@ -3,10 +3,8 @@
 #include "remap/fit/fit_private.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *lr_fit_here(const lr_fit *t)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors that a file has in one of PyTorch's modules of several tensors and Burn's has no field for: PyTorch's may
  * compute with them. Of other modules they are a note, since Burn's own import leaves them out. */
-#include <string.h>
 
 #include "remap/fit/fit_private.h"
 #include "remap/torch/torch.h"

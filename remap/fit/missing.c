@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A partial load leaves what is absent to the caller. */
 bool lr_fit_is_partial(const rec_plan *plan)

@@ -3,9 +3,7 @@
  * Knowledge about modules comes through the context, since the rooms types and remap are independent. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "burn/layout/layout.h"
 #include "remap/fit/fit_private.h"
 
 /* What the adapter's word is in Burn: a Conv1D is a Linear that needed no transposition. NULL: no module. */

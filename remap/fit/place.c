@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Puts a piece at its place in the destination: its tensor with the required kind of element, and its line. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "remap/fit/fit_private.h"
 

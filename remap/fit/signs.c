@@ -3,8 +3,6 @@
  * store's adapter, PyTorch's, and others say nothing at all. Signs of the former are noted in trials; remap/decide.c
  * weighs them. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "remap/fit/fit_private.h"
 

@@ -3,9 +3,7 @@
  * words and numbers are used. */
 #include "remap/fit/fit_private.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PARTS_MOST = 32, GROUPS_MOST = 9 };
 

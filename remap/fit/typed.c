@@ -3,7 +3,6 @@
  * is a problem of the plan instead, or the sound result. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/fit/fit_private.h"
 

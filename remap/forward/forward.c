@@ -2,7 +2,6 @@
  * Applies rules forwards: maps each key of a source, before the destination's modules are known. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "remap/forward/rules_run_private.h"

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/record/record.h"
-
 /* ----------------------------------------------------------------------------------------------------- folding -- */
 
 bool lr_memory_is_digits(const char *text, uint64_t length)

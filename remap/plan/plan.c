@@ -4,7 +4,6 @@
 #include "remap/plan/plan.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Classes of Rust's pattern syntax: characters, ranges, `\d`, `\s`, `\w` and their opposites. Classes in classes,
  * `[:alpha:]`, and `&&`, `--` and `~~` between them are rejected by name. */
-#include <string.h>
 
 #include "remap/regex/regex_private.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What is wrong with a pattern: the pattern, or what is around the place, and which character it is. */
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/regex/regex_private.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Nodes of a pattern's tree: what can be known of one from its parts. */
-#include <string.h>
 
 #include "remap/regex/regex_private.h"
 

@@ -2,7 +2,6 @@
  * Going backwards: stacks and joins taken apart. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

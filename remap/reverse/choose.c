@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Keys backwards: which of several keys it was; see lr_retrace_choose(). */
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

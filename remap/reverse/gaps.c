@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Going backwards: the numbers that lists gave up when gaps were closed, by a base that is another framework's file. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

@@ -2,7 +2,6 @@
  * Going backwards: Burn's modules become PyTorch's, operations are undone, tied tensors are left out. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

@@ -2,7 +2,6 @@
  * Going backwards: the spelling of PyTorch's modules that the file had, by what the import left or by the base: of what
  * weight_norm keeps of a weight, and of recurrent layers and cells. */
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/forward/forward.h"
 #include "remap/reverse/reverse_private.h"

@@ -2,10 +2,8 @@
  * Reverse conversion: joins the tensors that Burn splits or renames into those of PyTorch's modules. A type names
  * these modules; without one the record must show them by gates, or by a layer's fields. A custom attention looks like
  * Burn's unless the record has Burn's constants. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 #include "remap/torch/torch.h"

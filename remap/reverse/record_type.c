@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Going backwards with a type: it tells what module a key belongs to, and which of the key's parts are variants. */
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

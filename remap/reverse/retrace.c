@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Keys backwards: the renames from the last to the first, each undone where it may have acted and proved forwards; then
  * the splits. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

@@ -3,7 +3,6 @@
  * Ambiguities are problems of the plan; nothing is guessed. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

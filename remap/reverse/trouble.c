@@ -3,7 +3,6 @@
  * with. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

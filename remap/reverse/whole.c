@@ -2,7 +2,6 @@
  * Going backwards: each tensor's key in the file, or the tensor that it is a part of. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/reverse/reverse_private.h"
 

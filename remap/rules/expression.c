@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Numbers that rules ask for: amounts (`q*H/K`), and the `let`s of a profile that say where a name comes from. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

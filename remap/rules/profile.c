@@ -3,7 +3,6 @@
 #include "remap/rules/rules_private.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

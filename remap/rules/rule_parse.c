@@ -6,7 +6,6 @@
  * blank. */
 #include "remap/rules/rules_private.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

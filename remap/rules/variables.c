@@ -2,8 +2,6 @@
  * Numbers by name: from the user, from the model's configuration (config.json next to it), which a recorder reads as
  * events, and from the file's metadata. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -2,7 +2,6 @@
  * PyTorch's modules of several tensors: found by the type or by their keys, split and renamed. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "remap/torch/torch_private.h"
 

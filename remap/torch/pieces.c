@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Pieces with new keys: moved, split, computed. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "remap/torch/torch_private.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Weights that PyTorch computes from others before each use: weight_norm (a length g and a direction v) and pruning (a
  * weight and a mask). Spectral norm needs an iteration that a file does not show, and is rejected. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "remap/torch/torch_private.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record browse: loads the files, and shows them as a tree; for programs it prints the tree. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/browse/browse_private.h"
 

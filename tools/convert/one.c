@@ -3,7 +3,6 @@
  * outputs ends here. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/convert/convert_private.h"

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The values of pairs of tensors, read side by side in pieces of fixed size: pieces may be done by several threads, and
  * are added up in their order, so that the result does not depend on how many there are. */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/diff/diff_private.h"
-#include "tools/look/look.h"
 
 /* Elements a piece: 1 MiB of f32 a side, which a core's cache holds; pieces and elements that are shared out at a time,
  * to one process, and how many times as much where there are several and nobody waits for the first difference. */

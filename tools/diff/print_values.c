@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Values and metadata that differ, side by side for people. Texts that do not fit are shown from where they differ on,
  * so that two different ones never look the same. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/diff/print_private.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record edit split: one record becomes several, by the first levels of its keys or by element types. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

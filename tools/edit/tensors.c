@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "tools/edit/edit_private.h"
-#include "tools/look/look.h"
 
 enum { PIECE = 64 * 1024 }; /* elements */
 

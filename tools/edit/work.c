@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The record that operations work on, and all that must live as long as it does. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/edit/edit_private.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files that `record embed` writes: whole or not at all, and nothing left behind by an interrupt. */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A file without names whose type is not given: its parameters, by their position. */
-#include <string.h>
 
 #include "tools/list/list_private.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A JSON writer: exact integers, UTF-8 kept, the outer levels a line an item so that lines can be compared. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/json.h"
 #include "tools/print/print.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Values as text and as JSON: scalars, lists and maps. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/print/print.h"

@@ -3,8 +3,6 @@
  * one. */
 #include "plugins/codec/bincode/bincode_private.h"
 
-#include <string.h>
-
 #include "plugins/codec/trailing.h"
 
 const rec_option lr_bincode_trailing = LR_TRAILING;

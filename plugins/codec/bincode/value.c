@@ -8,7 +8,6 @@
 #include "plugins/codec/bincode/bincode_private.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/utf8.h"
 

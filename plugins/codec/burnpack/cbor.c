@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * CBOR item by item: any length and form that ciborium takes, and nothing that it does not. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
 #include "common/utf8.h"

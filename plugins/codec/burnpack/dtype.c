@@ -4,7 +4,6 @@
  * is one. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"

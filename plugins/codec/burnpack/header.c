@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What stands before the tensors: read in one pass, then checked against the size of the file. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/beginning.h"
 

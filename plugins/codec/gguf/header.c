@@ -3,9 +3,6 @@
  * file. */
 #include "plugins/codec/gguf/header.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "plugins/codec/gguf/metadata.h"
 #include "common/utf8.h"
 #include "plugins/codec/trailing.h"

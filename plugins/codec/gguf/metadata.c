@@ -3,7 +3,6 @@
 #include "plugins/codec/gguf/metadata.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/utf8.h"
 

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 
 #include "common/text.h"
 #include "plugins/codec/http/cache.h"
-#include "plugins/codec/http/transfer.h"
 
 #define FIRST (UINT64_C(64) << 10) /* bytes of the first request: most headers */
 #define WINDOW_MOST (UINT64_C(16) << 20)

@@ -4,9 +4,6 @@
  * collected in runs. A state machine handles the rest. */
 #include "plugins/codec/json/json.h"
 
-#include <string.h>
-
-#include "plugins/codec/json/input.h"
 #include "plugins/codec/json/number.h"
 #include "plugins/codec/json/string.h"
 

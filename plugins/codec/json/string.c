@@ -2,9 +2,6 @@
  * Strings of JSON (RFC 8259, section 7). Most have no escapes and lie within the window: those are lent from it. */
 #include "plugins/codec/json/string.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "common/utf8.h"
 
 int32_t lr_json_cut_short(const lr_json_input *in, const char *what)

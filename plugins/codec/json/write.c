@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/json.h"
 #include "plugins/codec/json/number.h"

@@ -9,12 +9,7 @@
  * the template goes on from there with so many less to come. */
 #include "plugins/codec/msgpack/msgpack.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "plugins/codec/msgpack/cut.h"
-#include "plugins/codec/msgpack/numbers.h"
 #include "plugins/codec/msgpack/window.h"
 #include "plugins/codec/trailing.h"
 #include "common/text.h"

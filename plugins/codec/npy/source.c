@@ -2,7 +2,6 @@
  * Bytes produced on demand: inflates a member and checks its checksum; rearranges elements. Reads may come long after
  * the load, from any thread, one at a time: the source keeps nothing of the job, and all memory is from malloc. The
  * inflater lives only while a member is read sequentially. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  * A member's checksum and compressed size stand before its bytes and are known after them. Where the sink can be
  * written to again they are filled in when all is done; for a stream they are found on a walk of their own. */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

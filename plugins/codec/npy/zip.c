@@ -2,7 +2,6 @@
  * The members of an archive of arrays, over codec/zip, which checks the directory: their names, methods and keys. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/utf8.h"
 #include "plugins/codec/npy/npy.h"

@@ -2,7 +2,6 @@
  * Chooses a part of a checkpoint: the model in it, or the one that `top-level-key` names. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"

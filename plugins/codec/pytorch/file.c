@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The two containers of PyTorch's files: where the pickle is, and where each storage's bytes are. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Whole modules in a pickle, as data: what torch.nn.Module keeps in `_parameters`, `_buffers` and `_modules` is what
  * state_dict() gives. Nothing of the module's class is looked at. */
-#include <string.h>
 
 #include "plugins/codec/pytorch/pytorch.h"
 

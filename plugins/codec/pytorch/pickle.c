@@ -3,9 +3,6 @@
 #include "plugins/codec/pytorch/pickle.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "common/utf8.h"
 

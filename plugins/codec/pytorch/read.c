@@ -2,7 +2,6 @@
  * The reader: a model's tensors under their dotted names, or any other part of a file as the values it is. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"

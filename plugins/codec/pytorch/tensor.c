@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors: the place of each element in its storage, and the bytes in a record's order. Contiguous tensors are lent
  * unchanged; others are rearranged on demand. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/pytorch/pytorch.h"
 

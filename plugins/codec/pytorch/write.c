@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/pytorch/pickle_write.h"
 #include "plugins/codec/pytorch/pytorch.h"

@@ -2,7 +2,6 @@
  * The reader: the tensors of one or several files as events. Only headers are read. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/safetensors/safetensors.h"
 

@@ -3,7 +3,6 @@
  * The text may be as wrong as any input. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "plugins/codec/safetensors/restore_private.h"
 

@@ -3,7 +3,6 @@
 #include "plugins/codec/safetensors/restore_private.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ----------------------------------------------------------------------------------------------------- failing -- */
 

@@ -3,8 +3,6 @@
  * has to be named once, and to be there. */
 #include "plugins/codec/safetensors/restore_private.h"
 
-#include <string.h>
-
 /* The tensor of a name that is the path or stands at `key`. It is taken. */
 static int32_t take(lr_st_reader *r, const char *key, uint64_t length, const lr_st_file **file,
                     const lr_st_entry **entry)

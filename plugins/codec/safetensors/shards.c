@@ -3,8 +3,6 @@
  * an index names must be in the file that it names, and only there. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/beginning.h"
 

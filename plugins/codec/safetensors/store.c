@@ -4,7 +4,6 @@
 #include <librecord/plugin_types.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "plugins/codec/safetensors/safetensors.h"
 

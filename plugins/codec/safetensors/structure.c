@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Describes the record to write: a walk collects its tensors under flat names, and puts everything that such names do
  * not show into a text next to them. docs/reference/foreign-formats.md describes it. */
-#include <string.h>
 
 #include "plugins/codec/safetensors/structure_private.h"
 

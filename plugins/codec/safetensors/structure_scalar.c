@@ -3,7 +3,6 @@
 #include "plugins/codec/safetensors/structure_private.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void lr_st_put_hex(lr_st_buffer *b, const uint8_t *bytes, uint64_t size)
 {

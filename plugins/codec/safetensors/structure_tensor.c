@@ -2,8 +2,6 @@
  * Tensors to write: their names in the file, their storage, and their part of the description. */
 #include "plugins/codec/safetensors/structure_private.h"
 
-#include <string.h>
-
 const char *lr_st_structure_name(const void *self, uint64_t number, uint64_t *length)
 {
     const lr_st_tree *tree = self;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Text in memory: JSON that is written, and the path that names a tensor. */
-#include <string.h>
 
 #include "common/json.h"
 #include "plugins/codec/json/number.h"

@@ -2,8 +2,6 @@
  * JSON of headers and indexes: what is not done in line. */
 #include "plugins/codec/shards/json_text.h"
 
-#include <inttypes.h>
-
 #include "plugins/codec/json/number.h"
 
 void lr_st_json_open(lr_st_json *json, rec_job *job, rec_source *source, const uint8_t *text, uint64_t length,

@@ -3,7 +3,6 @@
  * 4.5.3 for what needs 64 bits). */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/zip/zip.h"

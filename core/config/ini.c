@@ -7,11 +7,8 @@
 #include "core/config/config.h"
 
 #include <ini.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "core/base/base.h"
 
 enum { LINE_MOST = 1 << 20 };
 

@@ -118,43 +118,45 @@ static int32_t end_section(lr_config_parser *p)
     return REC_OK;
 }
 
-static int32_t begin_recorder(lr_config_parser *p, const char *name, uint32_t line)
+/* Checks the name of a section that begins, and makes room for it. @param same what an earlier section of the name is
+ * called, or NULL. @return the copied name. NULL: the job has failed. */
+static const char *begin_named(lr_config_parser *p, const char *kind, const char *name, uint32_t line, const char *same,
+                               uint32_t same_line, void *sections, uint64_t count, uint64_t *room, size_t each)
 {
-    lr_config *config = p->config;
-    const lr_recorder_section *same;
     if (!*name) {
-        (void)MISTAKE(p, line, "[recorder] has no name");
-        rec_fail_hint(p->job, "Give it one: [recorder NAME].");
-        return p->job->error.status;
+        (void)MISTAKE(p, line, "[%s] has no name", kind);
+        rec_fail_hint(p->job, "Give it one: [%s NAME].", kind);
+    } else if (lr_config_check_name(p, kind, name, line) != REC_OK) {
+        return NULL;
+    } else if (same) {
+        (void)MISTAKE(p, line, "[%s %s] occurs twice, first in line %u as [%s %s]", kind, name, (unsigned)same_line,
+                      kind, same);
+    } else if (count == SECTIONS_MOST) {
+        (void)MISTAKE(p, line, "more than %d %ss", SECTIONS_MOST, kind);
     }
-    if (lr_config_check_name(p, "recorder", name, line) != REC_OK) {
-        return p->job->error.status;
-    }
-    if (lr_name_same(name, "Auto")) {
-        return MISTAKE(p, line, "[recorder %s]: that name belongs to librecord itself", name);
-    }
-    same = lr_config_find_recorder(config, name);
-    if (same) {
-        return MISTAKE(p, line, "[recorder %s] occurs twice, first in line %u as [recorder %s]", name,
-                       (unsigned)same->line, same->name);
-    }
-    if (config->section_count == SECTIONS_MOST) {
-        return MISTAKE(p, line, "more than %d recorders", SECTIONS_MOST);
-    }
-    if (!lr_job_arena_grow(p->job, &config->arena, &config->sections, config->section_count + 1, &config->section_room,
-                           sizeof *config->sections)) {
-        return p->job->error.status;
-    }
-    p->section = &config->sections[config->section_count];
-    *p->section = (lr_recorder_section){.name = lr_config_copy(p, name), .line = line};
-    if (!p->section->name) {
-        return p->job->error.status;
-    }
-    config->section_count++;
     p->settings = NULL;
     p->setting_room = 0;
     p->precision_line = 0;
-    return REC_OK;
+    return !lr_job_failed(p->job) && lr_job_arena_grow(p->job, &p->config->arena, sections, count + 1, room, each)
+               ? lr_config_copy(p, name)
+               : NULL;
+}
+
+static int32_t begin_recorder(lr_config_parser *p, const char *name, uint32_t line)
+{
+    lr_config *config = p->config;
+    const lr_recorder_section *same = lr_config_find_recorder(config, name);
+    const char *own;
+    if (lr_name_same(name, "Auto")) {
+        return MISTAKE(p, line, "[recorder %s]: that name belongs to librecord itself", name);
+    }
+    own = begin_named(p, "recorder", name, line, same ? same->name : NULL, same ? same->line : 0, &config->sections,
+                      config->section_count, &config->section_room, sizeof *config->sections);
+    if (own) {
+        p->section = &config->sections[config->section_count++];
+        *p->section = (lr_recorder_section){.name = own, .line = line};
+    }
+    return p->job->error.status;
 }
 
 static int32_t twice(lr_config_parser *p, const char *key, uint32_t line, uint32_t first)
@@ -211,36 +213,15 @@ static int32_t recorder_setting(lr_config_parser *p, const char *key, const char
 static int32_t begin_profile(lr_config_parser *p, const char *name, uint32_t line)
 {
     lr_config *config = p->config;
-    const lr_profile_section *same;
-    if (!*name) {
-        (void)MISTAKE(p, line, "[profile] has no name");
-        rec_fail_hint(p->job, "Give it one: [profile NAME].");
-        return p->job->error.status;
+    const lr_profile_section *same = lr_config_find_profile(config, name);
+    const char *own =
+        begin_named(p, "profile", name, line, same ? same->name : NULL, same ? same->line : 0, &config->profiles,
+                    config->profile_count, &config->profile_room, sizeof *config->profiles);
+    if (own) {
+        p->profile = &config->profiles[config->profile_count++];
+        *p->profile = (lr_profile_section){.name = own, .line = line};
     }
-    if (lr_config_check_name(p, "profile", name, line) != REC_OK) {
-        return p->job->error.status;
-    }
-    same = lr_config_find_profile(config, name);
-    if (same) {
-        return MISTAKE(p, line, "[profile %s] occurs twice, first in line %u as [profile %s]", name,
-                       (unsigned)same->line, same->name);
-    }
-    if (config->profile_count == SECTIONS_MOST) {
-        return MISTAKE(p, line, "more than %d profiles", SECTIONS_MOST);
-    }
-    if (!lr_job_arena_grow(p->job, &config->arena, &config->profiles, config->profile_count + 1, &config->profile_room,
-                           sizeof *config->profiles)) {
-        return p->job->error.status;
-    }
-    p->profile = &config->profiles[config->profile_count];
-    *p->profile = (lr_profile_section){.name = lr_config_copy(p, name), .line = line};
-    if (!p->profile->name) {
-        return p->job->error.status;
-    }
-    config->profile_count++;
-    p->settings = NULL;
-    p->setting_room = 0;
-    return REC_OK;
+    return p->job->error.status;
 }
 
 static int32_t unknown_profile_key(lr_config_parser *p, const char *key, uint32_t line)
@@ -274,27 +255,22 @@ static int32_t profile_setting(lr_config_parser *p, const char *key, const char 
 {
     lr_profile_section *profile = p->profile;
     const lr_word *word = lr_word_find(key, LR_IN_PROFILE);
-    switch (word ? word->which : 0) {
-    case 0:
+    const struct {
+        int32_t word;
+        const char **text;
+    } lines[] = {
+        {LR_WORD_DESCRIPTION, &profile->description}, {LR_WORD_SOURCE, &profile->source},
+        {LR_WORD_DESTINATION, &profile->destination}, {LR_WORD_FAMILY, &profile->family},
+        {LR_WORD_OTHERS, &profile->others},           {LR_WORD_DOUBT, &profile->doubt},
+        {LR_WORD_MODEL_TYPE, &profile->model_type},   {LR_WORD_ARCHITECTURE, &profile->architecture},
+    };
+    if (!word) {
         return unknown_profile_key(p, key, line);
-    case LR_WORD_DESCRIPTION:
-        return profile_line(p, &profile->description, key, value, line);
-    case LR_WORD_SOURCE:
-        return profile_line(p, &profile->source, key, value, line);
-    case LR_WORD_DESTINATION:
-        return profile_line(p, &profile->destination, key, value, line);
-    case LR_WORD_FAMILY:
-        return profile_line(p, &profile->family, key, value, line);
-    case LR_WORD_OTHERS:
-        return profile_line(p, &profile->others, key, value, line);
-    case LR_WORD_DOUBT:
-        return profile_line(p, &profile->doubt, key, value, line);
-    case LR_WORD_MODEL_TYPE:
-        return profile_line(p, &profile->model_type, key, value, line);
-    case LR_WORD_ARCHITECTURE:
-        return profile_line(p, &profile->architecture, key, value, line);
-    default:
-        break;
+    }
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (lines[i].word == word->which) {
+            return profile_line(p, lines[i].text, key, value, line);
+        }
     }
     for (uint64_t i = 0; i < profile->setting_count && !word->adds; i++) {
         if (strcmp(profile->settings[i].key, key) == 0) {

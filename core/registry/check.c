@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/base.h"
 #include "core/registry/registry.h"
 #include "core/config/config.h"
 

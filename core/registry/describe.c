@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/base.h"
-
 /* ------------------------------------------------------------------------------------- names, extensions, magic -- */
 
 int32_t lr_kind_of_name(int32_t kind)

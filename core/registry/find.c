@@ -123,32 +123,19 @@ static const lr_plugin *find_stack(rec_job *job, lr_table *t, const lr_file *nea
 
 static const lr_plugin *make_pair(rec_job *job, lr_registry *registry, const lr_plugin *format, const lr_plugin *codec)
 {
-    const lr_allocator *allocator = &job->context->allocator;
-    lr_pair *pair = lr_zalloc(allocator, sizeof *pair);
     char reason[LR_REASON];
-    if (!pair) {
+    const lr_plugin *plugin = lr_stack_make(job, &registry->arena, NULL, format, codec, reason);
+    lr_pair *pair = plugin ? lr_arena_alloc(&registry->arena, sizeof *pair, 16) : NULL;
+    if (pair) {
+        *pair = (lr_pair){registry->pairs, plugin};
+        registry->pairs = pair;
+    } else if (plugin) {
         (void)lr_fail_memory(job, sizeof *pair);
-        return NULL;
+    } else if (*reason) {
+        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s cannot be put behind %s: %s", format->d.name, codec->d.name,
+                       reason);
     }
-    lr_arena_init(&pair->arena, allocator);
-    pair->plugin = lr_stack_make(job, &pair->arena, NULL, format, codec, reason);
-    if (!pair->plugin) {
-        lr_pairs_free(allocator, pair);
-        if (*reason) {
-            (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s cannot be put behind %s: %s", format->d.name,
-                           codec->d.name, reason);
-        }
-        return NULL;
-    }
-    pair->info = lr_info_of(&pair->plugin->d, pair->plugin->file);
-    lr_info_details(job, &pair->arena, &pair->info, &pair->plugin->d);
-    if (lr_job_failed(job)) {
-        lr_pairs_free(allocator, pair);
-        return NULL;
-    }
-    pair->next = registry->pairs;
-    registry->pairs = pair;
-    return pair->plugin;
+    return pair ? plugin : NULL;
 }
 
 /* Returns the combination of a format and a codec; a context has one of each. NULL: the job has failed. */
@@ -156,19 +143,13 @@ static const lr_plugin *pair_of(rec_job *job, const lr_look *l, const lr_file *n
                                 const lr_plugin *codec, const char *path)
 {
     const lr_plugin *plugin = find_stack(job, l->t, near, format, codec, path);
-    lr_registry *registry = l->registry;
-    if (plugin || lr_job_failed(job)) {
+    if (lr_job_failed(job)) {
         return plugin;
     }
-    (void)pthread_mutex_lock(&registry->context->lock);
-    for (const lr_pair *p = registry->pairs; p && !plugin; p = p->next) {
+    for (const lr_pair *p = l->registry->pairs; p && !plugin; p = p->next) {
         plugin = p->plugin->format == format && p->plugin->codec == codec ? p->plugin : NULL;
     }
-    if (!plugin) {
-        plugin = make_pair(job, registry, format, codec);
-    }
-    (void)pthread_mutex_unlock(&registry->context->lock);
-    return plugin;
+    return plugin ? plugin : make_pair(job, l->registry, format, codec);
 }
 
 /* ------------------------------------------------------------------------------------------- names of pairs -- */
@@ -274,33 +255,16 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
 
 /* -------------------------------------------------------------------------------------------------- extensions -- */
 
-/* Finds the format with the longest extension that the path ends in. */
-static lr_find *format_in(rec_job *job, lr_table *t, const lr_file *near, const char *path, lr_direction direction,
-                          size_t *length)
-{
-    lr_find *best = NULL, *find;
-    lr_place at = {.near = near};
-    *length = 0;
-    while ((find = lr_table_next(job, t, &at))) {
-        size_t its = find->plugin.d.kind == REC_PLUGIN_FORMAT ? lr_plugin_extension(&find->plugin.d, path) : 0;
-        if (its > *length || (its && its == *length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
-            *length = its;
-            best = find;
-        }
-    }
-    return best;
-}
-
 /* Finds the format for a path from which the extension of the codec is removed. */
 static const lr_plugin *format_of(rec_job *job, lr_table *t, const char *path, lr_direction direction, size_t *length)
 {
     size_t called = 0;
     const lr_file *near = lr_table_near(job, t, path, &called);
-    lr_find *find = near ? format_in(job, t, near, path, direction, length) : NULL;
-    if (!find || *length < called || !lr_find_can(find, direction)) {
-        find = lr_job_failed(job) ? NULL : format_in(job, t, NULL, path, direction, length);
+    lr_find *find = near ? lr_table_longest(job, t, path, direction, near, true, length) : NULL;
+    if (!lr_job_failed(job) && (!find || *length < called || !lr_find_can(find, direction))) {
+        find = lr_table_longest(job, t, path, direction, NULL, true, length);
     }
-    return find && !lr_job_failed(job) ? find->use : NULL;
+    return find ? find->use : NULL;
 }
 
 /* Returns `near` if the file named after the extension of `inner` contains the format. Else returns NULL: all files had

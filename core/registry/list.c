@@ -5,7 +5,6 @@
 
 #include "core/base/base.h"
 #include "core/config/config.h"
-#include "core/registry/stack_private.h"
 #include "core/registry/table_private.h"
 
 /* ------------------------------------------------------------------------------------------ what others hide -- */
@@ -166,91 +165,43 @@ static int32_t complete(rec_job *job, lr_table *t)
 
 /* ------------------------------------------------------------------------------------------- the line of one -- */
 
-/* Searches the open files. NULL: the plugin is not of this table. */
-static lr_find *find_of(const lr_table *t, const lr_plugin *plugin)
+/* Makes the information about a plugin. NULL: the job has failed. */
+static lr_told *tell(rec_job *job, lr_registry *registry, const lr_plugin *plugin)
 {
-    for (uint64_t i = 0; i < t->file_count; i++) {
-        for (uint64_t j = 0; j < t->files[i]->count; j++) {
-            if (t->files[i]->finds[j]->use == plugin) {
-                return t->files[i]->finds[j];
-            }
-        }
+    rec_plugin_info info = lr_info_of(&plugin->d, plugin->file);
+    lr_told *told = NULL;
+    lr_info_details(job, &registry->arena, &info, &plugin->d);
+    if (!lr_job_failed(job) && !(told = lr_arena_alloc(&registry->arena, sizeof *told, 16))) {
+        (void)lr_fail_memory(job, sizeof *told);
     }
-    return NULL;
-}
-
-/* Returns the information about an open plugin. NULL: it is not of this table, or the job has failed. */
-static const rec_plugin_info *line_of(rec_job *job, lr_table *t, const lr_plugin *plugin)
-{
-    lr_find *find = find_of(t, plugin);
-    if (find && !find->info) {
-        rec_plugin_info info = lr_info_of(&plugin->d, plugin->file);
-        lr_info_details(job, &t->arena, &info, &plugin->d);
-        find->info = lr_job_failed(job) ? NULL : lr_arena_alloc(&t->arena, sizeof info, 16);
-        if (!find->info) {
-            (void)lr_fail_memory(job, sizeof info);
-            return NULL;
-        }
-        *find->info = info;
+    if (told) {
+        *told = (lr_told){registry->told, plugin, info};
+        registry->told = told;
     }
-    return find ? find->info : NULL;
-}
-
-/* A combination carries its information. */
-static const rec_plugin_info *info_of_pair(rec_job *job, const lr_plugin *plugin)
-{
-    const lr_registry *registry = lr_registry_of(job);
-    const lr_pair *pair = NULL;
-    if (registry) {
-        (void)pthread_mutex_lock(&registry->context->lock);
-        for (pair = registry->pairs; pair && pair->plugin != plugin;) {
-            pair = pair->next;
-        }
-        (void)pthread_mutex_unlock(&registry->context->lock);
-    }
-    return pair ? &pair->info : NULL;
+    return told;
 }
 
 const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin)
 {
     lr_look l = lr_look_begin(job);
-    const rec_plugin_info *info = l.t ? line_of(job, l.t, plugin) : NULL;
-    lr_look_end(l);
-    return info || lr_job_failed(job) ? info : info_of_pair(job, plugin);
-}
-
-uint64_t lr_registry_count(rec_job *job)
-{
-    lr_look l = lr_look_begin(job);
-    uint64_t count = l.t && complete(job, l.t) == REC_OK ? l.t->info_count : 0;
-    lr_look_end(l);
-    return count;
-}
-
-const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index)
-{
-    lr_look l = lr_look_begin(job);
-    const rec_plugin_info *info = NULL;
-    if (l.t && complete(job, l.t) == REC_OK) {
-        if (index < l.t->info_count) {
-            info = &l.t->infos[index];
-        } else {
-            (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "there is no plugin %llu: there are %llu",
-                           (unsigned long long)index, (unsigned long long)l.t->info_count);
-        }
+    lr_told *told = l.registry ? l.registry->told : NULL;
+    while (told && told->plugin != plugin) {
+        told = told->next;
     }
+    told = told || !l.t ? told : tell(job, l.registry, plugin);
     lr_look_end(l);
-    return info;
+    return told ? &told->info : NULL;
 }
 
 uint64_t rec_plugin_count(rec_context *context)
 {
     rec_job job;
-    uint64_t count = 0;
+    uint64_t count;
+    lr_look l;
     lr_job_open(&job, context, "plugins", NULL);
-    if (!lr_job_failed(&job)) {
-        count = lr_registry_count(&job);
-    }
+    l = lr_look_begin(&job);
+    count = l.t && complete(&job, l.t) == REC_OK ? l.t->info_count : 0;
+    lr_look_end(l);
     (void)lr_job_end(&job);
     return count;
 }
@@ -259,10 +210,16 @@ const rec_plugin_info *rec_plugin_get(rec_context *context, uint64_t index)
 {
     rec_job job;
     const rec_plugin_info *info = NULL;
+    lr_look l;
     lr_job_open(&job, context, "plugins", NULL);
-    if (!lr_job_failed(&job)) {
-        info = lr_registry_info(&job, index);
+    l = lr_look_begin(&job);
+    if (l.t && complete(&job, l.t) == REC_OK && index < l.t->info_count) {
+        info = &l.t->infos[index];
+    } else if (!lr_job_failed(&job)) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "there is no plugin %llu: there are %llu",
+                       (unsigned long long)index, (unsigned long long)l.t->info_count);
     }
+    lr_look_end(l);
     (void)lr_job_end(&job);
     return info;
 }

@@ -10,15 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ltdl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/base.h"
 #include "core/registry/open_private.h"
 
 static const char symbol_name[] = "librecord_plugins";

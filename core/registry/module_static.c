@@ -3,7 +3,6 @@
  * static build they would bring a second, shared librecord. */
 #include <stdio.h>
 
-#include "core/base/base.h"
 #include "core/registry/open_private.h"
 #include "librecord/static.h"
 

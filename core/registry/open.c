@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A folder with more shared objects is no folder of plugins (it may be /usr/lib): opening them runs their code. */

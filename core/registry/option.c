@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/base.h"
-
 /* A number of bytes, or of KiB, MiB or GiB. */
 static bool read_size(const char *text, int64_t *bytes)
 {

@@ -5,12 +5,9 @@
  * and their descriptions stay valid. */
 #include "core/registry/table_private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "core/config/config.h"
-#include "core/base/base.h"
-#include "core/registry/open_private.h"
 #include "core/registry/stack_private.h"
 
 /* --------------------------------------------------------------------------------------------- making, freeing -- */
@@ -24,18 +21,7 @@ static void release(lr_attached *what)
         registry->tables = t->older;
         lr_table_free(allocator, t);
     }
-    lr_pairs_free(allocator, registry->pairs);
-    while (registry->folders) {
-        lr_folder *f = registry->folders;
-        registry->folders = f->next;
-        lr_release(allocator, f->path);
-        lr_release(allocator, f);
-    }
-    while (registry->own) {
-        lr_own *own = registry->own;
-        registry->own = own->next;
-        lr_release(allocator, own);
-    }
+    lr_arena_free(&registry->arena);
     (void)pthread_mutex_destroy(&registry->lock);
     lr_release(allocator, registry);
 }
@@ -63,6 +49,7 @@ lr_registry *lr_registry_of(rec_job *job)
         }
         registry->attached.release = release;
         registry->context = context;
+        lr_arena_init(&registry->arena, &context->allocator);
         atomic_init(&registry->current, NULL);
         lock_init(&registry->lock);
         have = lr_context_attach(context, &registry->attached);
@@ -102,14 +89,22 @@ void lr_look_end(lr_look l)
     }
 }
 
-int32_t lr_registry_add_folder(rec_job *job, const char *path)
+/* What changed counts from the next look-up on. */
+static void retire(lr_registry *registry)
 {
-    const lr_allocator *allocator = &job->context->allocator;
+    atomic_store_explicit(&registry->current, NULL, memory_order_release);
+}
+
+static int32_t add_folder(rec_job *job, const char *path)
+{
     lr_registry *registry;
+    const char *copy;
     lr_folder *f;
+    if (!*path) {
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a folder is needed");
+    }
     if (*path != '/') {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is not an absolute path", path);
-        return job->error.status;
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is not an absolute path", path);
     }
     if (lr_static_build()) {
         return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
@@ -119,20 +114,18 @@ int32_t lr_registry_add_folder(rec_job *job, const char *path)
     if (!registry) {
         return job->error.status;
     }
-    f = lr_zalloc(allocator, sizeof *f);
-    if (f) {
-        f->path = lr_strdup(allocator, path);
-    }
-    if (!f || !f->path) {
-        lr_release(allocator, f);
-        return lr_fail_memory(job, sizeof *f + strlen(path) + 1);
-    }
     (void)pthread_mutex_lock(&registry->lock);
-    f->next = registry->folders;
-    registry->folders = f;
-    atomic_store_explicit(&registry->current, NULL, memory_order_release);
+    copy = lr_arena_text(&registry->arena, path, strlen(path));
+    f = copy ? lr_arena_alloc(&registry->arena, sizeof *f, 16) : NULL;
+    if (f) {
+        *f = (lr_folder){registry->folders, copy};
+        registry->folders = f;
+        retire(registry);
+    } else {
+        (void)lr_fail_memory(job, sizeof *f + strlen(path) + 1);
+    }
     (void)pthread_mutex_unlock(&registry->lock);
-    return REC_OK;
+    return job->error.status;
 }
 
 /* Under the lock. @return the plugin of the program's own that has one of these names; @param name (out) which. */
@@ -153,9 +146,8 @@ static const rec_plugin *own_rival(const lr_registry *registry, const rec_plugin
     return NULL;
 }
 
-int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
+static int32_t add_plugin(rec_job *job, const rec_plugin *plugin)
 {
-    const lr_allocator *allocator = &job->context->allocator;
     lr_registry *registry = lr_registry_of(job);
     char reason[LR_REASON];
     const rec_plugin *rival;
@@ -169,25 +161,21 @@ int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin)
         return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the program's plugin%s%s was rejected: %s", d.name ? " " : "",
                         d.name ? d.name : "", reason);
     }
-    own = lr_zalloc(allocator, sizeof *own);
-    if (!own) {
-        return lr_fail_memory(job, sizeof *own);
-    }
-    own->plugin = plugin;
     (void)pthread_mutex_lock(&registry->lock);
     rival = own_rival(registry, &d, &name);
-    if (!rival) {
-        own->next = registry->own;
+    own = rival ? NULL : lr_arena_alloc(&registry->arena, sizeof *own, 16);
+    if (own) {
+        *own = (lr_own){registry->own, plugin};
         registry->own = own;
-        atomic_store_explicit(&registry->current, NULL, memory_order_release);
-    }
-    (void)pthread_mutex_unlock(&registry->lock);
-    if (rival) {
+        retire(registry);
+    } else if (rival) {
         (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
                        "the program's plugin %s was rejected: the name \"%s\" belongs to its plugin %s already", d.name,
                        name, rival->name);
-        lr_release(allocator, own);
+    } else {
+        (void)lr_fail_memory(job, sizeof *own);
     }
+    (void)pthread_mutex_unlock(&registry->lock);
     return job->error.status;
 }
 
@@ -201,11 +189,7 @@ rec_status rec_context_add_plugin_path(rec_context *context, const char *folder)
     }
     lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
-        if (*folder) {
-            (void)lr_registry_add_folder(&job, folder);
-        } else {
-            (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a folder is needed");
-        }
+        (void)add_folder(&job, folder);
     }
     return lr_job_end(&job);
 }
@@ -218,7 +202,7 @@ rec_status rec_context_add_plugin(rec_context *context, const rec_plugin *plugin
     }
     lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
-        (void)lr_registry_add_plugin(&job, plugin);
+        (void)add_plugin(&job, plugin);
     }
     return lr_job_end(&job);
 }
@@ -234,7 +218,7 @@ rec_status rec_context_set_plugins(rec_context *context, int32_t which)
             if (registry) { /* under whose lock tables are made by it */
                 (void)pthread_mutex_lock(&registry->lock);
                 job.context->plugins = which;
-                atomic_store_explicit(&registry->current, NULL, memory_order_release);
+                retire(registry);
                 (void)pthread_mutex_unlock(&registry->lock);
             }
         } else {

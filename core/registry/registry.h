@@ -41,12 +41,6 @@ size_t lr_plugin_extension(const rec_plugin *plugin, const char *path);
 
 /* ------------------------------------------------------------------------------------------------ the registry -- */
 
-/** Adds a directory, which is searched first from the next look-up on. The path is copied. */
-int32_t lr_registry_add_folder(rec_job *job, const char *folder);
-
-/** Adds a plugin of the program, which comes before all others. It must live as long as the context. */
-int32_t lr_registry_add_plugin(rec_job *job, const rec_plugin *plugin);
-
 /** Finds a recorder: a format, or a format in a codec. All look-ups list the plugin directories first if necessary.
  * Names compare without case and without `-`, `_`, `.`: `mpk-gz`, `mpk.gz` and `MpkGz` are equal. NULL: the job has
  * failed. The error of an unknown name (REC_E_NOT_FOUND) lists the known names; that of a rejected file has the reason.
@@ -104,9 +98,6 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_dir
 /** Reports that no recorder has the extension of the path. */
 int32_t lr_registry_fail_extension(rec_job *job);
 
-/** Implement rec_plugin_count() and rec_plugin_get(). Indices are stable until the next lr_registry_add_folder(). */
-uint64_t lr_registry_count(rec_job *job);
-const rec_plugin_info *lr_registry_info(rec_job *job, uint64_t index);
 /** Returns the information about a plugin. */
 const rec_plugin_info *lr_registry_info_of(rec_job *job, const lr_plugin *plugin);
 

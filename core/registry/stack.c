@@ -3,7 +3,6 @@
  * one name, the name means the format's, and the codec's is prefixed with the codec's name, "zstd-level". */
 #include "core/registry/stack_private.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -338,14 +337,4 @@ const lr_plugin *lr_stack_make(rec_job *job, lr_arena *arena, const lr_plugin *n
     m.s->plugin.format = format;
     m.s->plugin.codec = codec;
     return &m.s->plugin;
-}
-
-void lr_pairs_free(const lr_allocator *allocator, lr_pair *pairs)
-{
-    while (pairs) {
-        lr_pair *next = pairs->next;
-        lr_arena_free(&pairs->arena);
-        lr_release(allocator, pairs);
-        pairs = next;
-    }
 }

@@ -15,12 +15,8 @@ const lr_plugin *lr_stack_make(rec_job *job, lr_arena *arena, const lr_plugin *n
 /** A pair that was requested by name or by file; belongs to the registry. */
 typedef struct lr_pair {
     struct lr_pair *next;
-    lr_arena arena;
     const lr_plugin *plugin;
-    rec_plugin_info info;
 } lr_pair;
-
-void lr_pairs_free(const lr_allocator *allocator, lr_pair *pairs);
 
 /** What a codec makes of a source, by the defaults of its options. @param out counted. */
 int32_t lr_stack_decode(rec_job *job, const lr_plugin *codec, rec_source *stored, rec_source **out);

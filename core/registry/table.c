@@ -10,7 +10,6 @@
 
 #include "common/moved.h"
 #include "core/config/config.h"
-#include "core/base/base.h"
 #include "core/registry/stack_private.h"
 
 #ifndef LR_PLUGIN_DIR
@@ -340,21 +339,24 @@ const lr_file *lr_table_near(rec_job *job, lr_table *t, const char *path, size_t
     return NULL;
 }
 
-static lr_find *longest(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
+lr_find *lr_table_longest(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near,
+                          bool format, size_t *length)
 {
     lr_find *best = NULL, *find;
-    size_t best_length = 0;
     lr_place at = {.near = near};
+    *length = 0;
     while ((find = lr_table_next(job, t, &at))) {
-        size_t length;
-        if (find->plugin.d.kind == REC_PLUGIN_STACK && !find->use && !find->plugin.d.extension) {
+        bool stack = find->plugin.d.kind == REC_PLUGIN_STACK;
+        size_t its;
+        if (stack && !format && !find->use && !find->plugin.d.extension) {
             (void)lr_table_use(job, t, find); /* the combination has one */
         }
-        length = lr_find_records(find) && !find->refused ? lr_plugin_extension(lr_find_is(find), path) : 0;
-        if (length > best_length ||
-            (length && length == best_length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
+        its = lr_find_records(find) && !(stack && format) && !find->refused
+                  ? lr_plugin_extension(lr_find_is(find), path)
+                  : 0;
+        if (its > *length || (its && its == *length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
             best = find;
-            best_length = length;
+            *length = its;
         }
     }
     return lr_job_failed(job) ? NULL : best;
@@ -362,10 +364,11 @@ static lr_find *longest(rec_job *job, lr_table *t, const char *path, lr_directio
 
 lr_find *lr_table_ending(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
 {
-    lr_find *best = longest(job, t, path, direction, near);
+    size_t length;
+    lr_find *best = lr_table_longest(job, t, path, direction, near, false, &length);
     while (best && !best->use) { /* a stack: combined, it may be rejected, or unable to save */
         (void)lr_table_use(job, t, best);
-        best = longest(job, t, path, direction, near);
+        best = lr_table_longest(job, t, path, direction, near, false, &length);
     }
     return best;
 }

@@ -17,11 +17,10 @@ lr_room lr_room_of(int32_t kind);
 
 /** A plugin, or the entry of a rejected file or directory. */
 typedef struct lr_find {
-    lr_plugin plugin;      /**< a copy of its descriptor */
-    struct lr_file *file;  /**< the file it is in */
-    const lr_plugin *use;  /**< the usable plugin: `plugin`, or the combined stack; NULL: not yet combined */
-    const char *refused;   /**< why it is rejected, or NULL */
-    rec_plugin_info *info; /**< made on demand, or NULL */
+    lr_plugin plugin;     /**< a copy of its descriptor */
+    struct lr_file *file; /**< the file it is in */
+    const lr_plugin *use; /**< the usable plugin: `plugin`, or the combined stack; NULL: not yet combined */
+    const char *refused;  /**< why it is rejected, or NULL */
 } lr_find;
 
 typedef struct lr_file {
@@ -63,7 +62,7 @@ typedef struct lr_look {
 /** A directory of rec_context_add_plugin_path(). */
 typedef struct lr_folder {
     struct lr_folder *next;
-    char *path;
+    const char *path;
 } lr_folder;
 
 /** A plugin of rec_context_add_plugin(). */
@@ -72,16 +71,25 @@ typedef struct lr_own {
     const rec_plugin *plugin;
 } lr_own;
 
+/** The information about a plugin that was asked for. */
+typedef struct lr_told {
+    struct lr_told *next;
+    const lr_plugin *plugin;
+    rec_plugin_info info;
+} lr_told;
+
 /** The registry of a context, attached to it. */
 typedef struct lr_registry {
     lr_attached attached; /**< the first member */
     rec_context *context;
     pthread_mutex_t lock;        /**< of the members below; recursive, taken before that of the context */
+    lr_arena arena;              /**< holds the folders, plugins, combinations and information below */
     _Atomic(lr_table *) current; /**< NULL: must be made */
     lr_table *tables;            /**< all, newest first */
     lr_folder *folders;          /**< last added first */
     lr_own *own;                 /**< last added first */
     struct lr_pair *pairs;       /**< combinations of formats and codecs (stack_private.h) */
+    lr_told *told;
 } lr_registry;
 
 /** Returns the registry of the context of a job, which it makes if necessary. NULL: the job has failed. */
@@ -116,6 +124,9 @@ const lr_file *lr_table_near(rec_job *job, lr_table *table, const char *path, si
  * first that can load or save as `direction` demands, or else the first. @param near the result of lr_table_near(), to
  * search that file alone; NULL: search all files. NULL: none, or the job has failed. */
 lr_find *lr_table_ending(rec_job *job, lr_table *table, const char *path, lr_direction direction, const lr_file *near);
+/** The same, but a stack may not be combined yet. @param format formats alone. @param length (out) of the extension. */
+lr_find *lr_table_longest(rec_job *job, lr_table *table, const char *path, lr_direction direction, const lr_file *near,
+                          bool format, size_t *length);
 /** Returns the recorder for the extension of a path: from the file of lr_table_near(), or else from all files. */
 lr_find *lr_table_by_extension(rec_job *job, lr_table *table, const char *path, lr_direction direction);
 

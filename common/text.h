@@ -11,7 +11,7 @@
 char *lr_group_digits(uint64_t number, char *buffer, size_t room);
 
 /** Longer words have no distance. */
-enum { LR_DISTANCE_MOST = 64 };
+enum { LR_DISTANCE_MOST = 128 };
 /** @return how many letters to insert, drop, replace or swap with their neighbour until one word is the other; SIZE_MAX
  * if one is longer than LR_DISTANCE_MOST. */
 size_t lr_distance(const char *a, size_t a_length, const char *b, size_t b_length);

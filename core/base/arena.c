@@ -119,6 +119,13 @@ void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment)
     return memory;
 }
 
+void *lr_arena_array(lr_arena *arena, uint64_t count, size_t each)
+{
+    uint64_t size;
+    arena->refused = false;
+    return lr_mul(count, each, &size) ? lr_arena_alloc(arena, size, 8) : NULL;
+}
+
 bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
 {
     uint64_t wide = *room;

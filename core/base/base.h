@@ -79,6 +79,8 @@ typedef struct lr_arena {
 void lr_arena_init(lr_arena *arena, const lr_allocator *allocator);
 void lr_arena_free(lr_arena *arena);
 void *lr_arena_alloc(lr_arena *arena, uint64_t size, uint64_t alignment); /**< alignment: a power of two up to 16 */
+/** An array, aligned to 8. NULL also if its size overflows. */
+void *lr_arena_array(lr_arena *arena, uint64_t count, size_t each);
 /** As lr_grow, in an arena, for elements that are aligned to 8 or less. It keeps the smaller arrays too: together they
  *  are no larger than the last one. */
 bool lr_arena_grow(lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each);

@@ -3,7 +3,6 @@
 #include "core/base/base_private.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

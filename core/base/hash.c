@@ -3,7 +3,6 @@
  * that a file cannot be made with colliding keys. The hashes are no checksums: they differ between processes. */
 #include "core/base/base.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>

@@ -5,7 +5,6 @@
  * never freed. The slot that it needs cannot change, since the reading thread holds the source; other slots may change
  * meanwhile, which their sequence number shows. All other access to slots is locked. */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -330,6 +330,10 @@ lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
     return lr_convert_level(0, from, to);
 }
 
+#endif
+
+#ifndef LR_CONVERT_HAS_X86
+
 bool lr_convert_streams(const void *to_data, uint64_t size)
 {
     (void)to_data;
@@ -634,19 +638,4 @@ int lr_convert_plain(rec_dtype from, const void *from_data, rec_dtype to, void *
                      lr_converted *result)
 {
     return convert(from, from_data, to, to_data, count, clamp, true, result);
-}
-
-float lr_f16_to_f32(uint16_t half)
-{
-    return float_of(f16_to_f32(half));
-}
-
-uint16_t lr_f32_to_f16(float value)
-{
-    return f32_to_f16(bits_of(value));
-}
-
-float lr_bf16_to_f32(uint16_t value)
-{
-    return float_of(bf16_to_f32(value));
 }

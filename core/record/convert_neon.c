@@ -249,11 +249,4 @@ lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
     return count >= STEP ? lr_convert_level(LR_CONVERT_NEON, from, to) : NULL;
 }
 
-bool lr_convert_streams(const void *to_data, uint64_t size)
-{
-    (void)to_data;
-    (void)size;
-    return false;
-}
-
 #endif

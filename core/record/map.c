@@ -5,7 +5,6 @@
  * at once: a reader that finds holes takes the lock. */
 #include "core/record/record.h"
 
-#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -31,18 +30,11 @@ static pthread_mutex_t closing = PTHREAD_MUTEX_INITIALIZER;
 lr_map *lr_map_new(lr_arena *arena, uint64_t room)
 {
     lr_map *map = lr_arena_alloc(arena, sizeof *map, 8);
-    uint64_t size;
-    if (!map || !lr_mul(room, sizeof(lr_entry), &size)) {
-        return NULL;
+    lr_entry *entries = map && room ? lr_arena_array(arena, room, sizeof *entries) : NULL;
+    if (map) {
+        *map = (lr_map){.entries = entries, .room = room};
     }
-    *map = (lr_map){.room = room};
-    if (room) {
-        map->entries = lr_arena_alloc(arena, size, 8);
-        if (!map->entries) {
-            return NULL;
-        }
-    }
-    return map;
+    return entries || !room ? map : NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------- finding -- */
@@ -283,12 +275,12 @@ static bool may_have_holes(rec_record *record, lr_map *map)
 {
     lr_index *index = map->index;
     const lr_allocator *allocator = &record->context->allocator;
-    uint64_t room = map->room + (uint64_t)(map->entries - index->base), size;
+    uint64_t room = map->room + (uint64_t)(map->entries - index->base);
     if (map->count <= FEW) {
         return false;
     }
     if (index->spare_room < room) {
-        lr_entry *spare = lr_mul(room, sizeof *spare, &size) ? lr_arena_alloc(&record->arena, size, 8) : NULL;
+        lr_entry *spare = lr_arena_array(&record->arena, room, sizeof *spare);
         if (!spare) {
             return false;
         }

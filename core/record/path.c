@@ -238,31 +238,6 @@ rec_value *lr_at(const rec_record *record, const char *path)
 
 /* ------------------------------------------------------------------------------------------------- near misses -- */
 
-/* How alike two names are: their distance in edits, stopped at `most`. Both are short. */
-static unsigned distance(const char *a, size_t m, const char *b, size_t n, unsigned most)
-{
-    unsigned row[129];
-    if (m > 128 || n > 128 || (m > n ? m - n : n - m) > most) {
-        return most + 1;
-    }
-    for (size_t j = 0; j <= n; j++) {
-        row[j] = (unsigned)j;
-    }
-    for (size_t i = 1; i <= m; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= n; j++) {
-            unsigned above = row[j];
-            unsigned best = diagonal + (a[i - 1] != b[j - 1]);
-            best = above + 1 < best ? above + 1 : best;
-            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[n] > most ? most + 1 : row[n];
-}
-
 enum { NEAR_MOST = 3, KEYS_LOOKED_AT = 10000, KEYS_NAMED = 8 };
 
 /* Names the children of the last level that exists: the nearest one, and the first few. */
@@ -273,7 +248,7 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
     char *part = lr_alloc(job->allocator, strlen(path) + 1);
     char have[512] = "", nearest[160] = "", names[400] = "";
     size_t used = 0, names_used = 0;
-    unsigned best = NEAR_MOST + 1;
+    size_t best = NEAR_MOST + 1, asked;
     uint64_t length = 0, named = 0, count;
     (void)lr_fail_path(job, REC_E_NOT_FOUND, path, "the record has no such key");
     if (!part) {
@@ -290,17 +265,17 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
         value = child;
     }
     count = rec_value_count(value);
+    asked = length < LR_DISTANCE_MOST ? (size_t)length : LR_DISTANCE_MOST - 1;
     if (value->kind == REC_KIND_MAP) {
         lr_map_settle(value->v.map);
         for (uint64_t i = 0; i < count && i < KEYS_LOOKED_AT; i++) {
             const rec_value *key = &value->v.map->entries[i].key;
             char name[128];
-            unsigned d;
-            size_t n = lr_path_append_key(name, sizeof name, 0, true, key);
+            size_t d, n = lr_path_append_key(name, sizeof name, 0, true, key);
             if (n >= sizeof name) {
                 continue;
             }
-            d = distance(part, length > 127 ? 127 : (size_t)length, name, n, NEAR_MOST);
+            d = n > asked + NEAR_MOST || asked > n + NEAR_MOST ? SIZE_MAX : lr_distance(part, asked, name, n);
             if (d < best) {
                 best = d;
                 (void)snprintf(nearest, sizeof nearest, "%s", name);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Records: made, copied, freed. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "core/config/config.h"

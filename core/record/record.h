@@ -391,10 +391,6 @@ rec_scalar lr_element(rec_dtype dtype, const void *data);
 /** The limits of an integer type, for messages. @return false for other types. */
 bool lr_int_limits(rec_dtype dtype, int64_t *minimum, uint64_t *maximum);
 
-float lr_f16_to_f32(uint16_t half);
-uint16_t lr_f32_to_f16(float value);
-float lr_bf16_to_f32(uint16_t value);
-
 /** Between little-endian and host byte order, in place: nothing on a little-endian machine. */
 static inline void lr_swap_if_big(void *data, uint32_t width, uint64_t count)
 {

@@ -2,7 +2,6 @@
  * Setting many tensors at once by flat names: the names are sorted, compared with their neighbours, and then become a
  * tree level by level. Nothing is made before all names and specs are known to be good. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,18 +11,11 @@
 lr_list *lr_list_new(lr_arena *arena, uint64_t room)
 {
     lr_list *list = lr_arena_alloc(arena, sizeof *list, 8);
-    uint64_t size;
-    if (!list || !lr_mul(room, sizeof(rec_value), &size)) {
-        return NULL;
+    rec_value *items = list && room ? lr_arena_array(arena, room, sizeof *items) : NULL;
+    if (list) {
+        *list = (lr_list){.items = items, .room = room};
     }
-    *list = (lr_list){.room = room};
-    if (room) {
-        list->items = lr_arena_alloc(arena, size, 8);
-        if (!list->items) {
-            return NULL;
-        }
-    }
-    return list;
+    return items || !room ? list : NULL;
 }
 
 rec_value *lr_list_append(lr_arena *arena, lr_list *list)

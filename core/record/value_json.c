@@ -2,8 +2,6 @@
  * A value as a line of JSON, for those who ask for text. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/json.h"
 #include "core/record/record.h"

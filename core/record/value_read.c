@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A line of JSON as a value: the reverse of value_json.c. */
-#include <string.h>
 
 #include "common/utf8.h"
 #include "core/record/record.h"

@@ -442,10 +442,10 @@ static const rec_value *type_at(const rec_value *types, uint64_t index)
 /* A list of numbers or bools becomes a run of one element type. */
 static int32_t to_run(rec_record *record, rec_value *value, rec_dtype dtype, const rec_value *types)
 {
-    uint64_t count = rec_value_count(value), width = rec_dtype_bits(dtype) / 8, size;
+    uint64_t count = rec_value_count(value), width = rec_dtype_bits(dtype) / 8;
     const char *word = lr_list_of_word((uint16_t)dtype);
     lr_packed *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
-    uint8_t *data = lr_mul(count, width, &size) ? lr_arena_alloc(&record->arena, size, 8) : NULL;
+    uint8_t *data = lr_arena_array(&record->arena, count, (size_t)width);
     int32_t form = rec_value_form(value);
     if (!run || !data) {
         return REC_E_MEMORY;
@@ -461,7 +461,7 @@ static int32_t to_run(rec_record *record, rec_value *value, rec_dtype dtype, con
         put_element(data + i * width, dtype, &item);
     }
     *run = (lr_packed){.count = count, .dtype = dtype, .form = form};
-    run->data = (lr_data){.data = data, .size = size, .offset = REC_UNKNOWN};
+    run->data = (lr_data){.data = data, .size = count * width, .offset = REC_UNKNOWN};
     *value = (rec_value){.kind = REC_KIND_NUMBERS, .form = (uint8_t)form, .bits = (uint16_t)dtype, .v = {.run = run}};
     return REC_OK;
 }

@@ -245,4 +245,17 @@ static inline void assert_reads(world *w, rec_source *source, const uint8_t *dat
     free(room);
 }
 
+/** A file as a source whose view is there. */
+static inline rec_source *source_of_file(rec_job *job, const char *path, bool map)
+{
+    rec_source *source = lr_source_open(job, path, map);
+    const void *data;
+    uint64_t size;
+    if (source && rec_source_view(job, source, &data, &size) != REC_OK) {
+        lr_source_release(source);
+        source = NULL;
+    }
+    return source;
+}
+
 #endif

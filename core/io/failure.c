@@ -3,11 +3,9 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/io/io_private.h"
-#include "core/base/base.h"
 
 /* Messages name the file that the trouble is in; a job that converts works on two. */
 int32_t lr_io_fail(rec_job *job, const char *file, int32_t status, uint64_t at, const char *hint, const char *format,

@@ -36,8 +36,6 @@ void lr_source_lend(const rec_source *source);
 bool lr_source_is_cut(const rec_source *source);
 /** At the end of a load: makes a source that a record keeps independent of later changes to the file. */
 int32_t lr_source_settle(rec_job *job, rec_source *source);
-/** The same with the view at once. */
-rec_source *lr_source_file(rec_job *job, const char *path, bool map);
 /** The program's memory with a way to give it back, and what its functions give. Either is given back once, also if
  * that fails. */
 rec_source *lr_source_lent(rec_job *job, const void *data, uint64_t size, const char *name,
@@ -203,9 +201,6 @@ rec_sink *lr_sink_memory(rec_job *job);
 rec_sink *lr_sink_layout_of(rec_job *job, rec_sink *sink);
 /** Bytes written to it and its companion files. */
 uint64_t lr_sink_tell_all(const rec_sink *sink);
-/** Any sink for tests: `write` may fail. */
-typedef int32_t (*lr_sink_write_fn)(void *user, rec_job *job, const void *data, uint64_t size);
-rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user);
 /** Prepares for the sizes that the layout found. Reserves the space of a single file: a full disk is detected here. */
 int32_t lr_sink_expect(rec_sink *sink, const rec_sink *layout);
 /** Reserves space for the whole file. */

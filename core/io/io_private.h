@@ -84,6 +84,8 @@ void lr_source_feeds(const rec_source *source);
 #define LR_STEP_FROM (UINT64_C(8) << 20)
 /** Its view was requested: see lr_source_step_begin(). */
 void lr_source_step(const rec_job *job, rec_source *source);
+/** The `size` of sources that do not know theirs. */
+uint64_t lr_source_size_unknown(const rec_source *source);
 /** Says that it is made of another one's bytes. */
 void lr_source_derive(rec_source *source, const rec_source *from);
 /** The size of the underlying file, REC_UNKNOWN if unknown. */
@@ -109,6 +111,9 @@ void lr_inflation_take(lr_inflation *inflation, uint64_t size);
 int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t *lock);
 /** Fails unless `size` bytes from `offset` on are within `whole`. */
 int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole);
+
+/** Fails unless one that was read to its end has the announced size. @param hint or NULL. */
+int32_t lr_source_check_total(rec_job *job, const rec_source *source, uint64_t total, const char *hint);
 
 /** The next bytes of a stream. @param got (out) 0 at the end only. */
 typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target,

@@ -2,7 +2,6 @@
  * Sources and blobs on loan to plugins. A table has each reference given to a plugin: a reference released twice is
  * rejected without access to freed memory, and one that is not released is found when the call ends. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/io/io_private.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sinks that hand on what they get: filters of plugins, and callbacks. */
+ * Sinks that hand on what they get: filters of plugins. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -7,16 +7,14 @@
 /* Buffer size for sinks without a buffer. */
 #define TILE (UINT64_C(1) << 20)
 
-/* Both hand each piece on at once; `tile` is for bytes that are made in place. */
-struct passing_sink {
+/* It hands each piece on at once; `tile` is for bytes that are made in place. */
+struct filter_sink {
     rec_sink sink;
     uint8_t *tile;
-    rec_sink *target; /* filter */
+    rec_sink *target;
     bool target_was_quiet;
     rec_sink_ops ops;
     void *self;
-    lr_sink_write_fn call; /* callback */
-    void *user;
 };
 
 int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size)
@@ -29,20 +27,20 @@ int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **ro
     return *tile ? REC_OK : lr_fail_memory(sink->job, TILE);
 }
 
-static int32_t passing_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
+static int32_t filter_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
 {
-    return lr_sink_tile(sink, &((struct passing_sink *)sink)->tile, want, room, size);
+    return lr_sink_tile(sink, &((struct filter_sink *)sink)->tile, want, room, size);
 }
 
-static int32_t passing_filled(rec_sink *sink, uint64_t size)
+static int32_t filter_filled(rec_sink *sink, uint64_t size)
 {
-    return sink->ops->write(sink, ((struct passing_sink *)sink)->tile, size);
+    return sink->ops->write(sink, ((struct filter_sink *)sink)->tile, size);
 }
 
 /* A filter must not write to itself: endless recursion. */
 static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 {
-    struct passing_sink *self = (struct passing_sink *)sink;
+    struct filter_sink *self = (struct filter_sink *)sink;
     lr_call call;
     int32_t status;
     if (sink->busy) {
@@ -58,7 +56,7 @@ static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
 
 static int32_t filter_finish(rec_sink *sink)
 {
-    struct passing_sink *self = (struct passing_sink *)sink;
+    struct filter_sink *self = (struct filter_sink *)sink;
     lr_call call;
     int32_t status = REC_OK;
     if (self->ops.finish) {
@@ -83,7 +81,7 @@ static void release_self(rec_job *job, const rec_sink_ops *ops, void *self)
 
 static void filter_release(rec_sink *sink)
 {
-    struct passing_sink *self = (struct passing_sink *)sink;
+    struct filter_sink *self = (struct filter_sink *)sink;
     release_self(sink->job, &self->ops, self->self);
     self->target->quiet = self->target_was_quiet;
     lr_release(sink->job->allocator, self->tile);
@@ -91,8 +89,8 @@ static void filter_release(rec_sink *sink)
 
 static const lr_sink_ops filter_ops = {
     .write = filter_write,
-    .space = passing_space,
-    .filled = passing_filled,
+    .space = filter_space,
+    .filled = filter_filled,
     .finish = filter_finish,
     .release = filter_release,
 };
@@ -102,7 +100,7 @@ static const lr_sink_ops filter_ops = {
 
 rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *ops, void *self)
 {
-    struct passing_sink *filter = NULL;
+    struct filter_sink *filter = NULL;
     rec_sink_ops known = {0};
     if (LR_LACKS(job, ops) || !lr_size_check(job, "the functions of a sink filter", ops->size, OPS_LEAST)) {
         return NULL;
@@ -130,33 +128,4 @@ rec_sink *rec_sink_filter(rec_job *job, rec_sink *target, const rec_sink_ops *op
     filter->sink.quiet = filter->target_was_quiet = target->quiet;
     target->quiet = true;
     return &filter->sink;
-}
-
-static int32_t custom_write(rec_sink *sink, const uint8_t *data, uint64_t size)
-{
-    struct passing_sink *self = (struct passing_sink *)sink;
-    return lr_said_why(sink->job, self->call(self->user, sink->job, data, size), "a sink's write function");
-}
-
-static void custom_release(rec_sink *sink)
-{
-    lr_release(sink->job->allocator, ((struct passing_sink *)sink)->tile);
-}
-
-static const lr_sink_ops custom_ops = {
-    .write = custom_write,
-    .space = passing_space,
-    .filled = passing_filled,
-    .release = custom_release,
-};
-
-rec_sink *lr_sink_custom(rec_job *job, lr_sink_write_fn write, void *user)
-{
-    struct passing_sink *self = lr_sink_new(job, &custom_ops, sizeof *self);
-    if (!self) {
-        return NULL;
-    }
-    self->call = write;
-    self->user = user;
-    return &self->sink;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/io/io_private.h"
-#include "core/base/base.h"
 
 /* More files are hardly meant; each name is compared with all others. */
 enum { BESIDE_MOST = 10000 };

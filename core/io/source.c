@@ -64,6 +64,12 @@ rec_source *lr_source_new(rec_job *job, const char *name)
     return source;
 }
 
+uint64_t lr_source_size_unknown(const rec_source *source)
+{
+    (void)source;
+    return REC_UNKNOWN;
+}
+
 void lr_source_derive(rec_source *source, const rec_source *from)
 {
     source->file = from->file;

@@ -3,12 +3,6 @@
  */
 #include "core/io/io_private.h"
 
-static uint64_t absent_size(const rec_source *source)
-{
-    (void)source;
-    return REC_UNKNOWN;
-}
-
 static int32_t fail_absent(rec_job *job, const rec_source *source)
 {
     return lr_io_fail(job, source->name, REC_E_ARGUMENT, REC_UNKNOWN,
@@ -31,7 +25,7 @@ static int32_t absent_read_at(rec_job *job, rec_source *source, uint64_t at, voi
 static const lr_source_ops absent_ops = {
     .stored = true,
     .lasting = true,
-    .size = absent_size,
+    .size = lr_source_size_unknown,
     .view = absent_view,
     .read_at = absent_read_at,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files read on demand: in chunks for sequential readers (decompression), or mapped or copied whole for the view. */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

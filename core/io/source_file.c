@@ -3,7 +3,6 @@
  * and spilled to a temporary file if that is long. */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,18 +130,6 @@ rec_source *lr_source_open(rec_job *job, const char *path, bool map)
     if (status == REC_OK && rec_source_size(source) != REC_UNKNOWN) {
         lr_job_input(job, rec_source_size(source));
     } else if (status != REC_OK) {
-        lr_source_release(source);
-        source = NULL;
-    }
-    return source;
-}
-
-rec_source *lr_source_file(rec_job *job, const char *path, bool map)
-{
-    rec_source *source = lr_source_open(job, path, map);
-    const void *data;
-    uint64_t size;
-    if (source && rec_source_view(job, source, &data, &size) != REC_OK) {
         lr_source_release(source);
         source = NULL;
     }

@@ -328,12 +328,6 @@ static int32_t filter_view(rec_job *job, rec_source *source)
     return REC_OK;
 }
 
-static uint64_t filter_size(const rec_source *source)
-{
-    (void)source;
-    return REC_UNKNOWN;
-}
-
 static bool filter_ended(const rec_source *source)
 {
     return ((const struct filter *)source->self)->ended;
@@ -341,7 +335,7 @@ static bool filter_ended(const rec_source *source)
 
 static const lr_source_ops filter_ops = {
     .stored = true,
-    .size = filter_size,
+    .size = lr_source_size_unknown,
     .view = filter_view,
     .next = filter_next,
     .rewind = filter_rewind,

@@ -2,7 +2,6 @@
  * Folders as sources: they have the names of their files, and no bytes. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

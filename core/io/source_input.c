@@ -139,12 +139,12 @@ static rec_source *make(rec_job *job, const lr_source_ops *ops, const char *name
 /* What a struct is at least: its first version. */
 #define INPUT_LEAST (offsetof(rec_input, release) + sizeof(((rec_input *)0)->release))
 
-static int32_t check_total(rec_job *job, const rec_source *source, uint64_t total)
+int32_t lr_source_check_total(rec_job *job, const rec_source *source, uint64_t total, const char *hint)
 {
     char said[32], was[32];
     return total == REC_UNKNOWN || total == source->size
                ? REC_OK
-               : lr_io_fail(job, source->name, REC_E_IO, source->size, NULL,
+               : lr_io_fail(job, source->name, REC_E_IO, source->size, hint,
                             "it was to have %s bytes and ended after %s", lr_group_digits(total, said, sizeof said),
                             lr_group_digits(source->size, was, sizeof was));
 }
@@ -154,7 +154,7 @@ static int32_t read_all(rec_job *job, rec_source *source)
 {
     struct program *p = source->self;
     int32_t status = lr_source_drain(job, source, next, p, p->total);
-    status = status == REC_OK ? check_total(job, source, p->total) : status;
+    status = status == REC_OK ? lr_source_check_total(job, source, p->total, NULL) : status;
     if (status == REC_OK) {
         give_back(p);
         p->release = NULL;

@@ -133,17 +133,6 @@ static int32_t next(rec_job *job, const rec_source *source, void *user, uint64_t
     return status;
 }
 
-/* The bytes at hand must have the announced size. */
-static int32_t check_total(rec_job *job, const rec_source *source, uint64_t total)
-{
-    char said[32], was[32];
-    return total == REC_UNKNOWN || total == source->size
-               ? REC_OK
-               : lr_io_fail(job, source->name, REC_E_IO, source->size, "Load it again.",
-                            "it was to have %s bytes and ended after %s", lr_group_digits(total, said, sizeof said),
-                            lr_group_digits(source->size, was, sizeof was));
-}
-
 int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *ops, void *self, rec_source **out)
 {
     rec_source_ops known = {0};
@@ -201,7 +190,7 @@ int32_t rec_source_make(rec_job *job, const char *name, const rec_source_ops *op
     } else if (!anywhere) {
         status = lr_source_drain(job, source, next, made, total);
         if (status == REC_OK) {
-            status = check_total(job, source, total);
+            status = lr_source_check_total(job, source, total, "Load it again.");
         }
     }
     made = NULL; /* the source's */

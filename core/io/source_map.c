@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The bytes of a regular file as a whole: mapped, or copied by several threads. */
 #include <errno.h>
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "core/io/io_private.h"
-#include "core/base/base.h"
 
 /* Companion files that wait with an open descriptor for their views; other threads need descriptors too. */
 enum { WAITING_MOST = 64 };

@@ -115,12 +115,6 @@ static int32_t stream_view(rec_job *job, rec_source *source)
     return status;
 }
 
-static uint64_t stream_size(const rec_source *source)
-{
-    (void)source;
-    return REC_UNKNOWN;
-}
-
 static void stream_release(rec_source *source)
 {
     struct stream *s = source->self;
@@ -138,7 +132,7 @@ static bool stream_ended(const rec_source *source)
 
 static const lr_source_ops stream_ops = {
     .stored = true,
-    .size = stream_size,
+    .size = lr_source_size_unknown,
     .view = stream_view,
     .next = stream_next,
     .rewind = stream_rewind,

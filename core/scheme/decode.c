@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/threads.h"
 #include "core/io/io.h"
 #include "core/scheme/scheme_private.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Asking the schemes: each tensor is shown to each scheme in turn, which finds its siblings by their paths. The first
  * scheme that claims a tensor has it. */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/io/io.h"

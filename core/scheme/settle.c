@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Logical tensors in the place of stored ones as numbers. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -13,6 +13,7 @@
 
 #include "core/io/io.h"
 #include "plugins/codec/gzip/gzip.h"
+#include "tests/custom_sink.h"
 
 typedef struct bytes {
     uint8_t *data;
@@ -449,7 +450,7 @@ static void a_full_disk_is_reported_wherever_it_shows(void **state)
         rec_job job;
         uint64_t left = room;
         begin_save(&job, *state);
-        rec_sink *disk = lr_sink_custom(&job, full_disk, &left);
+        rec_sink *disk = sink_custom(&job, full_disk, &left);
         rec_sink *sink = lr_gzip_sink(&job, disk, 6);
         assert_non_null(sink);
         int32_t status = rec_sink_write(sink, data.data, data.size);

@@ -18,6 +18,7 @@
 #include "plugins/codec/gzip/gzip.h"
 #include "plugins/codec/gzip/index.h"
 #include "plugins/codec/gzip/probe.h"
+#include "tests/custom_sink.h"
 #include "tests/sparse.h"
 
 enum { PIECE = LR_GZIP_PIECE, HEADER = 10, TRAILER = 8 };
@@ -329,7 +330,7 @@ static int32_t pack_into(rec_context *context, pipe_end *pipe, bytes in, size_t 
     int32_t status, closed;
     lr_job_begin(&job, context, "save", "out.gz");
     job.budget.limit = UINT64_MAX;
-    rec_sink *custom = lr_sink_custom(&job, take_bytes, pipe);
+    rec_sink *custom = sink_custom(&job, take_bytes, pipe);
     rec_sink *packed = lr_gzip_sink(&job, custom, 6);
     assert_non_null(packed);
     status = write_to(packed, in, step);

@@ -14,6 +14,7 @@
 #include "plugins/codec/msgpack/msgpack.h"
 #include "plugins/codec/msgpack/numbers.h"
 #include "tests/codec/listener.h"
+#include "tests/custom_sink.h"
 #include "tests/shared.h"
 
 /* Reads `size` bytes; the message and report are then in the thread's last error and report. */
@@ -896,7 +897,7 @@ static void a_sinks_failure_reaches_the_caller(void **state)
         uint64_t left = room;
         memset(numbers, 0x80, sizeof numbers); /* nine bytes each */
         lr_job_begin(&w.job, *state, "save", "out.mpk");
-        w.sink = lr_sink_custom(&w.job, full_disk, &left);
+        w.sink = sink_custom(&w.job, full_disk, &left);
         lr_msgpack_writer_init(&w.writer, &w.job, w.sink);
         int32_t status = lr_msgpack_visitor.numbers(&w.writer, REC_UNKNOWN, REC_DTYPE_I64, numbers, 1000);
         if (status == REC_OK) {

@@ -13,6 +13,7 @@
 
 #include "core/io/io.h"
 #include "plugins/codec/zstd/codec.h"
+#include "tests/custom_sink.h"
 #include "tests/sanitized.h"
 
 typedef struct bytes {
@@ -299,7 +300,7 @@ static void a_full_disk_is_reported_wherever_it_shows(void **state)
         rec_job job;
         uint64_t left = room;
         lr_job_begin(&job, *state, "save", "out.zst");
-        rec_sink *disk = lr_sink_custom(&job, full_disk, &left);
+        rec_sink *disk = sink_custom(&job, full_disk, &left);
         rec_sink *sink = lr_zstd_sink(&job, disk, 3);
         assert_non_null(sink);
         int32_t status = rec_sink_write(sink, data.data, data.size);

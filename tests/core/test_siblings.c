@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Models in several files: sources and sinks beside one another, folders as inputs; and a plugin that uses them. */
 #include "tests/end_child.h"
+#include "tests/custom_sink.h"
 #include "tests/test_io.h"
 
 #include <signal.h>
@@ -688,7 +689,7 @@ static void what_is_no_file_cannot_be_saved_in_several(void **state)
         rec_sink *file = lr_sink_file(&w->job, kind == 4 ? "/dev/null" : "file", false), *sink, *layout, *out;
         sink = kind == 0   ? lr_sink_memory(&w->job)
                : kind == 1 ? lr_sink_fd(&w->job, fd)
-               : kind == 2 ? lr_sink_custom(&w->job, write_nowhere, NULL)
+               : kind == 2 ? sink_custom(&w->job, write_nowhere, NULL)
                : kind == 3 ? rec_sink_filter(&w->job, file, &ops, NULL)
                            : file;
         assert_non_null(sink);

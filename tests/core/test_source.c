@@ -768,7 +768,7 @@ static bool use_sources(world *w, int *released)
     int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
     memory = lr_source_memory(&w->job, packed, sizeof packed, "packed");
     if (memory) {
-        file = lr_source_file(&w->job, "a.bin", false);
+        file = source_of_file(&w->job, "a.bin", false);
     }
     if (file) {
         stream = lr_source_fd(&w->job, fd, "stdin", true);

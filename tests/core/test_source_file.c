@@ -22,7 +22,7 @@ static void a_file_is_mapped(void **state)
     uint8_t *data = make_pattern(300000);
     rec_source *source;
     write_file("a.bin", data, 300000);
-    source = lr_source_file(&w->job, "a.bin", true);
+    source = source_of_file(&w->job, "a.bin", true);
     assert_non_null(source);
     assert_true(lr_source_mapped(source));
     assert_string_equal(rec_source_name(source), "a.bin");
@@ -32,7 +32,7 @@ static void a_file_is_mapped(void **state)
     assert_reads(w, source, data, 300000, 4096);
     rec_source_release(source);
     write_file("one.bin", data, 1);
-    source = lr_source_file(&w->job, "one.bin", true);
+    source = source_of_file(&w->job, "one.bin", true);
     assert_non_null(source);
     assert_true(lr_source_mapped(source));
     rec_source_release(source);
@@ -74,7 +74,7 @@ static void a_file_is_copied_by_one_thread_or_several(void **state)
         for (uint32_t threads = 1; threads <= 64; threads *= 8) {
             rec_source *source;
             w->context.threads = threads;
-            source = lr_source_file(&w->job, "a.bin", false);
+            source = source_of_file(&w->job, "a.bin", false);
             assert_non_null(source);
             assert_false(lr_source_mapped(source));
             assert_int_equal(truncate("a.bin", 0), 0); /* a copy does not mind */
@@ -91,7 +91,7 @@ static void an_empty_file_is_an_empty_source(void **state)
     world *w = *state;
     write_file("empty", "", 0);
     for (int map = 0; map < 2; map++) {
-        rec_source *source = lr_source_file(&w->job, "empty", map);
+        rec_source *source = source_of_file(&w->job, "empty", map);
         assert_non_null(source);
         assert_view(w, source, "", 0);
         rec_source_release(source);
@@ -101,7 +101,7 @@ static void an_empty_file_is_an_empty_source(void **state)
 static void a_file_that_hides_its_size_is_read(void **state)
 {
     world *w = *state;
-    rec_source *source = lr_source_file(&w->job, "/proc/self/status", true);
+    rec_source *source = source_of_file(&w->job, "/proc/self/status", true);
     rec_head head;
     assert_non_null(source);
     assert_int_equal(lr_source_head(&w->job, source, &head), REC_OK);
@@ -113,7 +113,7 @@ static void a_file_that_hides_its_size_is_read(void **state)
 static void a_missing_file_is_not_found(void **state)
 {
     world *w = *state;
-    assert_null(lr_source_file(&w->job, "nowhere/a.bin", true));
+    assert_null(source_of_file(&w->job, "nowhere/a.bin", true));
     assert_failed(w, REC_E_NOT_FOUND, "nowhere/a.bin: cannot open the file: No such file or directory");
 }
 
@@ -122,7 +122,7 @@ static void a_folder_is_refused(void **state)
     world *w = *state;
     assert_int_equal(mkdir("folder", 0755), 0);
     for (int map = 0; map < 2; map++) {
-        assert_null(lr_source_file(&w->job, "folder", map));
+        assert_null(source_of_file(&w->job, "folder", map));
         assert_failed(w, REC_E_UNSUPPORTED, "folder: this is a folder, not a file");
     }
 }
@@ -140,7 +140,7 @@ static void a_file_that_shrinks_while_it_is_copied_is_an_error(void **state)
     write_file("a.bin", "", 0);
     assert_int_equal(truncate("a.bin", (off_t)(20 * MIB)), 0);
     w->context.progress = shrink_file;
-    assert_null(lr_source_file(&w->job, "a.bin", false));
+    assert_null(source_of_file(&w->job, "a.bin", false));
     assert_failed(w, REC_E_IO, "a.bin: byte 9,437,184: the file shrank while it was read: it had 20,971,520 bytes");
 }
 
@@ -158,7 +158,7 @@ static void a_file_that_grows_while_it_is_copied_is_what_it_was(void **state)
     write_file("a.bin", "", 0);
     assert_int_equal(truncate("a.bin", (off_t)(9 * MIB)), 0);
     w->context.progress = grow_file;
-    source = lr_source_file(&w->job, "a.bin", false);
+    source = source_of_file(&w->job, "a.bin", false);
     assert_non_null(source);
     assert_int_equal(rec_source_size(source), 9 * MIB);
     rec_source_release(source);
@@ -170,7 +170,7 @@ static void copying_can_be_cancelled(void **state)
     write_file("a.bin", "", 0);
     assert_int_equal(truncate("a.bin", (off_t)(200 * MIB)), 0);
     w->cancel_at = 2;
-    assert_null(lr_source_file(&w->job, "a.bin", false));
+    assert_null(source_of_file(&w->job, "a.bin", false));
     assert_int_equal(end_job(w), REC_E_CANCELLED);
     assert_int_equal(w->progress_calls, 2);
 }
@@ -438,7 +438,7 @@ static void a_fifo_is_read_by_name(void **state)
         (void)feed_pipe(&feed);
         end_child(0);
     }
-    source = lr_source_file(&w->job, "fifo", true);
+    source = source_of_file(&w->job, "fifo", true);
     assert_non_null(source);
     assert_view(w, source, data, 100000);
     rec_source_release(source);

@@ -2,6 +2,7 @@
  * Sources of rec_source_make() and rec_source_part(), what is beside them, heads and tails, and sinks that are patched.
  */
 #include "tests/test_io.h"
+#include "tests/custom_sink.h"
 
 #include <pthread.h>
 
@@ -737,7 +738,7 @@ static void streams_and_filters_cannot_be_written_over(void **state)
         rec_sink *target = kind == 0   ? lr_sink_fd(&w->job, fd)
                            : kind == 1 ? lr_sink_file(&w->job, "/dev/null", false)
                            : kind == 2 ? lr_sink_memory(&w->job)
-                                       : lr_sink_custom(&w->job, swallow, NULL);
+                                       : sink_custom(&w->job, swallow, NULL);
         rec_sink *sink = kind == 2 ? rec_sink_filter(&w->job, target, &ops, NULL) : target;
         rec_sink *layout = lr_sink_layout_of(&w->job, sink);
         assert_int_equal(rec_sink_can_patch(sink), 0);

@@ -22,7 +22,7 @@ static rec_source *map_file(world *w, const char *path, char letter)
     memset(data, letter, PAGES * page);
     write_file(path, data, PAGES * page);
     free(data);
-    source = lr_source_file(&w->job, path, true);
+    source = source_of_file(&w->job, path, true);
     assert_non_null(source);
     assert_true(lr_source_mapped(source));
     return source;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Whether a profile is the one of the model's family: its rules act, and what it says the family always has is there.
- */
+ * Whether a profile is the one of the model's family: its rules act, and what the family always has is there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

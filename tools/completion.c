@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * record completion: what completes words in a shell. The scripts only ask; what there is to choose from is found here.
- */
+ * record completion: what completes words in a shell. The scripts only ask; what there is to choose is found here. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -81,8 +81,7 @@ static int read_rules(const rec_profile_info *p, text *rules)
     return status;
 }
 
-/* --------------------------------------------------------------------------------------------------- the way back --
- */
+/* -------------------------------------------------------------------------------------------------- the way back -- */
 
 /* How a profile goes backwards, from the best on. */
 enum { BACK_EXACT, BACK_IMPORT, BACK_FUNCTION, BACK_NONE };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the parts of the parser share: its memory, its depth, and the parameters of the definition that is being read.
- */
+ * What the parts of the parser share: its memory, its depth, and the parameters of the definition in hand. */
 #include "types/rust_parse_private.h"
 
 static void *out_of_memory(lr_rust_parser *parser, size_t size)

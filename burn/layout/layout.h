@@ -262,8 +262,7 @@ int lr_raise_v1(const lr_raise *raise, const rec_value *value, const rec_value *
 
 /**
  * Recognises a tensor or a parameter in the entries of a map that has just ended.
- * @param out the value it becomes. @return 1 if it is one, 0 if it is an ordinary map, -1: the job has failed.
- */
+ * @param out the value it becomes. @return 1 if it is one, 0 if it is an ordinary map, -1: the job has failed. */
 int lr_burn_raise(rec_job *job, rec_record *record, const lr_burn *burn, rec_precision precision, uint64_t at,
                   const lr_entry *entries, uint64_t count, rec_value *out);
 /** @return whether a map with that many entries may be one. */
@@ -284,8 +283,7 @@ typedef struct lr_scheduler {
 const lr_scheduler *lr_scheduler_find(const char *type, const char *variant, const char *name);
 /** @return whether a record is that of a composed scheduler of a Burn with recorders. */
 bool lr_scheduler_is_composed(const rec_value *root);
-/** @return whether a record is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}.
- */
+/** @return whether it is an optimizer's of Burn 0.14 to 0.21: ids of parameters, each with {"V1": {"RankN": …}}. */
 bool lr_optimizer_is(const rec_value *root);
 /** Marks the tensors of a state's record, which has no parameters. */
 void lr_states_mark(rec_record *record);

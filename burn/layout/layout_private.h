@@ -7,8 +7,7 @@
 
 /* layout_text.c */
 
-/** Of the text of a layout: a node takes a hundred times what names it, so that this is some 40 MiB of nodes at most.
- */
+/** Of the text of a layout: a node takes a hundred times what names it, so this is some 40 MiB of nodes at most. */
 enum { LR_LAYOUT_TEXT_MOST = 256 << 10 };
 /** A layout as text, in the job's layouts. NULL: the job has failed. */
 const char *lr_layout_print(rec_job *job, const rec_layout *layout);

@@ -51,8 +51,7 @@ static lr_data *v2_bytes(const lr_raise *r, const rec_value *bytes)
     return data;
 }
 
-/* Whether a name can be that of an element type: every format that carries it on wants one line that is not too long.
- */
+/* Whether a name can be that of an element type: every format that carries it on wants one short line. */
 static bool is_type_name(const rec_value *name)
 {
     bool fine = name->length > 0 && name->length < LR_DTYPE_TEXT_ROOM;

@@ -5,8 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A number of a text as f32. Of all f32 there is one whose shortest text, as an f64, lies half-way between two of them.
- */
+/* A number of a text as f32. Of all f32 one has a shortest text that, as an f64, lies half-way between two of them. */
 static float single_of(double value)
 {
     return value == 7.038531e-26 ? 7.038531e-26f : value == -7.038531e-26 ? -7.038531e-26f : (float)value;

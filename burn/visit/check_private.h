@@ -98,8 +98,7 @@ struct lr_check {
     uint64_t without_id; /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
     rec_visitor inner;
     void *inner_self;
-    bool with_values; /**< a format of tensors also had other values: it supports them, or announced that it drops them
-                       */
+    bool with_values; /**< a format of tensors also had other values: it supports them, or says that it drops them */
     /* The table: open addressing by the hash of the path, a power of two. */
     uint64_t *places;
     lr_leaf *leaves;

@@ -23,8 +23,7 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink);
  * A builder for one load. The job's `where` is its until it is freed.
  * @param tensors the format speaks tensors itself (REC_TRAIT_TENSORS).
  * @param burn what is known of the layout from a first pass, NULL in the first.
- * NULL: the job has failed.
- */
+ * NULL: the job has failed. */
 lr_builder *lr_builder_new(rec_job *job, rec_precision precision, bool tensors, const lr_burn *burn);
 /** Takes no bytes: what it builds has the structure alone. */
 void lr_builder_blind(lr_builder *builder);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A record taken apart for a writer that has all under paths: a module's parameters as Burn's own store calls them, an
- * optimizer and a scheduler as the states that they are from Burn 0.22 on. It stands between the walk and the writer.
- */
+ * optimizer and a scheduler as the states that they are from Burn 0.22 on. It is between the walk and the writer. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -176,6 +176,8 @@ size_t lr_utf8_valid(const char *text, size_t length);
 bool lr_bool_read(const char *text, bool *value);
 /** Reads a whole decimal number with or without a sign. @return whether it is one. */
 bool lr_int_read(const char *text, int64_t *value);
+/** Reads a whole number without a sign, of bytes or of KiB, MiB or GiB. @return whether it is one of 64 bits. */
+bool lr_size_read(const char *text, uint64_t *bytes);
 /** Parses a decimal number: 0.25, .5, 1e-5, -3. Rounds to the nearest double in any locale. @return false: not a
  * number, or out of the range of double. */
 bool lr_number_read(const char *text, size_t length, double *value);
@@ -497,8 +499,6 @@ void lr_null(const char *function, const char *argument);
 /** Publishes success. */
 void lr_publish_ok(void);
 
-/** The system's words for an errno, whatever the locale. @return text, or static words. */
-const char *lr_errno_words(int error, char *text, size_t room);
 /** rec_display_name() (display.c). */
 uint64_t lr_display(const char *path, char *name, uint64_t room);
 

@@ -12,8 +12,7 @@ static const char *authority_of(const char *path)
     return colon && colon > path && !memchr(path, '/', (size_t)(colon - path)) ? colon + 3 : NULL;
 }
 
-/* Whether this is a host with or without a port. Else the end of a password that holds "/", "?" or "#" may stand here.
- */
+/* Whether this is a host with or without a port. Else the end of a password with "/", "?" or "#" may stand here. */
 static bool is_host(const char *host, const char *end)
 {
     const char *bracket = *host == '[' ? memchr(host, ']', (size_t)(end - host)) : NULL;

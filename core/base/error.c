@@ -97,15 +97,6 @@ void lr_error_clear(lr_error *error)
     error->truncated = false;
 }
 
-/* The beginning of the character that byte `at` of a text is in. */
-static size_t boundary(const char *text, size_t at)
-{
-    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
-        at--;
-    }
-    return at;
-}
-
 /* Copies what fits; a cut text ends in "..." at a character's boundary. */
 void lr_error_copy(char *target, size_t room, const char *text)
 {
@@ -114,7 +105,7 @@ void lr_error_copy(char *target, size_t room, const char *text)
         memcpy(target, text, length + 1);
         return;
     }
-    length = boundary(text, room - 4);
+    length = lr_character_begin(text, room - 4);
     memcpy(target, text, length);
     memcpy(target + length, "...", 4);
 }
@@ -146,7 +137,7 @@ void lr_error_print(char *target, size_t room, const char *format, va_list args)
     if (length < 0) {
         lr_error_copy(target, room, "(text lost)");
     } else if ((size_t)length >= room) {
-        memcpy(target + boundary(target, room - 4), "...", 4);
+        memcpy(target + lr_character_begin(target, room - 4), "...", 4);
     }
     lr_error_clean(target);
 }
@@ -156,7 +147,7 @@ enum { PATH_SHOWN = 160 };
 /* Copies a part of a text, as much as fits. */
 static void copy_part(char *target, size_t room, const char *from, size_t length)
 {
-    length = length < room ? length : boundary(from, room - 1);
+    length = length < room ? length : lr_character_begin(from, room - 1);
     memcpy(target, from, length);
     target[length] = '\0';
 }
@@ -201,8 +192,8 @@ static void compose(lr_error *error)
         APPEND("byte %s: ", lr_group_digits(error->offset, digits, sizeof digits));
     }
     if (strlen(error->path) > PATH_SHOWN) {
-        APPEND("%.*s…%s: ", (int)boundary(error->path, PATH_SHOWN / 2), error->path,
-               error->path + boundary(error->path, strlen(error->path) - PATH_SHOWN / 2));
+        APPEND("%.*s…%s: ", (int)lr_character_begin(error->path, PATH_SHOWN / 2), error->path,
+               error->path + lr_character_begin(error->path, strlen(error->path) - PATH_SHOWN / 2));
     } else if (error->path[0]) {
         APPEND("%s: ", error->path);
     }
@@ -213,11 +204,6 @@ static void compose(lr_error *error)
         line += length + (line[length] == '\n');
     }
 #undef APPEND
-}
-
-const char *lr_errno_words(int error, char *text, size_t room)
-{
-    return lr_system_words(error, text, room);
 }
 
 /* -------------------------------------------------------------------------------------------------- publishing -- */

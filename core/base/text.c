@@ -162,6 +162,25 @@ bool lr_int_read(const char *text, int64_t *value)
     return *text && !*end && errno == 0 && text[0] != ' ';
 }
 
+bool lr_size_read(const char *text, uint64_t *bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    const char *end = text, *unit;
+    *bytes = 0;
+    for (; lr_is_digit(*end); end++) {
+        if (!lr_mul(*bytes, 10, bytes) || !lr_add(*bytes, (uint64_t)(*end - '0'), bytes)) {
+            return false;
+        }
+    }
+    unit = end + strspn(end, " \t");
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(unit, units[i]) == 0) {
+            return end > text && lr_mul(*bytes, UINT64_C(1024) << (10 * i), bytes);
+        }
+    }
+    return end > text && !*end;
+}
+
 /* The decimal point of strtod() depends on the locale, so it gets digits and an exponent without a point. 767 digits,
  * and whether any later digit is not 0, decide the nearest double. */
 bool lr_number_read(const char *text, size_t length, double *value)

@@ -132,7 +132,7 @@ rec_status rec_guard_maps(void)
     (void)pthread_mutex_unlock(&lock);
     if (error) {
         char text[64];
-        status = lr_publish(REC_E_IO, "cannot handle SIGBUS: %s", lr_errno_words(error, text, sizeof text));
+        status = lr_publish(REC_E_IO, "cannot handle SIGBUS: %s", lr_system_words(error, text, sizeof text));
     } else {
         lr_publish_ok();
     }

@@ -71,7 +71,7 @@ static int32_t folder_failed(lister *l, int error)
 {
     char text[256];
     (void)lr_fail_line(l->job, REC_E_IO, l->data->folder, 0, "cannot read this directory of librecord's data: %s",
-                       lr_errno_words(error, text, sizeof text));
+                       lr_system_words(error, text, sizeof text));
     return lr_job_errno(l->job, error);
 }
 

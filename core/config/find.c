@@ -103,7 +103,7 @@ int32_t lr_config_find(rec_job *job, char **path)
         if (stat(named, &state) != 0) {
             char text[256];
             int error = errno;
-            const char *words = lr_errno_words(error, text, sizeof text);
+            const char *words = lr_system_words(error, text, sizeof text);
             (void)lr_fail_line(job, REC_E_IO, named, 0, "cannot open: %s", words);
             (void)lr_job_errno(job, error);
             rec_fail_hint(job, "The environment variable LIBRECORD_CONFIG names it.");

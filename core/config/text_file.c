@@ -11,7 +11,7 @@
 static int32_t system_failed(rec_job *job, const char *path, int error, const char *doing)
 {
     char text[256];
-    (void)lr_fail_line(job, REC_E_IO, path, 0, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    (void)lr_fail_line(job, REC_E_IO, path, 0, "cannot %s: %s", doing, lr_system_words(error, text, sizeof text));
     return lr_job_errno(job, error);
 }
 

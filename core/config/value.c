@@ -73,45 +73,11 @@ int32_t lr_config_check_name(lr_config_parser *p, const char *what, const char *
     return REC_OK;
 }
 
-/* Digits only, without sign: @return false if it is no such number or does not fit 64 bits. */
-static bool read_digits(const char **text, uint64_t *number)
-{
-    const char *at = *text;
-    *number = 0;
-    for (; lr_is_digit(*at); at++) {
-        if (!lr_mul(*number, 10, number) || !lr_add(*number, (uint64_t)(*at - '0'), number)) {
-            return false;
-        }
-    }
-    if (at == *text) {
-        return false;
-    }
-    *text = at;
-    return true;
-}
-
-static bool read_suffix(const char **text, uint64_t *number)
-{
-    static const char *const suffixes[] = {"KiB", "MiB", "GiB"};
-    const char *at = *text;
-    while (*at == ' ' || *at == '\t') {
-        at++;
-    }
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        if (strcmp(at, suffixes[i]) == 0) {
-            *text = at + strlen(at);
-            return lr_mul(*number, UINT64_C(1) << (10 * (i + 1)), number);
-        }
-    }
-    return true;
-}
-
 int32_t lr_config_read_number(lr_config_parser *p, const lr_config_key *key, bool sized, const char *value,
                               uint32_t line, uint64_t *number)
 {
-    const char *rest = value;
     lr_excerpt brief;
-    if (read_digits(&rest, number) && (!sized || read_suffix(&rest, number)) && !*rest && *number >= key->minimum &&
+    if (lr_size_read(value, number) && (sized || lr_is_digit(value[strlen(value) - 1])) && *number >= key->minimum &&
         *number <= key->maximum) {
         return REC_OK;
     }

@@ -34,7 +34,7 @@ static int32_t fail_errno(rec_job *job, const char *file, uint64_t at, const cha
     char text[64];
     int32_t status = error == ENOENT || error == ENOTDIR ? missing : error == ENOMEM ? REC_E_MEMORY : REC_E_IO;
     bool first = !lr_job_failed(job);
-    status = lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_errno_words(error, text, sizeof text));
+    status = lr_io_fail(job, file, status, at, hint, "cannot %s: %s", doing, lr_system_words(error, text, sizeof text));
     return first ? lr_job_errno(job, error) : status;
 }
 

@@ -27,8 +27,7 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
 /** Fails if the file that its bytes lie in was cut while it was mapped. @param sizes_too as in lr_watch_check(). NULL:
  * not. */
 int32_t lr_source_check_whole(rec_job *job, const rec_source *source, bool sizes_too);
-/** Maps a source that was left unmapped (parallel/seen.c), since its bytes are needed in place. Others are unchanged.
- */
+/** Maps a source that was left unmapped (parallel/seen.c), since its bytes are needed in place. Others stay. */
 int32_t lr_source_map_late(rec_job *job, rec_source *source);
 /** The program is given bytes of it: lr_watch_lend(). NULL is ignored. */
 void lr_source_lend(const rec_source *source);
@@ -173,8 +172,7 @@ int32_t lr_blob_lent(rec_job *job, uint64_t at, const rec_blob *blob, rec_blob *
 
 /** lr_source_settle() for all of them; those that nobody else keeps are released. */
 int32_t lr_siblings_settle(rec_job *job);
-/** Whether all sources that are kept are mapped files, after they were settled. @param any (out) whether any is kept.
- */
+/** Whether all sources that are kept are mapped files, after they were settled. @param any (out) whether one is. */
 bool lr_siblings_mapped(const rec_job *job, bool *any);
 /** At the end of a load, or before its second pass: gives the job's counts back. */
 void lr_siblings_drop(rec_job *job);
@@ -329,8 +327,7 @@ typedef struct lr_stepping {
 typedef struct lr_parallel {
     void *user;
     /** Makes a source, which has its path as name, that of a file that is noted or was read by another process. @param
-     * missing (out) true: there is no such file. NULL: it must be there. @param done (out) false: it is to be opened.
-     */
+     * missing (out) true: there is no such file. NULL: it must be there. @param done (out) false: it must be opened. */
     int32_t (*open)(const struct lr_parallel *self, rec_job *job, rec_source *source, bool map, bool *missing,
                     bool *done);
     /** Whether another process read that file. */

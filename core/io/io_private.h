@@ -74,8 +74,7 @@ struct rec_source {
     char name[];
 };
 
-/** @return a source without bytes, of memory until it is made another, with one count; NULL: the failure is reported.
- */
+/** @return a source without bytes, of memory until it is made another, with one count; NULL: the job has failed. */
 rec_source *lr_source_new(rec_job *job, const char *name);
 /** Its bytes were requested: if they lie in a map, a plugin's source that is being read takes its bytes from there. */
 void lr_source_feeds(const rec_source *source);
@@ -128,8 +127,7 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
 /** Maps the bytes written to a temporary file as the source. Takes the descriptor. @param status of the writes. */
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status);
 
-/** Makes it a stream that is read as far as requested. @param own the source takes the descriptor, except on failure.
- */
+/** Makes it a stream that is read as far as requested. @param own it takes the descriptor, except on failure. */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
 
 /** Whether a file system is a server's, by the number that statfs() gives as its type. */

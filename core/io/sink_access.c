@@ -160,7 +160,7 @@ static mode_t bits_of(const uint8_t *acl, size_t size)
 static void lose(lr_access *access, int error, const char *what)
 {
     char text[64];
-    (void)snprintf(access->lost, sizeof access->lost, "%s (%s)", what, lr_errno_words(error, text, sizeof text));
+    (void)snprintf(access->lost, sizeof access->lost, "%s (%s)", what, lr_system_words(error, text, sizeof text));
 }
 
 static const char lost_list[] = "lost the access control list of the file it replaces";
@@ -300,19 +300,18 @@ static int32_t copy_attributes(const lr_file_sink *self, const attributed *old, 
     }
     if (error && !lr_job_failed(old->job)) {
         lr_note(old->job, REC_NOTE_DROPPED, 1, "", "%s: lost the extended attributes of the file it replaces (%s)",
-                self->name, lr_errno_words(error, text, sizeof text));
+                self->name, lr_system_words(error, text, sizeof text));
     } else if (lost.count && !lr_job_failed(old->job)) {
         lr_note(old->job, REC_NOTE_DROPPED, lost.count, "",
                 "%s: lost %llu extended attribute%s of the file it replaces, %s%s (%s)", self->name,
                 (unsigned long long)lost.count, lost.count == 1 ? "" : "s", lost.name, lost.count == 1 ? "" : " first",
-                lr_errno_words(lost.error, text, sizeof text));
+                lr_system_words(lost.error, text, sizeof text));
     }
     lr_release(old->job->allocator, names);
     return old->job->error.status;
 }
 
-/* ------------------------------------------------------------------------------------------------ the file itself --
- */
+/* ----------------------------------------------------------------------------------------------- the file itself -- */
 
 /* Mode, owner and list are of one file, even if another save puts its file there at this moment. */
 static int32_t keep_of(lr_file_sink *self, const attributed *old, int fd)

@@ -180,8 +180,7 @@ static int32_t batch_finish(lr_fd_sink *self, lr_fd_batch *batch, int error)
  * the caller's thread's. It never pays for small files, and only for regular files is it right: others may block, and
  * then a signal must reach the thread that asks whether to go on. */
 
-/* With so many the threads need not wait for each other at each one: waking up takes as long as writing half a batch.
- */
+/* With so many the threads need not wait for each other at each: waking up takes as long as writing half a batch. */
 enum { BATCHES = 3 };
 
 struct lr_fd_behind {

@@ -137,7 +137,7 @@ static int32_t sync_folder(rec_sink *sink)
     }
     error = errno;
     status = lr_io_fail(sink->job, sink->name, REC_E_SYNC, REC_UNKNOWN, hint, "saved, but cannot sync its folder: %s",
-                        lr_errno_words(error, text, sizeof text));
+                        lr_system_words(error, text, sizeof text));
     return first ? lr_job_errno(sink->job, error) : status;
 }
 

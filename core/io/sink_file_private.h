@@ -53,8 +53,7 @@ int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint);
 int32_t lr_file_is_folder(lr_file_sink *self);
 int32_t lr_file_has_changed(lr_file_sink *self);
 
-/** Finds the file behind `name`, opens its folder and looks at what is there: `path`, `base`, `folder`, `where`, `old`.
- */
+/** Finds the file behind `name`, opens its folder, looks at what is there: `path`, `base`, `folder`, `where`, `old`. */
 int32_t lr_target_open(lr_file_sink *self);
 /** The old file's owner and mode for the temporary one. */
 int32_t lr_target_keep_attributes(lr_file_sink *self);
@@ -84,8 +83,7 @@ bool lr_rename_cannot(int error);
 /** Renames, but never over another file. @return as renameat(); EEXIST: there is one. */
 int lr_rename_new(int folder, const char *from, const char *to);
 
-/** The names in an open folder, whose offset is not moved, until `on` says false. @return false: it cannot be listed.
- */
+/** The names in an open folder, whose offset is not moved, until `on` says false. @return false: it has no list. */
 bool lr_folder_names(int folder, bool (*on)(void *user, const char *name), void *user);
 /** Removes temporary files that dead writers left. */
 void lr_temporary_sweep(lr_file_sink *self);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What tensors have in place of their data, where a load was to skip them: asking for bytes is a failure that says why.
- */
+ * What tensors have in place of their data, where a load skips them: asking for bytes is a failure that says why. */
 #include "core/io/io_private.h"
 
 static int32_t fail_absent(rec_job *job, const rec_source *source)

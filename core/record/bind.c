@@ -426,12 +426,14 @@ static rec_binding *bind_at(const rec_record *record, const char *path, const re
     binding = lr_zalloc(job.allocator, sizeof *binding);
     filled = lr_zalloc(job.allocator, type->c_size);
     b = lr_zalloc(job.allocator, sizeof *b);
+    if (binding) {
+        binding->context = lr_context_retain(record->context);
+        lr_arena_init(&binding->arena, &record->context->allocator);
+    }
     if (!binding || !filled || !b) {
         (void)lr_fail_memory(&job, type->c_size);
         goto done;
     }
-    binding->context = lr_context_retain(record->context);
-    lr_arena_init(&binding->arena, &record->context->allocator);
     *b = (binder){.job = &job, .arena = &binding->arena, .flags = flags};
     b->used = (size_t)snprintf(b->path, sizeof b->path, "%s", path);
     if (flags & REC_BIND_ALLOW_MISSING) {
@@ -453,12 +455,8 @@ static rec_binding *bind_at(const rec_record *record, const char *path, const re
 done:
     lr_release(job.allocator, filled);
     lr_release(job.allocator, b);
-    if (!done && binding) {
-        if (binding->context) {
-            rec_binding_free(binding);
-        } else {
-            lr_release(job.allocator, binding);
-        }
+    if (!done) {
+        rec_binding_free(binding);
         binding = NULL;
     }
     (void)lr_job_end(&job);

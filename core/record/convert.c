@@ -174,8 +174,7 @@ static inline uint32_t f64_to_f32(uint64_t bits)
     return bits_of((float)double_of(bits));
 }
 
-/** Converts to f32, rounded to odd (the last bit is set if the result is inexact), so that a second rounding is exact.
- */
+/** Converts to f32, rounded to odd (the last bit is set if the result is inexact): a second rounding is exact. */
 static inline uint32_t f64_to_f32_odd(uint64_t bits)
 {
     uint32_t nearest = f64_to_f32(bits);
@@ -372,8 +371,7 @@ static void convert_floats(rec_dtype from, const uint8_t *from_data, rec_dtype t
 
 /**
  * Converts ints by width alone and looks for those that do not fit: x does not if (x + bias) & mask is not 0, in
- * unsigned arithmetic of the source's width. @return whether any does not.
- */
+ * unsigned arithmetic of the source's width. @return whether any does not. */
 typedef bool (*int_kernel)(const uint8_t *restrict from, uint8_t *restrict to, uint64_t count, uint64_t bias,
                            uint64_t mask);
 

@@ -13,8 +13,7 @@ int lr_convert_plain(rec_dtype from, const void *from_data, rec_dtype to, void *
  * A faster version of one pair for the processor that runs: converts as many elements from the beginning as fit its
  * vectors, counts overflows as lr_convert does.
  * @param stream the destination is aligned to LR_CONVERT_ALIGN: write it past the caches.
- * @return how many elements were done; less than 64 are left.
- */
+ * @return how many elements were done; less than 64 are left. */
 typedef uint64_t (*lr_convert_bulk)(const uint8_t *from, uint8_t *to, uint64_t count, bool stream,
                                     uint64_t *overflowed);
 enum { LR_CONVERT_ALIGN = 64 };

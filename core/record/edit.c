@@ -192,33 +192,10 @@ static rec_value *make_place(edit *e, const char *path)
     return value;
 }
 
-/* Views of tensors that are replaced or removed are freed now; their structure stays in the arena. */
-static void forget(rec_value *value)
-{
-    if (value->kind == REC_KIND_TENSOR) {
-        lr_tensor_free_views(value->v.tensor);
-    } else if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
-        uint64_t count = rec_value_count(value);
-        for (uint64_t i = 0; i < count; i++) {
-            forget((rec_value *)rec_value_item(value, i));
-        }
-    }
-}
-
-/* How many values are below one that is set. */
-static uint64_t count_below(const rec_value *value)
-{
-    if (value->kind == REC_KIND_MAP) {
-        return lr_map_count(value->v.map);
-    }
-    return value->kind == REC_KIND_LIST ? value->v.list->count
-                                        : value->kind == REC_KIND_VARIANT && value->v.variant->has_payload;
-}
-
 rec_status lr_edit_put(edit *e, const char *path, const rec_value *value)
 {
     rec_value *place = make_place(e, path);
-    uint64_t below = place ? count_below(place) : 0;
+    uint64_t below = place && place->kind != REC_KIND_NUMBERS ? rec_value_count(place) : 0;
     if (below) {
         (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "%s of %" PRIu64 " %s is here, which would be lost",
                            lr_kind_words(place->kind), below, place->kind == REC_KIND_LIST ? "elements" : "entries");
@@ -227,7 +204,7 @@ rec_status lr_edit_put(edit *e, const char *path, const rec_value *value)
         if (place->kind == REC_KIND_TENSOR && value->kind == REC_KIND_TENSOR && !value->v.tensor->id) {
             value->v.tensor->anonymous |= place->v.tensor->anonymous; /* it stays a parameter */
         }
-        forget(place);
+        lr_value_free_views(place);
         *place = *value;
     }
     return lr_edit_end(e);
@@ -333,7 +310,7 @@ rec_status rec_clear(rec_record *record, const char *path)
     lr_edit_begin(&e, record, path);
     value = lr_at(record, path);
     if (value) {
-        forget(value);
+        lr_value_free_views(value);
         *value = lr_nil(REC_FORM_UNKNOWN);
     } else {
         (void)lr_fail_no_key(&e.job, record, path);
@@ -390,7 +367,7 @@ rec_status rec_remove(rec_record *record, const char *path)
     }
     value = find(&e, path, &parent, &length);
     if (value) {
-        forget(value);
+        lr_value_free_views(value);
         take_out(&e, path, parent, value);
     }
     return lr_edit_end(&e);

@@ -348,18 +348,6 @@ rec_status rec_metadata_set_as(rec_record *record, const char *key, const char *
                                          word.kind == REC_KIND_STRING ? word.v.text : "map");
 }
 
-/* Whether it contains a tensor: metadata come before all tensors. */
-static bool has_tensor(const rec_value *value)
-{
-    uint64_t count = value->kind == REC_KIND_NUMBERS ? 0 : rec_value_count(value);
-    for (uint64_t i = 0; i < count; i++) {
-        if (has_tensor(rec_value_item(value, i))) {
-            return true;
-        }
-    }
-    return value->kind == REC_KIND_TENSOR;
-}
-
 rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec_value *value)
 {
     rec_value copy;
@@ -372,7 +360,7 @@ rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec
     if (!may_set(record, key, value->kind == REC_KIND_STRING ? value->v.text : NULL, false)) {
         return REC_E_ARGUMENT;
     }
-    if (has_tensor(value)) {
+    if (lr_value_tensors(value)) { /* metadata come before all tensors */
         return lr_publish(REC_E_ARGUMENT, "the metadata `%s` would hold a tensor: tensors are in the record itself",
                           key);
     }

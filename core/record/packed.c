@@ -190,8 +190,7 @@ static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uin
     return 1;
 }
 
-/* What stays of its type: floats, and bytes, of which a tensor in JSON has millions and which are as narrow as can be.
- */
+/* What stays of its type: floats, and bytes, of which a tensor in JSON has millions, as narrow as can be. */
 static int add_same(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count)
 {
     uint32_t width = rec_dtype_bits(dtype) / 8;

@@ -26,8 +26,7 @@ rec_record *lr_record_new(rec_context *context)
     return record;
 }
 
-/* Typed views are not in the arena: they are found through the tensors. */
-static void free_views(rec_value *value)
+void lr_value_free_views(rec_value *value)
 {
     switch (value->kind) {
     case REC_KIND_TENSOR:
@@ -35,16 +34,16 @@ static void free_views(rec_value *value)
         break;
     case REC_KIND_LIST:
         for (uint64_t i = 0; i < value->v.list->count; i++) {
-            free_views(&value->v.list->items[i]);
+            lr_value_free_views(&value->v.list->items[i]);
         }
         break;
     case REC_KIND_MAP:
         for (uint64_t i = 0; i < value->v.map->count; i++) {
-            free_views(&value->v.map->entries[i].value);
+            lr_value_free_views(&value->v.map->entries[i].value);
         }
         break;
     case REC_KIND_VARIANT:
-        free_views(&value->v.variant->payload);
+        lr_value_free_views(&value->v.variant->payload);
         break;
     default:
         break;
@@ -58,7 +57,7 @@ void rec_record_free(rec_record *record)
         return;
     }
     context = record->context;
-    free_views(&record->root);
+    lr_value_free_views(&record->root);
     for (lr_data *data = record->held; data; data = data->next) {
         lr_source_release(data->source);
     }

@@ -209,7 +209,6 @@ typedef struct lr_json_line {
     char *text;
     uint64_t room, used;
 } lr_json_line;
-void lr_line_put(lr_json_line *json, const char *text, size_t length);
 void lr_line_word(lr_json_line *json, const char *word);
 /** A string in its quotes, escaped. */
 void lr_line_string(lr_json_line *json, const char *text, uint64_t length);
@@ -246,8 +245,7 @@ int32_t lr_metadata_apply_types(rec_job *job, rec_record *record);
 void lr_metadata_free_texts(rec_record *record);
 /** @return whether a metadata key is one of the five by which a record of Burn says how it is written. */
 bool lr_metadata_is_burns(const char *key);
-/** The entry in which an import leaves what the way back needs: lines of a word and a value. It is of a record of Burn.
- */
+/** The entry in which an import leaves what the way back needs: lines of a word and a value. Of a record of Burn. */
 #define LR_METADATA_IMPORT "librecord.import"
 /** @return whether a record is a model of another program's, in its own layout: its metadata say nothing of Burn. */
 bool lr_record_is_foreign(const rec_record *record);
@@ -317,8 +315,7 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
 
 /** Element type a tensor has at a precision; see lr_dtype_at. One that has numbers becomes these, unless it is kept. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
-/** The tensor itself, or its numbers if it is to be read as a number type, has none itself, and has as many elements.
- */
+/** The tensor itself, or its numbers if it is read as a number type, has none itself, and has as many elements. */
 static inline const rec_tensor *lr_tensor_as(const rec_tensor *tensor, rec_dtype dtype)
 {
     return tensor->numbers && rec_dtype_bits(dtype) && !rec_dtype_bits(tensor->stored) &&
@@ -332,6 +329,8 @@ static inline bool lr_precision_changes(rec_precision precision)
     return precision >= REC_PRECISION_DOUBLE && precision <= REC_PRECISION_HALF;
 }
 void lr_tensor_free_views(rec_tensor *tensor);
+/** Those of all tensors in a value: they are not in the arena, whatever happens to the value. */
+void lr_value_free_views(rec_value *value);
 /** The bytes of the stored dtype, little-endian (deferred ones are read, once). NULL: the job has failed. */
 const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size);
 /** As rec_tensor_f32() and its kin, within a job. NULL: the job has failed. */
@@ -380,8 +379,7 @@ bool lr_convertible(rec_dtype from, rec_dtype to);
  * overflow gives infinity; a NaN stays one, quiet, with its sign and upper payload. Ints: must fit, or are clamped.
  * Bools: not zero is 1. A type to itself: a copy. The processor must round to nearest, as it does unless told
  * otherwise. Adds to the counters of `result` and overwrites the rest on failure.
- * @param from_data little-endian, any alignment. @param to_data host byte order, any alignment; may not overlap.
- */
+ * @param from_data little-endian, any alignment. @param to_data host byte order, any alignment; may not overlap. */
 int lr_convert(rec_dtype from, const void *from_data, rec_dtype to, void *to_data, uint64_t count, bool clamp,
                lr_converted *result);
 /** One element. @param data little-endian, any alignment. @return it as a scalar with its width (a bool has
@@ -434,8 +432,7 @@ typedef struct lr_runner {
 
 /**
  * Appends a chunk. @param data host byte order, any alignment.
- * @return 1 done, 0 the chunk cannot join this run (other kind of number), -1 the job has failed.
- */
+ * @return 1 done, 0 the chunk cannot join this run (other kind of number), -1 the job has failed. */
 int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *data, uint64_t count);
 /** Appends a nil, which only a run of f64 can hold; as lr_runner_add(). */
 int lr_runner_add_nil(rec_job *job, lr_runner *runner);

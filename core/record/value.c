@@ -150,8 +150,7 @@ const void *rec_value_bytes(const rec_value *value, uint64_t *size)
     return value->v.bytes->data;
 }
 
-/* ------------------------------------------------------------------------------------------ by a pointer, with errors
- * -- */
+/* ------------------------------------------------------------------------------------- by a pointer, with errors -- */
 
 /* REC_OK, or an error of a value. */
 static rec_status answer(rec_status status, const char *expected, int32_t kind)

@@ -6,7 +6,7 @@
 #include "common/json.h"
 #include "core/record/record.h"
 
-void lr_line_put(lr_json_line *json, const char *text, size_t length)
+static void put(lr_json_line *json, const char *text, size_t length)
 {
     if (json->used + length < json->room) {
         memcpy(json->text + json->used, text, length);
@@ -16,7 +16,7 @@ void lr_line_put(lr_json_line *json, const char *text, size_t length)
 
 void lr_line_word(lr_json_line *json, const char *word)
 {
-    lr_line_put(json, word, strlen(word));
+    put(json, word, strlen(word));
 }
 
 void lr_line_string(lr_json_line *json, const char *text, uint64_t length)
@@ -26,9 +26,9 @@ void lr_line_string(lr_json_line *json, const char *text, uint64_t length)
         uint8_t c = (uint8_t)text[i];
         char escape[6];
         if (c < 0x20 || c == '"' || c == '\\') {
-            lr_line_put(json, escape, lr_json_escape(c, "", escape));
+            put(json, escape, lr_json_escape(c, "", escape));
         } else {
-            lr_line_put(json, text + i, 1);
+            put(json, text + i, 1);
         }
     }
     lr_line_word(json, "\"");

@@ -6,30 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A number of bytes, or of KiB, MiB or GiB. */
 static bool read_size(const char *text, int64_t *bytes)
 {
-    static const char *const units[] = {"KiB", "MiB", "GiB"};
-    char digits[24];
-    size_t length = strspn(text, "0123456789"), blanks = strspn(text + length, " ");
-    const char *unit = text + length + blanks;
     uint64_t number;
-    if (!length || length >= sizeof digits || (blanks && !*unit)) {
-        return false;
-    }
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    if (!lr_int_read(digits, bytes)) {
-        return false;
-    }
-    for (size_t i = 0; *unit && i < sizeof units / sizeof *units; i++) {
-        if (strcmp(unit, units[i]) == 0) {
-            bool fits = lr_mul((uint64_t)*bytes, UINT64_C(1) << (10 * (i + 1)), &number) && number <= INT64_MAX;
-            *bytes = fits ? (int64_t)number : 0;
-            return fits;
-        }
-    }
-    return !*unit;
+    bool fits = lr_size_read(text, &number) && number <= INT64_MAX;
+    *bytes = fits ? (int64_t)number : 0;
+    return fits;
 }
 
 static bool check_float(const rec_option *option, const char *value, char *why, size_t room)

@@ -22,8 +22,7 @@ typedef struct lr_plugin {
 /** What a plugin must be able to do. */
 typedef enum lr_direction { LR_CAN_ANY = 0, LR_CAN_LOAD = 1, LR_CAN_SAVE = 2 } lr_direction;
 
-/* --------------------------------------------------------------------------------------- descriptors (describe.c) --
- */
+/* -------------------------------------------------------------------------------------- descriptors (describe.c) -- */
 
 /** Returns the kind that names of this kind belong to: formats and stacks share a namespace. */
 int32_t lr_kind_of_name(int32_t kind);
@@ -79,8 +78,7 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format);
 const lr_plugin *lr_registry_next(rec_job *job, int32_t kind, const lr_plugin *before);
 
 /** Returns the plugin of librecord with this exact name, whatever plugins come first in search order. @param file the
- * name of its file without `.so`; the file in the installed directory is preferred. NULL: none, or the job has failed.
- */
+ * name of its file without `.so`; one in the installed directory is preferred. NULL: none, or the job has failed. */
 const lr_plugin *lr_registry_own(rec_job *job, const char *file, const char *name);
 /** Returns the plugin if it can load or save as `direction` demands, else the next of its name that can. NULL: none, or
  * the job has failed. */

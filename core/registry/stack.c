@@ -18,8 +18,7 @@ typedef struct stack {
 
 /* --------------------------------------------------------------------------------------------- loading, saving -- */
 
-/* What the codec's options were set to, by the codec's own names; those whose names the format has say nothing of it.
- */
+/* What the codec's options were set to, by the codec's own names; names that the format has say nothing of it. */
 static lr_option_set *inner_options(rec_job *job, const stack *s)
 {
     lr_option_set *first = NULL;

@@ -108,8 +108,7 @@ void lr_re_parser_free(lr_re_parser *p);
 
 /* Writing (write.c). */
 
-/** Appends the PCRE2 pattern that means the same; its groups have the same numbers. @return false: the job has failed.
- */
+/** Appends the PCRE2 pattern that means the same; its groups have its numbers. @return false: the job has failed. */
 bool lr_re_write(lr_re_parser *p, const lr_re_node *tree, lr_re_text *out);
 
 /* A pattern ready to be matched: made by regex.c, used by match.c. */

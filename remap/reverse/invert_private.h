@@ -48,8 +48,7 @@ void lr_origins_free(lr_origins *origins);
  * @param regex,replacement of the rule; borrowed.
  * @param fixed a group whose text the caller gives though the replacement lacks it, 0: none.
  * @param makes LR_BACK_PLACES…
- * NULL: the job has failed (memory).
- */
+ * NULL: the job has failed (memory). */
 lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *replacement, uint32_t fixed,
                      int32_t makes);
 void lr_back_free(lr_back *back); /**< NULL is ignored */
@@ -64,8 +63,7 @@ bool lr_back_group_fits(const lr_back *back, uint32_t group, const char *text, s
 /**
  * Finds what the rule makes the text of; the text itself, where the rule does not act on it, is not among it.
  * @param part what `%` stands for in the replacement, or NULL. @param fixed the text of the fixed group.
- * @param origins what was in it is gone.
- */
+ * @param origins what was in it is gone. */
 int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length,
                      const char *part, const char *fixed, lr_origins *origins);
 /** @return 1 if the rule leaves the text alone, 2 if it acts on it and makes it of itself, 0 if neither, -1: the job

@@ -152,8 +152,7 @@ static const lr_torch_kind *shown_at(lr_reverse *b, const texts *t, const char *
                : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------- where they are --
- */
+/* ------------------------------------------------------------------------------------------------ where they are -- */
 
 /* A list's layers of one recurrent module: `deep.0` is layer 0 of `deep`. */
 static void take_layer(lr_back_item *one, bool listed)

@@ -39,8 +39,7 @@ void lr_trace_free(lr_trace *retracer); /**< NULL is ignored */
  * Finds all keys that the rules make into one of some texts.
  * @param starts the text before and after the adapter renamed its last part; the first counts as adapted if there are
  *        two. @param op the tensor: drop rules ask for its dtype and rank.
- * @param out borrowed from the retracer until it is asked again.
- */
+ * @param out borrowed from the retracer until it is asked again. */
 int32_t lr_retrace(lr_trace *retracer, const char *const *starts, uint32_t start_count, const lr_op *op,
                    lr_candidates *out);
 
@@ -63,8 +62,7 @@ typedef struct lr_choice_made {
  * those that match an `export` rule, one rule after the other, load arguments before profiles; those whose renames are
  * not a part of another's, for a rule that leaves a trace in the key has made it; those whose matches end at dots. A
  * rule that leaves no trace (`^model\. => `) is never guessed.
- * @param dead candidates to leave out, or NULL. @param left (out) which are left at the end: room for all.
- */
+ * @param dead candidates to leave out, or NULL. @param left (out) which are left at the end: room for all. */
 int32_t lr_retrace_choose(lr_trace *retracer, const lr_candidates *candidates, const bool *dead, bool *left,
                           lr_choice_made *made);
 /** Counts the rules that made a candidate, and names them: "rules 2, 4". NULL: the job has failed. */
@@ -87,8 +85,7 @@ void lr_back_type_end(rec_job *job);
  * Follows a key through the type.
  * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
  *        `length` + 1. @return the name of the module that the last part is a field of; NULL where the type has no such
- *        place, then `clean` is the key.
- */
+ *        place, then `clean` is the key. */
 const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean);
 /** Follows a key to the first module whose name the caller knows. @param known whether it does; @param below (out) the
  * rest of the key, without names of variants as above. @param listed (out) the module is an element of a list. @return
@@ -249,8 +246,7 @@ int32_t lr_back_find_sites(lr_reverse *b);
 int32_t lr_back_put_together(lr_reverse *b);
 /* gaps.c */
 
-/** Learns from a base that is another framework's file which numbers closed lists had, where the import left nothing.
- */
+/** Learns from a base that is another framework's file which numbers closed lists had, if the import left nothing. */
 int32_t lr_back_learn_gaps(rec_job *job, rec_plan *plan, lr_plan_source *source);
 
 /* normed.c */

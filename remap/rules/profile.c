@@ -297,7 +297,7 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
         int error = errno;
         char words[256];
         (void)lr_fail_line(library->job, REC_E_CONFIG, lr_config_file(asker->config), line, "cannot open %s: %s", path,
-                           lr_errno_words(error, words, sizeof words));
+                           lr_system_words(error, words, sizeof words));
         (void)lr_job_errno(library->job, error);
         return NULL;
     }

@@ -247,8 +247,7 @@ enum {
 /**
  * What a module type does to a field of PyTorch's.
  * @param type "Linear", "LayerNorm", "Conv1D", "Param"…; by name only. @param field "weight".
- * @param burn (out) Burn's name of it.
- */
+ * @param burn (out) Burn's name of it. */
 int lr_adapt_field(const char *type, const char *field, uint64_t length, const char **burn);
 /** The reverse: a field of Burn's module. @param torch (out) PyTorch's name of it. */
 int lr_adapt_back(const char *type, const char *field, uint64_t length, const char **torch);

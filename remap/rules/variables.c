@@ -278,7 +278,7 @@ static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path
     if (!source && !lr_path_scheme(path) && stat(path, &state) != 0) {
         char text[256];
         int error = errno;
-        (void)lr_fail_line(job, REC_E_IO, path, 0, "cannot open: %s", lr_errno_words(error, text, sizeof text));
+        (void)lr_fail_line(job, REC_E_IO, path, 0, "cannot open: %s", lr_system_words(error, text, sizeof text));
         status = lr_job_errno(job, error);
     } else if (!source && !lr_path_scheme(path) && !S_ISREG(state.st_mode)) {
         status = lr_fail_line(job, REC_E_IO, path, 0, "not a regular file, where a model's configuration is needed");

@@ -190,8 +190,7 @@ static int32_t apply(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- without a type --
- */
+/* ------------------------------------------------------------------------------------------------ without a type -- */
 
 static bool is_matrix(const lr_piece *piece)
 {
@@ -348,8 +347,7 @@ static int32_t walk_untyped(lr_torch_run *r, const lr_node *node, unsigned depth
     return lr_job_failed(r->job) ? r->job->error.status : status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- with a type --
- */
+/* --------------------------------------------------------------------------------------------------- with a type -- */
 
 static bool has_name(const rec_layout *layout, const char *name)
 {

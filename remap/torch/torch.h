@@ -66,14 +66,12 @@ int lr_torch_norm_first(lr_plan_source *source);
 
 /**
  * Makes the weights that PyTorch's parametrizations compute: weight_norm and pruning. Rejects those that cannot be
- * computed. @param changed (out) whether pieces have other keys now: the tree must be rebuilt.
- */
+ * computed. @param changed (out) whether pieces have other keys now: the tree must be rebuilt. */
 int32_t lr_torch_weights(rec_job *job, rec_plan *plan, const rec_layout *layout, bool *changed);
 /**
  * Splits and renames the tensors of PyTorch's modules, where the adapter acts on them. With a type the modules are
  * those of its kinds, whatever their paths; without one those whose keys no other module has.
- * @param layout of the destination, or NULL. @param changed (out) as above.
- */
+ * @param layout of the destination, or NULL. @param changed (out) as above. */
 int32_t lr_torch_modules(rec_job *job, rec_plan *plan, const rec_layout *layout, bool *changed);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A tensor on the screen: its figures, and its elements as a table of its last two dimensions that is walked about in.
- */
+ * A tensor on the screen: its figures, and its elements as a table of its last two dimensions to walk about in. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -58,8 +58,7 @@ bool tool_folder_fits(const char *glob, const char *name);
 char *tool_folder_path(const folder *f, const found *file);
 /* Looks which recorder it is of. */
 void tool_folder_look(folder *f, found *file);
-/* Finds its type and its target. @return EXIT_OK, or EXIT_ERROR with the error printed: a mistake of the command line.
- */
+/* Finds its type and its target. @return EXIT_OK, or EXIT_ERROR and the error is printed: a wrong command line. */
 int tool_folder_name(folder *f, found *file);
 /* Whether its target is no other file that is converted. */
 bool tool_folder_is_free(folder *f, found *file);

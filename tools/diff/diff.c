@@ -39,8 +39,7 @@ static int fail_word(const char *option, const char *found, size_t length, const
     return status;
 }
 
-/* @return the index of the word that equals the first `length` bytes; SIZE_MAX if no word does. The list ends in NULL.
- */
+/* @return the index of the word that equals the first `length` bytes; SIZE_MAX: none does. The list ends in NULL. */
 static size_t word_index(const char *found, size_t length, const char *const *list)
 {
     for (size_t i = 0; list[i]; i++) {

@@ -103,8 +103,7 @@ static bool same_values(const wishes *w, const rec_value *a, const rec_value *b)
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
-/* Metadata on format and origin: they may differ between formats, versions and precisions, as may notes of an import.
- */
+/* Metadata on format and origin: they may differ between formats, versions, precisions, as may notes of an import. */
 static bool is_of_burn(const char *key)
 {
     static const char *const keys[] = {"version",          "float",          "int", "format", "settings",

@@ -62,8 +62,7 @@ static void compare_ints(cast *c, rec_dtype wide, const int64_t *old, const doub
     }
 }
 
-/* The library would name the element of the piece, and no tensor. @param count elements of a piece that cannot be read.
- */
+/* The library would name the element of the piece, and no tensor. @param count elements of such a piece. */
 static int fail_fit(const cast *c, const char *path, const rec_tensor *old, uint64_t first, uint64_t count)
 {
     uint64_t good = 0;

@@ -118,8 +118,7 @@ static void make_doubles(rec_dtype dtype, void *at, size_t count, uint64_t *beyo
     *beyond += over;
 }
 
-/* Reads elements as f32 or f64. @param target room for `count` of 8 bytes. @param beyond (in, out) integers beyond i16.
- */
+/* Reads elements as f32 or f64. @param target room for `count` of 8 bytes. @param beyond (in, out) those beyond i16. */
 static rec_status read_piece(const rec_tensor *tensor, const reading_as *as, uint64_t first, size_t count, void *target,
                              uint64_t *beyond)
 {

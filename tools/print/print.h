@@ -132,8 +132,7 @@ void tool_text_safe(text *t, const char *bytes, size_t length);
 void tool_text_name(text *t, const char *name);
 /* The same as a word of the shell: in single quotes unless it needs none. */
 void tool_text_quoted(text *t, const char *string);
-/* Adds what the library says to do, its load arguments (`profile = llama`) written as options. Not made safe to print.
- */
+/* Adds what the library says to do, its load arguments (`profile = llama`) as options. Not made safe to print. */
 void tool_text_hint(text *t, const char *hint);
 /* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
  * the middle: layers.0.…tion.weight. */

@@ -112,8 +112,7 @@ int tool_session_open(session *s, const options *o);
 void tool_session_close(session *s);
 /* For what reads each tensor once: what has to be inflated or parsed goes to a temporary file once it is large. */
 void tool_session_streams(session *s);
-/* Opens the recorder of the input, with its options, load arguments and the type. @return NULL with the error printed.
- */
+/* Opens the recorder of the input, with its options, load arguments and type. @return NULL: the error is printed. */
 rec_recorder *tool_session_input(session *s);
 /* The same for input `index` of several, from 1. */
 rec_recorder *tool_session_input_at(session *s, size_t index);
@@ -175,8 +174,7 @@ const rec_plugin_info *tool_session_plugin(const session *s, const char *name);
 int tool_session_describe(session *s, const rec_record *record, char **source);
 /* @return whether a recorder's files have no names. */
 bool tool_needs_type(const session *s, const char *recorder);
-/* After a load that failed: whether it did because the type is not known. Then @param recorder (out) whose file it is.
- */
+/* After a load that failed: whether the type is not known. Then @param recorder (out) whose file it is. */
 bool tool_lacks_type(const session *s, const char *path, const char **recorder);
 /* Prints what a file without names needs to be read. @return EXIT_ERROR. */
 int tool_fail_no_type(session *s, const char *path, const char *recorder);

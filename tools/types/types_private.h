@@ -30,8 +30,7 @@ typedef struct known_module {
     unsigned first, last; /* versions */
     const char *form;
     unsigned cost; /* how little it is to be expected */
-    char fits; /* l: a Linear's sizes, n: all of one size, c: the bias as long as the first size, t: as a transposed one
-                */
+    char fits;     /* l: a Linear's sizes, n: all of one size, c: the bias as long as the first size, t: transposed */
 } known_module;
 extern const known_module tool_types_modules[];
 

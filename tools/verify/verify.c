@@ -505,8 +505,7 @@ static void print_json(run *r, const checked *c, const notes *n)
     tool_json_close(j, '}');
 }
 
-/* --------------------------------------------------------------------------------------- a model and its optimizer --
- */
+/* ------------------------------------------------------------------------------------- a model and its optimizer -- */
 
 /* A lookup of the missing keys. */
 typedef struct lacking {

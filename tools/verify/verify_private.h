@@ -31,8 +31,7 @@ void tool_sums_add(text *t, const char *key, const uint8_t sum[MEASURE_SUM_BYTES
 /* Writes a file, whole or not at all. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_sums_write(const text *t, const char *path);
 
-/* --------------------------------------------------------------------------------------- a model and its optimizer --
- */
+/* ------------------------------------------------------------------------------------- a model and its optimizer -- */
 
 /* The parameters of a model, or those that an optimizer has states of. */
 typedef struct state_owners {

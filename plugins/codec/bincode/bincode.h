@@ -14,8 +14,7 @@ int32_t lr_bincode_probe(const uint8_t *data, uint64_t length);
 /**
  * Reads a record by the caller's type, else by the type that the file carries (`self-describing`), else, with
  * `positional`, the parameters that are found by their signature, named by their position; with `head` there may be
- * none.
- */
+ * none. */
 int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);
 
 /** Walks the record that is saved and writes it; with the option `self-describing` its type follows. */

@@ -9,13 +9,11 @@
 
 /* What four bits stand for where they are not spaced evenly, and twice the values of FP4 (E2M1). */
 extern const int8_t lr_gguf_uneven[16], lr_gguf_doubled[16];
-/** The scale of a block of MXFP4 (E8M0) or NVFP4 (E4M3 whose sign is ignored), halved, as `lr_gguf_doubled` is doubled.
- */
+/** The scale of a block of MXFP4 (E8M0) or NVFP4 (E4M3 without its sign), halved, as `lr_gguf_doubled` is doubled. */
 float lr_gguf_mxfp4_scale(uint8_t exponent);
 float lr_gguf_nvfp4_scale(uint8_t scale);
 
-/* For `of_two_bits`: the magnitudes of IQ2, -1, 0 and 1 in eighths, and -1 to 2; for `look_up`: magnitudes of IQ3_XXS.
- */
+/* For `of_two_bits`: the magnitudes of IQ2, -1, 0 and 1 in eighths, and -1 to 2; for `look_up`: those of IQ3_XXS. */
 extern const int8_t lr_gguf_two_bits[16], lr_gguf_eighths[16], lr_gguf_minus_one[16], lr_gguf_three_bits[16];
 /* One eighth up, or, where its bit of the index is set, down, for the first eight numbers and the second. */
 extern const int8_t lr_gguf_moves[4][16];

@@ -306,8 +306,7 @@ int32_t lr_gguf_entries_other(lr_gguf_entries *e)
     return e->depth || e->skipped ? REC_OK : finish(e);
 }
 
-/* A number among those of a list: kept until all of them are known. Integers of any width are one kind, as are floats.
- */
+/* A number among those of a list: kept until all are known. Integers of any width are one kind, as are floats. */
 static void keep_number(lr_gguf_entries *e, const rec_scalar *scalar)
 {
     lr_gguf_list *list = &e->lists[e->depth - 1];

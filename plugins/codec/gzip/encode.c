@@ -116,8 +116,7 @@ static size_t by_zlib(lr_gzip_encoder *self, const uint8_t *in, size_t size, boo
 }
 
 #ifdef LR_HAVE_ISAL
-/* @param level 1 or 3. @param window matches reach back over 2^window bytes; 0: over 32 KiB. @return 0: it could not.
- */
+/* @param level 1 or 3. @param window matches reach back over 2^window bytes; 0: 32 KiB. @return 0: it could not. */
 static size_t by_isal(lr_gzip_encoder *self, const uint8_t *in, size_t size, bool last, uint32_t level, uint16_t window,
                       uint8_t *out)
 {

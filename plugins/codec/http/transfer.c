@@ -354,8 +354,7 @@ static void learn(request *r)
     r->http->known = true;
 }
 
-/* The headers are complete: whether this is the answer to what was asked. @return a status that is not REC_OK ends it.
- */
+/* The headers are complete: whether this is the answer to the request. @return a status that is not REC_OK ends it. */
 static int32_t judge(request *r)
 {
     const lr_http_facts *facts = &r->http->facts;

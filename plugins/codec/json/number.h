@@ -49,8 +49,7 @@ uint32_t lr_int_write(char *text, int64_t value);
 /**
  * Reads many small numbers at once: as long as there follow, with any white space, a number from 0 to 255 and a comma.
  * Stops before the first element that is anything else or in doubt, or when 64 bytes of text or room are not left.
- * @param text (in, out) begins where an element is expected. @return elements written to `out`.
- */
+ * @param text (in, out) begins where an element is expected. @return elements written to `out`. */
 typedef uint64_t lr_bytes_scan(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room);
 /** The plain one, which defines the result. */
 lr_bytes_scan lr_bytes_scan_plain;

@@ -11,8 +11,7 @@
 
 #include "plugins/codec/zip/zip.h"
 
-/** The comment of an archive of a foreign model's arrays, which are laid out as PyTorch's: others are taken for Burn's.
- */
+/** The comment of an archive of a foreign model's arrays, which are laid out as PyTorch's: others are Burn's. */
 #define LR_NPZ_FOREIGN "librecord.layout=pytorch"
 
 enum {

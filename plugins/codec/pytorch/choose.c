@@ -239,8 +239,7 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
     }
 }
 
-/* Returns the entry of a dictionary that is the model, by its name or because no other entry has tensors. 0: none is.
- */
+/* Returns the entry of a dictionary that is the model, by its name or because no other one has tensors. 0: none is. */
 static uint32_t model_in(const lr_pickle *p, const lr_pt_node *dict)
 {
     survey s;

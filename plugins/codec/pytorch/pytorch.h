@@ -54,8 +54,7 @@ typedef struct lr_pt_file {
     uint64_t storage_count;
 } lr_pt_file;
 
-/** Opens a file. Of the storages nothing is read, unless they are to be verified. To be closed, also after a failure.
- */
+/** Opens a file. Of the storages nothing is read, unless they are verified. To be closed, also after a failure. */
 int32_t lr_pt_file_open(lr_pt_file *file, rec_job *job, rec_source *source);
 void lr_pt_file_close(lr_pt_file *file);
 

@@ -460,8 +460,7 @@ static int32_t tell_model(teller *t, const lr_pt_choice *choice)
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */
 
-/* Opens a file and reports its chosen part. @param t the state so far. @param name of the file among several, or NULL.
- */
+/* Opens a file and reports its chosen part. @param t the state so far. @param name the file among several, or NULL. */
 static int32_t tell_file(teller *t, rec_source *source, const char *name)
 {
     lr_pt_file file;

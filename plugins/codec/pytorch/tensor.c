@@ -42,8 +42,7 @@ static void put_row(const scattered *s, uint64_t element, uint64_t stride, uint6
     }
 }
 
-/* Where element `number` of the tensor is in the span. @param rest (out) elements of its row from there on, itself too.
- */
+/* Where element `number` of the tensor is in the span. @param rest (out) elements of its row from there on. */
 static uint64_t locate(const scattered *s, uint64_t number, uint64_t *rest)
 {
     const uint64_t *strides = s->dims + s->rank;

@@ -235,8 +235,7 @@ static int32_t entry_fields(parser *p, lr_st_entry *e)
          ? (*(at) += sizeof(text) - 1, true)                                                   \
          : false)
 
-/* Parses numbers up to `]`, with or without a space after the comma. @return the position after it, NULL: other text.
- */
+/* Parses numbers up to `]`, with or without a space after the comma. @return the place after it, NULL: other text. */
 static inline const uint8_t *quick_numbers(const uint8_t *at, const uint8_t *end, uint64_t *out, unsigned most,
                                            unsigned *count)
 {

@@ -133,8 +133,7 @@ bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *p
 int32_t lr_st_record_read(lr_st_model *model, const char *text, uint64_t length, uint64_t at,
                           const rec_visitor *visitor, void *self);
 
-/** As lr_st_record_read(), of metadata alone. @param source the file it is in, if that is not the one that is loaded.
- */
+/** As lr_st_record_read(), of metadata alone. @param source the file it is in, if not the one that is loaded. */
 int32_t lr_st_metadata_read(lr_st_model *model, rec_source *source, const char *text, uint64_t length, uint64_t at,
                             const rec_visitor *visitor, void *self);
 
@@ -204,8 +203,7 @@ typedef struct lr_st_tree {
     lr_st_buffer names; /**< of keys */
 } lr_st_tree;
 
-/** Walks the record. To be closed, also after a failure. @param only_tensors leave out what a flat map does not hold.
- */
+/** Walks the record. To be closed, also after a failure. @param only_tensors without what a flat map does not hold. */
 int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors);
 void lr_st_tree_close(lr_st_tree *tree);
 

@@ -16,8 +16,7 @@ typedef struct lr_st_keys {
 /** @param most how many texts there will be, below 2^31. To be freed, also after a failure. */
 int32_t lr_st_keys_open(lr_st_keys *keys, rec_job *job, uint64_t most);
 void lr_st_keys_close(lr_st_keys *keys);
-/** Adds number `number`, whose text that is. @return REC_UNKNOWN, or the number that has the same: nothing was added.
- */
+/** Adds number `number`, whose text that is. @return REC_UNKNOWN, or the number that has the same: nothing is added. */
 uint64_t lr_st_keys_add(lr_st_keys *keys, uint64_t number, const char *text, uint64_t length);
 /** @return the number of a text, or REC_UNKNOWN. */
 uint64_t lr_st_keys_find(const lr_st_keys *keys, const char *text, uint64_t length);

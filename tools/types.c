@@ -280,6 +280,9 @@ int tool_run_types(session *s, const char *const *operands, size_t count)
     if (s->o->check) {
         return check_type(s, operands[0]);
     }
+    if (s->o->positional && strcmp(operands[0], "-") == 0 && tool_session_keep_input() != EXIT_OK) {
+        return EXIT_ERROR;
+    }
     recorder = tool_session_input(s);
     if (recorder) {
         tool_progress_begin(s->context, s->o->quiet);

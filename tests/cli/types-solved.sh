@@ -74,6 +74,20 @@ has "and lists" 'constant_3: Vec<usize>, // assumed:'
 solves "the fourth variant of an enum" "$scratch/more.bin" 2
 has "is marked" 'choice_1: Choice1<B>, // assumed: a variant by its index, 3;'
 
+# Standard input, which is read three times.
+"$record" types -q --positional "$scratch/mnist.bin" | sed 1d >"$scratch/first"
+"$record" types -q --positional - <"$scratch/mnist.bin" | sed 1d >"$scratch/second"
+check "a file as standard input gives the same type" cmp "$scratch/first" "$scratch/second"
+# shellcheck disable=SC2002 # a pipe
+cat "$scratch/mnist.bin" | "$record" types -q --positional - | sed 1d >"$scratch/second"
+check "so does a pipe" cmp "$scratch/first" "$scratch/second"
+check "which is a type that reads all" grep -q '^    list_1: Vec' "$scratch/second"
+run types -q --positional - </dev/null
+status_is "an empty input" 2
+TMPDIR=$scratch/nothing "$record" types --no-sandbox -q --positional - 2>"$scratch/err" <<END
+END
+check "no directory for temporary files" grep -q 'cannot copy standard input to a temporary file: No such' "$scratch/err"
+
 # Many, and hostile ones.
 size=$(wc -c <"$scratch/tiny.bin")
 for length in 100 $((size - 50)) $((size - 30)) $((size - 1)); do

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The session with the library: its context, and loading by it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/session/session_private.h"
@@ -34,6 +37,46 @@ void tool_session_streams(session *s)
     enum { SPILL_FROM = 16 << 20 };
 
     (void)rec_context_set_spill(s->context, SPILL_FROM); /* which is set, or refuses NULL */
+}
+
+/* A temporary file without a name. */
+static int open_nameless(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char *name = xasprintf("%s/record-XXXXXX", folder && *folder ? folder : "/tmp");
+    int file = mkostemp(name, O_CLOEXEC);
+
+    if (file >= 0) {
+        (void)unlink(name);
+    }
+    free(name);
+    return file;
+}
+
+int tool_session_keep_input(void)
+{
+    struct stat is;
+    char chunk[1 << 16];
+    ssize_t got = 1, put = 1;
+    int file;
+
+    if (isatty(STDIN_FILENO) ||
+        (fstat(STDIN_FILENO, &is) == 0 && S_ISREG(is.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)) {
+        return EXIT_OK;
+    }
+    file = open_nameless();
+    while (file >= 0 && put > 0 && (got = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
+        for (ssize_t done = 0; done < got && put > 0; done += put) {
+            put = write(file, chunk + done, (size_t)(got - done));
+        }
+    }
+    if (file < 0 || got < 0 || put < 0 || dup2(file, STDIN_FILENO) < 0 || lseek(file, 0, SEEK_SET) != 0) {
+        return tool_fail("cannot copy standard input to a temporary file: %s\nSet TMPDIR to a directory with space, or "
+                         "name the file.",
+                         strerror(errno));
+    }
+    (void)close(file);
+    return EXIT_OK;
 }
 
 const char *tool_input_name(const char *path)

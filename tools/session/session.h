@@ -148,6 +148,9 @@ rec_recorder *tool_session_output(session *s, const char *name);
  * `name`.
  * @return NULL with the error printed. */
 rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name, const rec_record *record, notes *n);
+/* Copies standard input to a temporary file, unless it is a file: so that it can be read more than once, from offset 0.
+ */
+int tool_session_keep_input(void);
 /* Loads a file, or standard input for "-". Notes are not printed yet. @return NULL with the error printed. */
 rec_record *tool_session_load(rec_recorder *recorder, const char *path);
 /* The same; for a file without names the message explains how to give the type. */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/types/types_private.h"
 
@@ -141,7 +142,7 @@ bool tool_types_tokens(tokens *t, const rec_record *record, const char *path)
     const char *version = rec_metadata(record, "version");
     const rec_origin *origin = rec_record_origin(record);
     uint64_t count = rec_value_count(root), size = 0;
-    place p = {.file = fopen(path, "rbe")};
+    place p = {.file = strcmp(path, "-") == 0 ? fdopen(dup(STDIN_FILENO), "rbe") : fopen(path, "rbe")};
     bool v1;
 
     *t = (tokens){0};
@@ -150,7 +151,7 @@ bool tool_types_tokens(tokens *t, const rec_record *record, const char *path)
     }
     t->minor = version && strncmp(version, "0.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
     v1 = t->minor < 14;
-    p.wrong = !p.file || t->minor < 12 || t->minor > 21 || origin->stored != origin->inflated || strcmp(path, "-") == 0;
+    p.wrong = !p.file || t->minor < 12 || t->minor > 21 || origin->stored != origin->inflated;
     if (!p.wrong) {
         p.wrong = fseeko(p.file, 0, SEEK_END) != 0;
         size = p.wrong ? 0 : (uint64_t)ftello(p.file);

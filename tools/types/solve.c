@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/types/types_private.h"
 
@@ -479,7 +480,9 @@ static int proves(session *s, const char *source, const rec_record *positions, c
     }
     if (types && rec_types_add_rust(types, source, "the type that was made up") == REC_OK &&
         rec_recorder_set_type_name(reader, types, "Model<B>") == REC_OK) {
-        record = rec_load(reader, tool_name_opened(path));
+        record = strcmp(path, "-") != 0                  ? rec_load(reader, tool_name_opened(path))
+                 : lseek(STDIN_FILENO, 0, SEEK_SET) == 0 ? rec_load_fd(reader, STDIN_FILENO, tool_input_name(path))
+                                                         : NULL;
     }
     same = record != NULL;
     for (uint64_t i = 0; same && i < rec_report_count(); i++) {

@@ -6,7 +6,10 @@
 
 #include "plugins/codec/safetensors/restore_private.h"
 
-enum { TEXT_VERSION = 2 }; /* 1: all metadata are texts */
+enum {
+    TEXT_VERSION = 2, /* 1: all metadata are texts */
+    COUNTED_MOST = 4  /* times the text's size: what may be read ahead to count */
+};
 
 /* ------------------------------------------------------------------------------------------------------ values -- */
 
@@ -57,13 +60,47 @@ static int32_t odd_key(lr_st_reader *r, const char *text, uint64_t length, rec_s
     return status;
 }
 
+/* @return the end of a string, whose first byte is at `p`. */
+static const uint8_t *past_string(const uint8_t *p, const uint8_t *end)
+{
+    while (p < end && *p != '"') {
+        p += *p == '\\' && end - p > 1 ? 2 : 1;
+    }
+    return p < end ? p + 1 : end;
+}
+
+/* Counts the elements or entries after the bracket before the cursor, so that the record takes no more memory than
+ * they need. @return REC_UNKNOWN after too many bytes, and for a list with a run of numbers. */
+static uint64_t count_ahead(lr_st_reader *r)
+{
+    const uint8_t *p = r->in.at, *end = r->in.end;
+    uint64_t count = p < end && (*p == ']' || *p == '}') ? 0 : 1, depth = 0;
+    bool closed = false;
+    end = (uint64_t)(end - p) < r->ahead ? end : p + r->ahead;
+    while (p < end && !closed) {
+        uint8_t c = *p++;
+        if (c == '"') {
+            p = past_string(p, end);
+        } else if (c == '[' || c == '{') {
+            if (!depth++ && end - p > 5 && memcmp(p, "\"run\",", 6) == 0) {
+                break;
+            }
+        } else if (c == ']' || c == '}') {
+            closed = !depth--;
+        }
+        count += c == ',' && !depth;
+    }
+    r->ahead -= (uint64_t)(p - r->in.at);
+    return closed ? count : REC_UNKNOWN;
+}
+
 /* `{"key":value,…}` */
 static int32_t map(lr_st_reader *r, int32_t form)
 {
     int32_t status = deeper(r);
     status = status == REC_OK ? lr_st_expect(r, '{', "a map") : status;
     r->paths = r->paths || form == REC_FORM_PATHS;
-    status = status == REC_OK ? r->visitor->map_begin(r->self, r->at, form, REC_UNKNOWN) : status;
+    status = status == REC_OK ? r->visitor->map_begin(r->self, r->at, form, count_ahead(r)) : status;
     if (status == REC_OK && !lr_st_pass(r, "}")) {
         do {
             rec_scalar key = {.kind = REC_KIND_STRING};
@@ -198,7 +235,7 @@ static int32_t list(lr_st_reader *r, int32_t form)
     uint64_t count = 0;
     int32_t status = deeper(r);
     status = status == REC_OK ? lr_st_expect(r, '[', "a list") : status;
-    status = status == REC_OK ? r->visitor->list_begin(r->self, r->at, form, REC_UNKNOWN) : status;
+    status = status == REC_OK ? r->visitor->list_begin(r->self, r->at, form, count_ahead(r)) : status;
     if (status == REC_OK && !lr_st_pass(r, "]")) {
         do {
             if (lr_st_pass(r, "[\"run\",")) {
@@ -405,6 +442,7 @@ static void open_reader(lr_st_reader *r, lr_st_model *model, const char *key, co
 {
     *r = (lr_st_reader){.model = model, .job = model->job, .visitor = visitor, .self = self, .at = at, .key = key};
     r->limit = rec_job_depth_limit(model->job);
+    r->ahead = COUNTED_MOST * length;
     r->path.text.job = r->words.job = r->dotted.job = model->job;
     r->in = (lr_json_input){.job = model->job,
                             .source = model->source,

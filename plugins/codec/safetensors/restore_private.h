@@ -26,6 +26,7 @@ typedef struct lr_st_reader {
     bool values;     /**< metadata may be other than texts */
     bool aside;      /**< a value of the metadata is read */
     uint64_t taken;
+    uint64_t ahead; /**< bytes that may still be read ahead */
 } lr_st_reader;
 
 /** Adds to a failure in which file it is and what to do. @return status. */

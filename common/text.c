@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Other C libraries do not have the macro, which the preprocessor would not skip in the same condition. */
+#ifdef __GLIBC_PREREQ
+#define HAS_ENGLISH_ERRORS __GLIBC_PREREQ(2, 32)
+#else
+#define HAS_ENGLISH_ERRORS 0
+#endif
+
 char *lr_group_digits(uint64_t number, char *buffer, size_t room)
 {
     char digits[24];
@@ -57,7 +64,7 @@ size_t lr_distance(const char *a, size_t a_length, const char *b, size_t b_lengt
 const char *lr_system_words(int error, char *text, size_t room)
 {
     const char *words = NULL;
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 32)
+#if HAS_ENGLISH_ERRORS
     words = strerrordesc_np(error);
 #else
     locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The public headers, each alone, and every macro in them: as C99, C11 and C++17, by each compiler that is there.
+# shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"
@@ -74,6 +75,29 @@ for compiler in g++ clang++; do
         skip "headers: $compiler" "$compiler is not installed"
     fi
 done
+
+# Two files of plugins, with different numbers of them, in one program that is optimised at its link.
+printf '#include <librecord/plugin.h>\nstatic const rec_plugin a;\nREC_PLUGINS(one, &a);\n' >"$scratch/one.c"
+printf '#include <librecord/plugin.h>\nstatic const rec_plugin a, b;\nREC_PLUGINS(two, &a, &b);\n' >"$scratch/two.c"
+cat >"$scratch/both.c" <<'END'
+#include <librecord/plugin.h>
+extern const rec_plugin *const one_LTX_librecord_plugins[];
+extern const rec_plugin *const two_LTX_librecord_plugins[];
+int main(void)
+{
+    return !one_LTX_librecord_plugins[0] || one_LTX_librecord_plugins[1] || !two_LTX_librecord_plugins[1];
+}
+END
+linked() { # COMPILER
+    # shellcheck disable=SC2086 # a list of words
+    "$1" -flto -std=c11 -I "$include" $warnings -o "$scratch/both" "$scratch/both.c" "$scratch/one.c" "$scratch/two.c" &&
+        "$scratch/both"
+}
+if works gcc c; then
+    check "plugins of two files in one program, by gcc with -flto" linked gcc
+else
+    skip "plugins with -flto" "gcc is not installed"
+fi
 
 # A macro of the headers is used by the test: by its name, by the kind of field that it is for, or by other macros.
 cat "$include/librecord.h" "$include/librecord/"*.h >"$scratch/headers"

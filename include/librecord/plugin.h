@@ -650,15 +650,14 @@ typedef struct rec_plugin {
 
 /**
  * Exports the plugins of a shared object. `module` is the file's name without `.so`, with `_` for characters that C
- * names cannot have: mpk-gz.so has REC_PLUGINS(mpk_gz, &one, &two). The table is exported a second time under a name
- * that is the same in every file, for renamed files; it is weak, so that several plugins can be linked into one
- * program.
+ * names cannot have: mpk-gz.so has REC_PLUGINS(mpk_gz, &one, &two). The table has a second name that is the same in
+ * every file, for renamed files; it is weak, so that several plugins can be linked into one program.
  */
-#define REC_PLUGINS(module, ...)                                                      \
-    extern REC_API const rec_plugin *const module##_LTX_librecord_plugins[];          \
-    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL};   \
-    extern REC_API __attribute__((weak)) const rec_plugin *const librecord_plugins[]; \
-    const rec_plugin *const librecord_plugins[] = {__VA_ARGS__, NULL}
+#define REC_PLUGINS(module, ...)                                                    \
+    extern REC_API const rec_plugin *const module##_LTX_librecord_plugins[];        \
+    const rec_plugin *const module##_LTX_librecord_plugins[] = {__VA_ARGS__, NULL}; \
+    extern REC_API const rec_plugin *const librecord_plugins[1]                     \
+        __attribute__((weak, alias(#module "_LTX_librecord_plugins")))
 
 /**
  * Adds a plugin of the program to a context, before all others; the last one added comes first.

@@ -81,10 +81,9 @@ static void read_index(lr_http_cache *c)
            next_line(file, &line, &room, NULL) && strlen(line) == 2 * bytes && fstat(c->fd, &about) == 0 &&
            (uint64_t)about.st_size == c->facts.total;
     for (size_t i = 0; good && i < bytes; i++) {
-        unsigned byte;
         char two[3] = {line[2 * i], line[2 * i + 1], '\0'};
-        good = strspn(two, "0123456789abcdef") == 2 && sscanf(two, "%2x", &byte) == 1;
-        c->bits[i] = good ? (uint8_t)byte : 0;
+        good = strspn(two, "0123456789abcdef") == 2;
+        c->bits[i] = good ? (uint8_t)strtoul(two, NULL, 16) : 0;
     }
     if (!good) {
         memset(c->bits, 0, bytes);

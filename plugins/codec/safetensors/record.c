@@ -27,6 +27,24 @@ static int32_t deeper(lr_st_reader *r)
     return REC_OK;
 }
 
+/* The start of a number with its type, `["u8",`. @param letters the kinds that may be; letter,bits (out) its type. */
+static bool pass_size(lr_st_reader *r, const char *letters, char *letter, unsigned *bits)
+{
+    static const unsigned char widths[] = {0, 8, 16, 32, 64};
+    for (; *letters; letters++) {
+        for (size_t i = 0; i < sizeof widths; i++) {
+            char tag[16];
+            *letter = *letters;
+            *bits = widths[i];
+            (void)snprintf(tag, sizeof tag, "[\"%c%u\",", *letter, *bits);
+            if (lr_st_pass(r, tag)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* A key that was written as ~ and a scalar. */
 static int32_t odd_key(lr_st_reader *r, const char *text, uint64_t length, rec_scalar *key)
 {
@@ -45,8 +63,7 @@ static int32_t odd_key(lr_st_reader *r, const char *text, uint64_t length, rec_s
     if (lr_st_pass(r, "true") || lr_st_pass(r, "false")) {
         *key = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = copy[0] == 't'};
         status = REC_OK;
-    } else if (sscanf(copy, "[\"%c%u\",", &letter, &bits) == 2 && (letter == 'i' || letter == 'u') && bits <= 64) {
-        r->in.at += strcspn(copy, ",") + 1;
+    } else if (pass_size(r, "iu", &letter, &bits)) {
         status = lr_st_sized_number(r, letter, bits, key);
         status = status == REC_OK ? lr_st_expect(r, ']', "`]` after a key's number") : status;
     } else {
@@ -307,7 +324,8 @@ static int32_t tagged(lr_st_reader *r)
                  {"[\"vec\",", REC_FORM_LIST},
                  {"[\"array\",", REC_FORM_ARRAY},
                  {"[\"tuple\",", REC_FORM_TUPLE}};
-    static const unsigned widths[] = {0, 8, 16, 32, 64};
+    unsigned bits;
+    char letter;
     if (r->aside && (lr_st_pass(r, "[\"tensor\"") || lr_st_pass(r, "[\"blob\"") || lr_st_pass(r, "[\"paths\""))) {
         return lr_st_wrong(r, "metadata without tensors before this");
     }
@@ -348,17 +366,11 @@ static int32_t tagged(lr_st_reader *r)
     if (lr_st_pass(r, "[\"bytes\"")) {
         return lr_st_restore_bytes(r);
     }
-    for (const char *letter = "iuf"; *letter; letter++) {
-        for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
-            char tag[16];
-            (void)snprintf(tag, sizeof tag, "[\"%c%u\",", *letter, widths[i]);
-            if (lr_st_pass(r, tag)) {
-                rec_scalar s;
-                int32_t status = lr_st_sized_number(r, *letter, widths[i], &s);
-                status = status == REC_OK ? lr_st_expect(r, ']', "`]` after a number") : status;
-                return status == REC_OK ? scalar(r, &s) : status;
-            }
-        }
+    if (pass_size(r, "iuf", &letter, &bits)) {
+        rec_scalar s;
+        int32_t status = lr_st_sized_number(r, letter, bits, &s);
+        status = status == REC_OK ? lr_st_expect(r, ']', "`]` after a number") : status;
+        return status == REC_OK ? scalar(r, &s) : status;
     }
     return lr_st_wrong(r, "a value of the text `" LR_ST_RECORD_KEY "`");
 }

@@ -107,6 +107,7 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
 {
     lr_option_set *store = for_store(job, r, plugin);
     lr_check *check = NULL;
+    bool checked = false;
     uint64_t expected = REC_UNKNOWN;
     job->plugin = &plugin->d;
     job->options = store ? store : r->options;
@@ -118,7 +119,7 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
         lr_walk_begin(job, record, r->precision, r->clamp, r->target) == REC_OK) {
         check_parts(job, &plugin->d);
         if (is_checked(job, r, &plugin->d, sink)) {
-            check = lr_check_new(job);
+            checked = true;
             job->progress.phases = job->progress.phases ? job->progress.phases : 2;
         } else if (r->check == LR_CHECK_YES && !is_window(job)) {
             note_unchecked(job, "its recorder can only save");
@@ -136,6 +137,9 @@ static void write_record(rec_job *job, rec_recorder *r, const lr_plugin *plugin,
             }
             (void)rec_sink_close(layout);
         }
+    }
+    if (!lr_job_failed(job) && checked) {
+        check = lr_check_new(job);
     }
     if (!lr_job_failed(job)) {
         (void)lr_plugin_save(job, sink);

@@ -360,11 +360,11 @@ static int32_t lost(lr_check *c, uint64_t place, const char *found)
 
 int32_t lr_check_whole(lr_check *c)
 {
-    for (uint64_t i = 0; i < c->room; i++) {
+    for (uint64_t i = 0; i < c->count; i++) {
         const lr_leaf *leaf = &c->leaves[i];
         bool roomless = c->tensors && !c->with_values && leaf->kind != LR_LEAF_TENSOR;
-        if (c->places[i] && !leaf->seen && !leaf->spare && !roomless) {
-            return lost(c, c->places[i], "nothing at this place");
+        if (!leaf->seen && !leaf->spare && !roomless) {
+            return lost(c, leaf->place, "nothing at this place");
         }
     }
     return c->with_id && c->without_id ? lost(c, c->without_id, "it without its id") : REC_OK;
@@ -577,7 +577,7 @@ void lr_check_free(lr_check *c)
         const lr_allocator *allocator = c->job->allocator;
         c->job->walk->listener = NULL;
         c->job->walk->overhear = NULL;
-        lr_release(allocator, c->places);
+        lr_release(allocator, c->slots);
         lr_release(allocator, c->leaves);
         lr_release(allocator, c->frames);
         lr_release(allocator, c->tile);

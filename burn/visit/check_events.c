@@ -4,9 +4,6 @@
  * in chunks or one by one, variants as maps, bytes as lists, options as nil. */
 #include "burn/visit/check_private.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static const uint64_t seed = UINT64_C(0xcbf29ce484222325), metadata_seed = UINT64_C(0x6c62272e07bb0142);
 
 /* FNV-1a: places are short. */
@@ -94,8 +91,7 @@ static lr_check_frame *top(lr_check *c)
 static uint64_t enter(lr_check *c)
 {
     lr_check_frame *f = top(c);
-    char index[24];
-    int length;
+    char digits[LR_KEY_DIGITS];
     if (!f && c->entry_due) {
         c->entry_due = false;
         c->exact = c->entry;
@@ -106,11 +102,11 @@ static uint64_t enter(lr_check *c)
         return seed;
     }
     if (f->kind == REC_KIND_LIST) {
-        spot to;
-        length = snprintf(index, sizeof index, "%" PRIu64, f->count);
-        c->used = lr_path_append_index(c->path, sizeof c->path, f->used, f->used == 0, f->count);
+        uint64_t length;
+        const char *index = lr_index_text(f->count, digits, &length);
+        spot to = below(c, f, index, length);
+        c->used = lr_path_append(c->path, sizeof c->path, f->used, f->used == 0, index, length);
         f->count++;
-        to = below(c, f, index, (uint64_t)length);
         c->exact = to.exact;
         return to.place;
     }
@@ -366,7 +362,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 
 /* Whether the format added an entry itself: a flat format may record the Burn version that it is for, and safetensors
  * whose layout it has. */
-static bool says_of_itself(const lr_check *c, const rec_scalar *key)
+static bool says_of_itself(lr_check *c, const rec_scalar *key)
 {
     bool added = c->reading && !lr_check_find(c, fold(metadata_seed, key->text, key->v.length)), burns;
     char text[16] = "";

@@ -54,6 +54,7 @@ typedef struct lr_leaf {
     bool seen;     /**< it was read back */
     bool has_id;
     bool spare;     /**< a format of tensors may have no place for it: metadata */
+    uint64_t place; /**< hash of its path */
     uint64_t count; /**< of a list its elements, of a tensor its bytes, of a text its length; the bits of a number */
     uint64_t hash;  /**< of the data; of an integer whether it is negative */
     uint64_t other; /**< of a list: lr_variables.loose_hash */
@@ -98,11 +99,14 @@ struct lr_check {
     uint64_t without_id; /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
     rec_visitor inner;
     void *inner_self;
-    bool with_values; /**< a format of tensors also had other values: it supports them, or says that it drops them */
-    /* The table: open addressing by the hash of the path, a power of two. */
-    uint64_t *places;
-    lr_leaf *leaves;
-    uint64_t room, count;
+    bool with_values; /**< a format of tensors also had other values: it supports them, or announced that it drops them
+                       */
+    /* The table. */
+    lr_leaf *leaves; /**< in the order of the walk */
+    uint64_t count, room;
+    uint64_t *slots;    /**< by the hash of the path, with open addressing… */
+    uint64_t slot_room; /**< …a power of two, or 0 */
+    uint64_t near;      /**< the leaf that was found or added last */
     /* Where the events are. */
     lr_check_frame *frames;
     uint32_t depth, frame_room;
@@ -129,11 +133,11 @@ void lr_check_hint(lr_check *check);
 
 /** The place of the value that came last: another one where two paths are one once their names are joined (`a.b` may be
  *  two names or one). A reader may tell joined names where they were written in levels. */
-uint64_t lr_check_place(const lr_check *check, uint64_t place);
+uint64_t lr_check_place(lr_check *check, uint64_t place);
 /** The same where `place` is taken. */
 uint64_t lr_check_other_place(const lr_check *check, uint64_t place);
 /** Returns the leaf written at a place, or NULL. */
-lr_leaf *lr_check_find(const lr_check *check, uint64_t place);
+lr_leaf *lr_check_find(lr_check *check, uint64_t place);
 /** Of a walk: the leaf of a place; a later walk gives the same once more. NULL: the job has failed. */
 lr_leaf *lr_check_take(lr_check *check, uint64_t place, const lr_leaf *leaf);
 

@@ -260,15 +260,20 @@ size_t lr_number_name(const char *text, size_t length)
 /* Words that can be names in Rust with r# alone. `gen` is one since the edition of 2024. */
 int32_t rec_is_rust_word(const char *name, uint64_t length)
 {
-    static const char *const words[] = {
-        "abstract", "as",      "async",  "await",   "become", "box",   "break", "const", "continue", "do",
-        "dyn",      "else",    "enum",   "extern",  "false",  "final", "fn",    "for",   "if",       "impl",
-        "in",       "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",   "override", "priv",
-        "pub",      "ref",     "return", "static",  "struct", "trait", "true",  "try",   "type",     "typeof",
-        "unsafe",   "unsized", "use",    "virtual", "where",  "while", "yield"};
-    for (size_t i = 0; name && i < sizeof words / sizeof *words; i++) {
-        if (strlen(words[i]) == length && memcmp(words[i], name, (size_t)length) == 0) {
-            return 1;
+    static const char words[][9] = {"abstract", "as",      "async",  "await",   "become",   "box",    "break", "const",
+                                    "continue", "do",      "dyn",    "else",    "enum",     "extern", "false", "final",
+                                    "fn",       "for",     "if",     "impl",    "in",       "let",    "loop",  "macro",
+                                    "match",    "mod",     "move",   "mut",     "override", "priv",   "pub",   "ref",
+                                    "return",   "static",  "struct", "trait",   "true",     "try",    "type",  "typeof",
+                                    "unsafe",   "unsized", "use",    "virtual", "where",    "while",  "yield"};
+    char key[sizeof *words] = "";
+    if (!name || length < 2 || length >= sizeof key) {
+        return 0;
+    }
+    memcpy(key, name, (size_t)length);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (memcmp(words[i], key, 8) == 0) {
+            return strlen(key) == length;
         }
     }
     return 0;

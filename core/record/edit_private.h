@@ -10,6 +10,8 @@ typedef struct edit {
     rec_job job;
     rec_record *record;
     char *part;
+    uint8_t random[256]; /**< for ids: the last `random_left` bytes are unused */
+    uint32_t random_left;
 } edit;
 
 void lr_edit_begin(edit *e, rec_record *record, const char *path);

@@ -8,13 +8,16 @@
 #include "core/record/edit_private.h"
 
 /* A new parameter id as Burn 0.15 and later make them: of a random u64, 13 characters. */
-static bool new_id(char id[LR_ID_ROOM])
+static bool new_id(edit *e, char id[LR_ID_ROOM])
 {
-    uint8_t bytes[8];
-    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes) {
-        return false;
+    if (!e->random_left) {
+        if (getrandom(e->random, sizeof e->random, 0) != (ssize_t)sizeof e->random) {
+            return false;
+        }
+        e->random_left = sizeof e->random;
     }
-    lr_id_base32(bytes, sizeof bytes, id);
+    lr_id_base32(e->random + sizeof e->random - e->random_left, 8, id);
+    e->random_left -= 8;
     return true;
 }
 
@@ -138,7 +141,7 @@ rec_tensor *lr_spec_tensor(edit *e, const char *path, const rec_tensor_spec *spe
         goto failed;
     }
     if (name && !*name) {
-        if (!new_id(id)) {
+        if (!new_id(e, id)) {
             (void)lr_fail_path(&e->job, REC_E_IO, path, "the system gave no random bytes for an id");
             goto failed;
         }

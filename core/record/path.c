@@ -48,13 +48,10 @@ size_t lr_path_append(char *path, size_t room, size_t used, bool first, const ch
 
 size_t lr_path_append_index(char *path, size_t room, size_t used, bool first, uint64_t index)
 {
-    char digits[24];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + index % 10);
-        index /= 10;
-    } while (index);
-    return lr_path_append(path, room, used, first, digits + at, sizeof digits - at);
+    char digits[LR_KEY_DIGITS];
+    uint64_t length;
+    const char *text = lr_index_text(index, digits, &length);
+    return lr_path_append(path, room, used, first, text, length);
 }
 
 size_t lr_path_append_key(char *path, size_t room, size_t used, bool first, const rec_value *key)

@@ -174,9 +174,10 @@ bool lr_string(lr_arena *arena, const char *text, uint64_t length, rec_value *va
 bool lr_from_scalar(lr_arena *arena, const rec_scalar *scalar, rec_value *value);
 rec_scalar lr_to_scalar(const rec_value *value);
 /** The text of a key: keys of the same text are the same, whether they are strings, integers or bools, since paths and
- *  programs know them by their text. @param digits room for it. @return `digits` or a text of the key's. */
+ *  programs know them by their text. @param digits room for it. @return a text in `digits` or of the key's. */
 enum { LR_KEY_DIGITS = 24 };
 const char *lr_key_text(const rec_scalar *key, char digits[LR_KEY_DIGITS], uint64_t *length);
+const char *lr_index_text(uint64_t index, char digits[LR_KEY_DIGITS], uint64_t *length);
 bool lr_scalar_equal(const rec_value *key, const rec_scalar *scalar);
 
 lr_list *lr_list_new(lr_arena *arena, uint64_t room);

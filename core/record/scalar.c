@@ -88,6 +88,17 @@ rec_scalar lr_to_scalar(const rec_value *value)
     return scalar;
 }
 
+const char *lr_index_text(uint64_t index, char digits[LR_KEY_DIGITS], uint64_t *length)
+{
+    char *text = digits + LR_KEY_DIGITS;
+    do {
+        *--text = (char)('0' + index % 10);
+        index /= 10;
+    } while (index);
+    *length = (uint64_t)(digits + LR_KEY_DIGITS - text);
+    return text;
+}
+
 const char *lr_key_text(const rec_scalar *key, char digits[LR_KEY_DIGITS], uint64_t *length)
 {
     const char *text = digits;
@@ -98,7 +109,7 @@ const char *lr_key_text(const rec_scalar *key, char digits[LR_KEY_DIGITS], uint6
     if (key->kind == REC_KIND_BOOL) {
         text = key->v.i ? "true" : "false";
     } else if (key->kind == REC_KIND_UINT) {
-        (void)snprintf(digits, LR_KEY_DIGITS, "%" PRIu64, key->v.u);
+        return lr_index_text(key->v.u, digits, length);
     } else {
         (void)snprintf(digits, LR_KEY_DIGITS, "%" PRId64, key->v.i);
     }

@@ -2,6 +2,8 @@
 """Opening and reading: golden files of Burn against an independent reader, and each way to a part of the data."""
 import io
 import json
+import subprocess
+import sys
 
 import librecord as lr
 import msgpack
@@ -222,3 +224,15 @@ def test_fp8_needs_ml_dtypes(monkeypatch, tmp_path):
         monkeypatch.setattr("librecord._dtypes.ml_dtypes", None)
         with pytest.raises(lr.UnsupportedError, match="ml_dtypes"):
             record["x"].dtype
+
+
+def test_load_and_save_import_no_module(golden, tmp_path):
+    program = (
+        "import sys, librecord\n"
+        "before = set(sys.modules)\n"
+        "arrays = librecord.load_file(sys.argv[1])\n"
+        "librecord.save_file(arrays, sys.argv[2])\n"
+        "print(sorted(each for each in set(sys.modules) - before if each.startswith('numpy')))"
+    )
+    command = [sys.executable, "-c", program, golden / "0.18.0/zoo-full.mpk", tmp_path / "out.mpk"]
+    assert subprocess.run(command, capture_output=True, check=True, text=True).stdout == "[]\n"

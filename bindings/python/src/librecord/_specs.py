@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Optional
 
 import numpy as np
@@ -47,13 +48,13 @@ def encoded_all(joined: str) -> bytes:
 
 def _addresses(arrays: Sequence[Any]) -> Any:
     """Returns where the arrays' bytes are. Only few dtypes, such as bf16, have no buffer."""
-    pointers = []
-    for array in arrays:
+    table = ffi.new("char *[]", len(arrays))
+    buffer_of = ffi.from_buffer  # freed at once: the arrays keep the bytes
+    for row, array in enumerate(arrays):
         try:
-            pointers.append(ffi.from_buffer(array))
+            table[row] = buffer_of(array)
         except (ValueError, TypeError, BufferError):
-            pointers.append(ffi.cast("char *", array.ctypes.data))
-    table = ffi.new("char *[]", pointers)
+            table[row] = ffi.cast("char *", array.ctypes.data)
     return np.frombuffer(ffi.buffer(table), np.uint64)
 
 
@@ -74,7 +75,7 @@ class Specs:
         self._set_ids(ids)
 
     def _set_shapes(self, shapes: Sequence[tuple[int, ...]]) -> None:
-        flat = np.array([size for shape in shapes for size in shape] or [0], np.uint64)
+        flat = np.fromiter(chain(*shapes, (0,)), np.uint64)
         starts = np.cumsum(self.rows["rank"], dtype=np.uint64) - self.rows["rank"]
         self.rows["shape"] = starts * np.uint64(8) + np.uint64(flat.ctypes.data)
         self.keep.append(flat)

@@ -117,7 +117,7 @@ class Table:
         """Returns the dimensions of all tensors, outermost first."""
         if self._shapes is None:
             result: list[tuple[int, ...]] = [()] * len(self.names)
-            for rank in np.unique(self["rank"]).tolist():
+            for rank in set(self["rank"].tolist()):  # np.unique() would import numpy.ma
                 if rank:
                     rows = np.flatnonzero(self["rank"] == rank)
                     for row, shape in zip(rows.tolist(), self._gather(rows, rank)):

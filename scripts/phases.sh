@@ -209,8 +209,8 @@ fuzzed() {
 }
 
 phase_fuzz() {
-    fuzzed "$work/fuzz" "fuzzing, 20,000 executions an entry" 20000 bin bpk command config gguf gz index ini json mpk npz pt regex \
-        rules rust safetensors type types words zst
+    fuzzed "$work/fuzz" "fuzzing, 20,000 executions an entry" 20000 bin bpk cache command config gguf gz index ini json mpk npz pt \
+        regex rules rust safetensors save server type types words zst
     fuzzed "$work/fuzz" "fuzzing, 1,000 executions an entry" 1000 again load plan
 }
 

@@ -14,7 +14,7 @@ autoreconf -fi
 mkdir -p "$WORK/build"
 cd "$WORK/build"
 # The machines that fuzz have none of the libraries: all that can be is linked in.
-"$SRC/librecord/configure" --enable-fuzzing --enable-sanitizers=no --with-isal=no --with-https=no --with-ncurses=no
+"$SRC/librecord/configure" --enable-fuzzing --enable-sanitizers=no --with-isal=no --with-ncurses=no
 make -j"$(nproc)" fuzzers
 "$SRC/librecord/tests/fuzz/make-seeds" "$WORK/seeds"
 

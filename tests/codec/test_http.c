@@ -50,6 +50,9 @@ static void a_file_of_no_bytes_is_one(void **state)
     rec_source_release(source);
 }
 
+#define FIFTY "01234567890123456789012345678901234567890123456789"
+#define LONG FIFTY FIFTY FIFTY FIFTY FIFTY FIFTY
+
 /* Answers, the last of them for all that follow, and what becomes of a file that is opened and read whole. */
 static const struct {
     const char *answers[3];
@@ -154,11 +157,37 @@ static const struct {
      NULL,
      2,
      0},
+    /* validators that are longer than what is kept of one */
+    {{HEAD_206 "Content-Range: bytes %F-%L/%T\r\nContent-Length: %N\r\nETag: \"" LONG "\"\r\n\r\n%B"},
+     REC_OK,
+     NULL,
+     2,
+     0},
+    {{HEAD_206 "Content-Range: bytes %F-%L/%T\r\nContent-Length: %N\r\nETag: \"" LONG "%A\"\r\n\r\n%B"},
+     REC_E_IO,
+     "the file on the server changed while it was read",
+     2,
+     0},
     {{PART, HEAD_206 "Content-Range: bytes %F-%L/150001\r\nContent-Length: %N\r\n" TAG "\r\n%B"},
      REC_E_IO,
      "the file on the server changed while it was read",
      2,
      0},
+    {{HEAD_206 "Content-Range: bytes %F-%L/10\r\nContent-Length: %N\r\n" TAG "\r\n%B"},
+     REC_E_IO,
+     "the server sends more bytes than requested",
+     1,
+     0},
+    /* trailers say nothing, and neither does the end of a connection that comes after all bytes */
+    {{PART,
+      HEAD_206 "Content-Range: bytes %F-%L/%T\r\nTransfer-Encoding: chunked\r\n" TAG
+               "\r\n1\r\n%O\r\n0\r\nContent-Range: bytes 0-0/65537\r\n\r\n",
+      PART},
+     REC_OK,
+     NULL,
+     3,
+     200},
+    {{HEAD_206 "Content-Range: bytes %F-%L/%T\r\nContent-Length: %T\r\n" TAG "\r\n%B%X"}, REC_OK, NULL, 2, 0},
     {{PART, WHOLE}, REC_E_IO, "the server sends no parts of the file any more", 2, 0},
     /* no parts */
     {{WHOLE}, REC_OK, NULL, 1, 0},

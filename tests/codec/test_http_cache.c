@@ -209,12 +209,12 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
         "the folder cache (LIBRECORD_CACHE) keeps nothing: the server does not say which version of a file it sends");
     assert_bytes(w, source, 0, TOTAL);
     rec_source_release(source);
-    /* A tag that is longer than any is none, not its beginning. */
+    /* A tag of any length will do. */
     memset(tagged + strlen(tagged), 'a', 256);
     (void)strcat(tagged, "\r\n\r\n%B");
     SCRIPT(TOTAL, tagged);
     rec_source_release(open_good(w));
-    assert_noted(w, "keeps nothing: the server does not say which version");
+    assert_noted(w, NULL);
     /* More blocks than anybody keeps, which would take memory by what a server only says. */
     SCRIPT(UINT64_C(1) << 50, PART);
     rec_source_release(open_good(w));

@@ -15,7 +15,8 @@
 /* clang-format off */
 #define FUZZ_TARGETS(T) \
     T(again) T(bin) T(bpk) T(cache) T(command) T(config) T(gguf) T(gz) T(index) T(ini) T(json) T(load) T(mpk) T(npz) \
-    T(plan) T(pt) T(regex) T(rules) T(rust) T(safetensors) T(save) T(type) T(types) T(words) T(zst)
+    T(plan) T(pt) T(regex) T(rules) T(rust) T(safetensors) T(save) T(server) T(type) T(types) \
+    T(words) T(zst)
 /* clang-format on */
 
 typedef int fuzz_entry(const uint8_t *data, size_t size);

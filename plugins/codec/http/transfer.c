@@ -13,6 +13,8 @@
 #include <strings.h>
 #include <time.h>
 
+#include "common/sha256.h"
+
 enum {
     TRIES = 5, /* of a request that breaks without a byte, one after the other */
     REDIRECTIONS_MOST = 10,
@@ -275,9 +277,14 @@ static void content_range(request *r, const char *text, size_t size)
     }
 }
 
+/* Keeps a validator, or the digest of one that is too long: different ones stay different. */
 static void keep_text(char *target, const char *text, size_t size)
 {
-    (void)snprintf(target, LR_HTTP_TAG, "%.*s", (int)(size < LR_HTTP_TAG ? size : 0), text);
+    if (size < LR_HTTP_TAG) {
+        (void)snprintf(target, LR_HTTP_TAG, "%.*s", (int)size, text);
+    } else {
+        lr_sha256_hex(text, size, target);
+    }
 }
 
 static size_t on_header(char *data, size_t one, size_t count, void *user)
@@ -285,6 +292,9 @@ static size_t on_header(char *data, size_t one, size_t count, void *user)
     request *r = user;
     size_t size, length = one * count;
     const char *value;
+    if (r->judged) { /* a trailer: the headers counted */
+        return length;
+    }
     if (length >= 5 && strncasecmp(data, "HTTP/", 5) == 0) { /* another answer: of a redirection came before */
         r->total = r->length = REC_UNKNOWN;
         r->from = REC_UNKNOWN;
@@ -378,6 +388,9 @@ static int32_t judge(request *r)
     }
     if (!r->http->known) {
         learn(r);
+        if (facts->ranges && r->size > whole) {
+            r->size = whole;
+        }
         return REC_OK;
     }
     if (strcmp(tag, facts->tag) != 0 ||
@@ -386,6 +399,9 @@ static int32_t judge(request *r)
     }
     if (r->code == 200 && facts->ranges) { /* there is room for a part alone, also at the beginning */
         return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server sends no parts of the file any more");
+    }
+    if (r->code == 206 && !facts->ranges) {
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server sends a part after all of the file");
     }
     return REC_OK;
 }
@@ -499,6 +515,9 @@ static CURLcode perform(request *r)
 /* A try ended. @return whether all is there. */
 static bool is_complete(request *r, CURLcode code)
 {
+    if (r->status == REC_OK && r->judged && r->code == 206 && r->got == r->size) {
+        return true; /* however the connection ended */
+    }
     if (code != CURLE_OK || r->status != REC_OK) {
         return false;
     }
@@ -517,7 +536,7 @@ static bool is_complete(request *r, CURLcode code)
     if (r->code == 200) {
         return r->length == REC_UNKNOWN || r->got == r->length;
     }
-    return r->got == r->size || r->offset + r->got == r->total;
+    return r->got == r->size;
 }
 
 /* libcurl's message, except for messages that quote an address: of a proxy with its password, or of a redirection. */

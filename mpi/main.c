@@ -242,7 +242,7 @@ static int show_files(across *a, const session *s, size_t inputs)
         (void)snprintf(name, sizeof name, "%s", reader ? reader : "");
         (void)MPI_Bcast(name, (int)sizeof name, MPI_BYTE, 0, MPI_COMM_WORLD);
         recorder = *name ? rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP) : NULL;
-        status = rec_mpi_show(MPI_COMM_WORLD, recorder, tool_name_opened(path));
+        status = rec_mpi_show(MPI_COMM_WORLD, recorder, tool_name_opened(path).secret);
         rec_close_recorder(recorder);
     }
     a->ended = status != REC_OK;
@@ -410,7 +410,7 @@ static uint64_t identify(const across *a, const session *s, size_t inputs)
         void *files = NULL;
         uint64_t size = 0;
 
-        if (recorder && rec_files_look(recorder, tool_name_opened(path), &files, &size) == REC_OK) {
+        if (recorder && rec_files_look(recorder, tool_name_opened(path).secret, &files, &size) == REC_OK) {
             sum = add_sum(sum, files, (size_t)size);
         }
         sum = beside ? add_file(sum, beside) : sum;

@@ -215,8 +215,7 @@ static int check_type(session *s, const char *path)
         goto done;
     }
     tool_progress_begin(s->context, s->o->quiet);
-    record = strcmp(path, "-") == 0 ? rec_load_fd(from, STDIN_FILENO, tool_input_name(path))
-                                    : rec_load(from, tool_name_opened(path));
+    record = strcmp(path, "-") == 0 ? rec_load_fd(from, STDIN_FILENO, tool_input_name(path)) : tool_load(from, path);
     tool_progress_end();
     if (!record) {
         rec_status why = rec_error_status();

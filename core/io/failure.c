@@ -112,6 +112,14 @@ const char *lr_own_name(const char *path)
 
 static const char hint[] = "The files of a model lie in one folder; a name that leads out of it is not followed.";
 
+/* A name in a file may be an address. */
+static const char *quoted(lr_excerpt *brief, const char *name)
+{
+    char shown[LR_NAME_MOST + 2];
+    (void)lr_display(name, shown, sizeof shown);
+    return lr_excerpt_text(brief, shown);
+}
+
 int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const char *name)
 {
     lr_excerpt brief;
@@ -121,12 +129,11 @@ int32_t lr_check_own_name(rec_job *job, const char *file, int32_t status, const 
     }
     if (length > NAME_MAX) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, NULL,
-                          "the name of another file, \"%s\", is longer than %d bytes", lr_excerpt_text(&brief, name),
-                          NAME_MAX);
+                          "the name of another file, \"%s\", is longer than %d bytes", quoted(&brief, name), NAME_MAX);
     }
     if (strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
-                          "it names the file \"%s\", which is not a plain file name", lr_excerpt_text(&brief, name));
+                          "it names the file \"%s\", which is not a plain file name", quoted(&brief, name));
     }
     return REC_OK;
 }
@@ -146,7 +153,7 @@ int32_t lr_check_own_path(rec_job *job, const char *file, int32_t status, const 
     }
     if (strnlen(path, PATH_MAX) == PATH_MAX) {
         return lr_io_fail(job, file, status, REC_UNKNOWN, NULL,
-                          "the path of another file, \"%s\", is longer than %d bytes", lr_excerpt_text(&brief, path),
+                          "the path of another file, \"%s\", is longer than %d bytes", quoted(&brief, path),
                           PATH_MAX - 1);
     }
     for (const char *at = path; at; at = slash ? slash + 1 : NULL) {
@@ -154,7 +161,7 @@ int32_t lr_check_own_path(rec_job *job, const char *file, int32_t status, const 
         if (!is_plain(at, slash ? (size_t)(slash - at) : strlen(at))) {
             return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
                               "it names the file \"%s\", which is not a path below its own folder",
-                              lr_excerpt_text(&brief, path));
+                              quoted(&brief, path));
         }
     }
     return REC_OK;

@@ -5,7 +5,8 @@
 The first part of a path says how: /good/F sends parts; /whole/F none; /untold/F none, and not how long it is; /cut/F breaks off
 every other answer in the middle; /stop/F breaks off all of them without a byte; /short/F sends less than it announced; /long/F
 sends the whole file for a part; /shift/F another part than was asked for; /change/F has another version at each request;
-/busy/F is busy at first; /moved/F leads to /good/F; /token/F wants a token; /down/F leads to another scheme; /away/F to a host
+/busy/F is busy at first; /moved/F leads to /good/F; /lureN/F to
+an address with secrets; /token/F wants a token; /down/F leads to another scheme; /away/F to a host
 that must not see the token; /drip/F sends a byte an answer; /crawl/F begins and then sends a byte now and then, for ever;
 /endless/F sends chunks without an end; /fails/F fails behind the first part. Every request is a line of LOG: path, range, Authorization.
 """
@@ -16,6 +17,23 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 folder, log = sys.argv[1:]
 counts = {}
+
+
+def lures(name):
+    """Addresses with secrets: of a file, then of what libcurl rejects in different places."""
+    secret = "USERQ:PASSW@"
+    return [
+        f"http://{secret}127.0.0.1:{port}/good/{name}?sig=SECRETQ#FRAGQ",
+        f"http://{secret}127.0.0.1:{port}/good/SECRETQ?sig=SECRETQ",
+        f"http://{secret}127.0.0.1:1/SECRETQ",
+        f"ftp://{secret}127.0.0.1/SECRETQ",
+        f"http://{secret}[bad/SECRETQ",
+        f"//{secret}/SECRETQ",
+        f"http://{secret}127.0.0.1:99999/SECRETQ",
+        f"https://{secret}127.0.0.1:{port}/SECRETQ",
+        f"http://127.0.0.1:{port}/lure8/SECRETQ?sig=PASSW",
+    ]
+
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -38,6 +56,9 @@ class Handler(BaseHTTPRequestHandler):
             f.write(f"{self.path} {asked} {self.headers.get('Authorization')}\n")
         count = counts[self.path] = counts.get(self.path, 0) + 1
         path = os.path.join(folder, name)
+        if how.startswith("lure"):
+            self.answer(302, [("Location", lures(name)[int(how[4:])]), ("Content-Length", "0")], b"")
+            return
         if how in ("moved", "down", "away"):
             there = {"moved": f"/good/{name}", "down": f"ftp://localhost/{name}", "away": f"http://localhost:{port}/good/{name}"}
             self.answer(302, [("Location", there[how]), ("Content-Length", "0")], b"")

@@ -167,6 +167,27 @@ silent 2 help "$mnist"
 silent 2 profiles "$mnist"
 silent 2 plugins "$mnist"
 
+# Redirections to addresses with secrets: the first is followed, each other one fails at another place.
+silent 0 info "$(address mnist.mpk lure0)"
+silent 0 verify --json "$(address mnist.mpk lure0)"
+silent 0 convert "$(address mnist.mpk lure0)" out.mpk
+for number in 1 2 3 4 5 6 7 8; do
+    silent 2 info "$(address mnist.mpk "lure$number")"
+done
+# An index whose parts are addresses.
+silent 0 convert -q --max-shard-size 20KB "$scratch/files/torch.safetensors" m.safetensors
+for part in 1 2 3; do
+    sed "s|m-0000$part-of-0000[0-9].safetensors|http://USERQ:PASSW@127.0.0.1/m.safetensors?sig=SECRETQ#FRAGQ|g" \
+        m.safetensors.index.json >"$scratch/files/lured.safetensors.index.json"
+    silent 2 info "$scratch/files/lured.safetensors.index.json"
+    silent 2 convert -q "$(address lured.safetensors.index.json)" out.mpk
+done
+check "… but the name is quoted" grep -q 'names the file "http://127.0.0.1/m.safetensors"' said
+# Each address in an INI file and in an option that names a second file.
+printf '[recorder]\ntype_of = %s\n' "$none" >"$scratch/named.ini"
+silent 2 info --config "$scratch/named.ini" "$mnist"
+silent 2 plan --model-config "$none" "$torch"
+
 # 3. Addresses that differ in a hidden part only have different names; a value that looks like an address stays.
 silent 0 diff --json "$mnist" "${mnist%FRAGQ}"
 check "… by a number" grep -q "http://127.0.0.1:$port/good/mnist.mpk (2)" said

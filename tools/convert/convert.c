@@ -154,9 +154,7 @@ static void print_json(const session *s, const conversion *c, double seconds, FI
 
     /* A record made by a plan has no file. */
     if (!*from) {
-        from = c->count == 1 && strcmp(c->inputs[0], "-") != 0
-                   ? rec_recognise(s->context, tool_name_opened(c->inputs[0]))
-                   : NULL;
+        from = c->count == 1 && strcmp(c->inputs[0], "-") != 0 ? tool_recognise(s->context, c->inputs[0]) : NULL;
     }
     (void)snprintf(took, sizeof took, "%.6f", seconds);
     tool_json_begin(&j, stream, 1);

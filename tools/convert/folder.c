@@ -289,7 +289,7 @@ void tool_folder_look(folder *f, found *file)
 
     if (index) {
         file->why = xasprintf("a part of %s", index + strlen(f->in) + 1);
-    } else if (!(file->recorder = f->from ? f->from : rec_recognise(f->s->context, tool_name_opened(in)))) {
+    } else if (!(file->recorder = f->from ? f->from : tool_recognise(f->s->context, in))) {
         take_unknown(f, file, in);
     }
     free(index);
@@ -339,7 +339,7 @@ static bool is_no_record(const folder *f, const conversion *c, const char *in)
         return false;
     }
     return strncmp(rec_error_expected(), "a Burn record", strlen("a Burn record")) == 0 ||
-           (format && f->from && !rec_recognise(f->s->context, tool_name_opened(in)));
+           (format && f->from && !tool_recognise(f->s->context, in));
 }
 
 static void take_failure(const folder *f, found *file, const conversion *c, const text *said, const char *in)

@@ -76,7 +76,7 @@ static int look(session *s, conversion *c, rec_record **record, bool *needs_plan
     }
     raw = tool_session_raw(s, 1);
     name = raw ? rec_recorder_name(raw) : NULL;
-    name = name && strcmp(name, "Auto") == 0 && !stream ? rec_recognise(s->context, tool_name_opened(in)) : name;
+    name = name && strcmp(name, "Auto") == 0 && !stream ? tool_recognise(s->context, in) : name;
     if (raw && tool_is_configured(s, from)) {
         *needs_plan = tool_is_foreign(s, name); /* its load arguments count */
         rec_close_recorder(raw);

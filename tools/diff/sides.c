@@ -77,9 +77,7 @@ static void prepare(session *s, reader *r, const side *d, size_t index)
     *r = (reader){.options = *s->o, .index = index};
     r->session = (session){.o = &r->options, .context = s->context, .inputs = SIDES, .shared = &tool_alone};
     plugin = tool_session_plugin(s, from && strcmp(from, "Auto") != 0 ? from : NULL);
-    r->recorder = plugin                      ? plugin->name
-                  : strcmp(d->path, "-") != 0 ? rec_recognise(s->context, tool_name_opened(d->path))
-                                              : NULL;
+    r->recorder = plugin ? plugin->name : strcmp(d->path, "-") != 0 ? tool_recognise(s->context, d->path) : NULL;
     nameless = tool_needs_type(s, r->recorder);
     set_type(r, type_for(s->o, index, nameless));
     r->options.positional = s->o->positional && (nameless || !r->recorder);
@@ -114,7 +112,7 @@ static int load(reader *r, side *d, bool raw, notes *n, bool *lacks)
     }
     if (strcmp(d->path, "-") == 0) {
         d->record = tool_session_load(d->recorder, "-");
-    } else if (!(d->record = rec_load(d->recorder, tool_name_opened(d->path)))) {
+    } else if (!(d->record = tool_load(d->recorder, d->path))) {
         *lacks = tool_lacks_type(s, d->path, &name);
         if (!*lacks) {
             (void)tool_fail_library();
@@ -137,13 +135,13 @@ static int load_alike(reader *r, side *d, const side *other, notes *n)
     if (tool_session_set_shown_type(s, other->record, d->recorder) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    d->record = rec_load(d->recorder, tool_name_opened(d->path));
+    d->record = tool_load(d->recorder, d->path);
     if (!d->record && rec_value_kind(rec_root(other->record)) == REC_KIND_NIL) {
         /* What holds nothing is a constant scheduler, without a byte, or a module without data, which has one. */
         if (rec_recorder_set_type_name(d->recorder, s->types, "Dropout") != REC_OK) {
             return tool_fail_library();
         }
-        d->record = rec_load(d->recorder, tool_name_opened(d->path));
+        d->record = tool_load(d->recorder, d->path);
     }
     if (!d->record) {
         return tool_fail(
@@ -161,7 +159,7 @@ static int load_by_position(reader *r, side *d)
     rec_close_recorder(d->recorder);
     r->options.positional = true;
     d->recorder = tool_session_input_at(&r->session, r->index);
-    d->record = d->recorder ? rec_load(d->recorder, tool_name_opened(d->path)) : NULL;
+    d->record = d->recorder ? tool_load(d->recorder, d->path) : NULL;
     d->by_position = true;
     if (d->recorder && !d->record) {
         (void)tool_fail_library();

@@ -137,7 +137,7 @@ static int parse(session *s, request *r, const char *const *operands, size_t cou
     r->steps = xmalloc((count + 1) * sizeof *r->steps);
     r->exact = xmalloc((count + 1) * sizeof *r->exact);
     for (size_t i = 0; i < count; i++) {
-        r->exact[i] = tool_name_opened(operands[i]);
+        r->exact[i] = tool_name_opened(operands[i]).secret; /* a value that looks like an address */
     }
     r->output = tool_own(s->o, "output");
     r->by = tool_own(s->o, "by");
@@ -287,7 +287,7 @@ static const char *recorder_of_file(session *s, const request *r, size_t index, 
         return s->o->to;
     }
     if (!*name) {
-        name = from ? from : rec_recognise(s->context, tool_name_opened(r->files[index]));
+        name = from ? from : tool_recognise(s->context, r->files[index]);
     }
     if (!name) {
         (void)tool_fail_library();

@@ -33,7 +33,7 @@ void tool_families_find(session *s, const rec_record *record, const char *path, 
     if (!tool_is_of_others(record)) {
         return;
     }
-    f->at = rec_record_families(record, strcmp(path, "-") == 0 ? NULL : tool_name_opened(path), &f->count);
+    f->at = tool_families(record, strcmp(path, "-") == 0 ? NULL : path, &f->count);
     f->failed = f->at ? NULL : xstrdup(rec_error_message());
     if (!f->failed && !(f->count && rec_families_get(f->at, 0)->fits)) {
         find_whole(s, path, f);

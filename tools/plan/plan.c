@@ -59,7 +59,7 @@ static int add_input(session *s, planned *p, size_t index, const char *path)
     if (strcmp(path, "-") == 0) {
         return add_stream(s, p, index, reader);
     }
-    if (rec_plan_add(p->plan, reader, tool_name_opened(path)) == REC_OK) {
+    if (tool_plan_add(p->plan, reader, path) == REC_OK) {
         return EXIT_OK;
     }
     return tool_lacks_type(s, path, &name) ? tool_fail_no_type(s, path, name) : tool_fail_library();

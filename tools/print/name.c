@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Names to show in place of the addresses on the command line, which hold secrets. The command works with these names,
- * so that whatever it prints or writes has no secret; only what opens a file asks for the address. */
+ * so that whatever it prints or writes has no secret. An address is another type, which only functions that open a file
+ * use. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,11 +46,31 @@ const char *tool_name_shown(const char *operand)
     return whole;
 }
 
-const char *tool_name_opened(const char *name)
+tool_address tool_name_opened(const char *name)
 {
     const pair *known = find(name, NULL);
 
-    return known ? known->opened : name;
+    return (tool_address){known ? known->opened : name};
+}
+
+rec_record *tool_load(rec_recorder *recorder, const char *name)
+{
+    return rec_load(recorder, tool_name_opened(name).secret);
+}
+
+const char *tool_recognise(rec_context *context, const char *name)
+{
+    return rec_recognise(context, tool_name_opened(name).secret);
+}
+
+rec_status tool_plan_add(rec_plan *plan, rec_recorder *recorder, const char *name)
+{
+    return rec_plan_add(plan, recorder, tool_name_opened(name).secret);
+}
+
+rec_families *tool_families(const rec_record *record, const char *name, uint64_t *number)
+{
+    return rec_record_families(record, name ? tool_name_opened(name).secret : NULL, number);
 }
 
 bool tool_names_any(void)

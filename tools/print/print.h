@@ -59,8 +59,17 @@ typedef struct words {
 
 /* The name to show for an operand: unchanged, except for addresses. Each address has a unique name. */
 const char *tool_name_shown(const char *operand);
-/* What a name stands for: to be given to the library, never to be printed or written. */
-const char *tool_name_opened(const char *name);
+/* What a name stands for. `secret` is given to the library, never printed or written; a struct cannot be printed by
+ * mistake. */
+typedef struct tool_address {
+    const char *secret;
+} tool_address;
+tool_address tool_name_opened(const char *name);
+/* The functions of the library that open a file, by its name. */
+rec_record *tool_load(rec_recorder *recorder, const char *name);
+const char *tool_recognise(rec_context *context, const char *name);
+rec_status tool_plan_add(rec_plan *plan, rec_recorder *recorder, const char *name);
+rec_families *tool_families(const rec_record *record, const char *name, uint64_t *count);
 /* Whether an address was named. */
 bool tool_names_any(void);
 void tool_names_free(void);

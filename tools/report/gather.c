@@ -32,7 +32,7 @@ static int open_nameless(session *s, const input *in, const char *recorder, open
         return EXIT_ERROR;
     }
     if (rec_recorder_set(o->recorder, "positional", "yes") != REC_OK ||
-        !(o->record = rec_load(o->recorder, tool_name_opened(in->path)))) {
+        !(o->record = tool_load(o->recorder, in->path))) {
         return tool_fail_library();
     }
     tool_notes_add(
@@ -56,7 +56,7 @@ static int open_one(session *s, const input *in, opened *o, bool *left_out, note
     if (strcmp(in->path, "-") == 0) {
         o->record = tool_session_load(o->recorder, in->path);
         status = o->record ? EXIT_OK : EXIT_ERROR;
-    } else if (!(o->record = rec_load(o->recorder, tool_name_opened(in->path)))) {
+    } else if (!(o->record = tool_load(o->recorder, in->path))) {
         if (tool_lacks_type(s, in->path, &recorder)) {
             status = open_nameless(s, in, recorder, o, n);
         } else if (in->found && rec_error_status() != REC_E_CANCELLED && rec_error_status() != REC_E_MEMORY) {

@@ -89,7 +89,7 @@ rec_record *tool_session_load(rec_recorder *recorder, const char *path)
     rec_record *record;
 
     if (strcmp(path, "-") != 0) {
-        record = rec_load(recorder, tool_name_opened(path));
+        record = tool_load(recorder, path);
     } else if (isatty(STDIN_FILENO)) {
         (void)tool_fail("standard input is a terminal: a file or a pipe was expected");
         return NULL;
@@ -110,7 +110,7 @@ rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const ch
     if (strcmp(path, "-") == 0) {
         return tool_session_load(recorder, path);
     }
-    record = rec_load(recorder, tool_name_opened(path));
+    record = tool_load(recorder, path);
     if (!record && tool_lacks_type(s, path, &name)) {
         (void)tool_fail_no_type(s, path, name);
     } else if (!record) {
@@ -132,7 +132,7 @@ rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char
     if (strcmp(path, "-") == 0) {
         return tool_session_load(recorder, path);
     }
-    record = rec_load(recorder, tool_name_opened(path));
+    record = tool_load(recorder, path);
     if (record) {
         return record;
     }
@@ -143,7 +143,7 @@ rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char
     recorder = tool_session_reader(s, name);
     if (recorder && tool_session_set_headers(s, recorder) == EXIT_OK &&
         rec_recorder_set(recorder, "positional", "head") == REC_OK) {
-        record = rec_load(recorder, tool_name_opened(path));
+        record = tool_load(recorder, path);
     }
     if (recorder && !record) {
         (void)tool_fail_library();

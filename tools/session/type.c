@@ -77,7 +77,7 @@ static int add_type_of(session *s)
         status = recorder ? EXIT_ERROR : tool_fail_library();
         goto done;
     }
-    record = rec_load(recorder, tool_name_opened(s->o->type_of));
+    record = tool_load(recorder, s->o->type_of);
     if (!record) {
         if (tool_lacks_type(s, s->o->type_of, &name)) {
             (void)tool_fail("--type-of %s: this one has no names either\nA record in MessagePack or JSON is needed.",
@@ -184,7 +184,7 @@ bool tool_lacks_type(const session *s, const char *path, const char **recorder)
     if (s->type || s->o->positional || rec_error_status() != REC_E_TYPE) {
         return false;
     }
-    *recorder = rec_recognise(s->context, tool_name_opened(path));
+    *recorder = tool_recognise(s->context, path);
     return *recorder && tool_needs_type(s, *recorder);
 }
 
@@ -195,7 +195,7 @@ static rec_record *load_positions(session *s, const char *path, const char *reco
     rec_record *record = NULL;
 
     if (reader && rec_recorder_set(reader, "positional", "yes") == REC_OK) {
-        record = rec_load(reader, tool_name_opened(path));
+        record = tool_load(reader, path);
     }
     rec_close_recorder(reader);
     return record;

@@ -480,7 +480,7 @@ static int proves(session *s, const char *source, const rec_record *positions, c
     }
     if (types && rec_types_add_rust(types, source, "the type that was made up") == REC_OK &&
         rec_recorder_set_type_name(reader, types, "Model<B>") == REC_OK) {
-        record = strcmp(path, "-") != 0                  ? rec_load(reader, tool_name_opened(path))
+        record = strcmp(path, "-") != 0                  ? tool_load(reader, path)
                  : lseek(STDIN_FILENO, 0, SEEK_SET) == 0 ? rec_load_fd(reader, STDIN_FILENO, tool_input_name(path))
                                                          : NULL;
     }

@@ -147,8 +147,8 @@ int32_t lr_target_open(lr_file_sink *self)
 }
 
 /* Keeps owner and mode of the old file. Without permission to change the owner, the caller becomes the owner, and the
- * group must not gain rights of the old group. Set-ID bits vouch for the old bytes and are cleared, as the system
- * clears them on writes. */
+ * group must not gain rights of the old group, nor the members of the old group those of the others. Set-ID bits vouch
+ * for the old bytes and are cleared, as the system clears them on writes. */
 int32_t lr_target_keep_attributes(lr_file_sink *self)
 {
     mode_t mode = self->old.st_mode & 01777;
@@ -165,7 +165,8 @@ int32_t lr_target_keep_attributes(lr_file_sink *self)
         mode &= self->access.plain | S_ISVTX;
     }
     if (another_group) {
-        mode = (mode & ~(mode_t)S_IRWXG) | ((mode & S_IRWXO) << 3);
+        mode_t everyone = mode >> 3 & mode & S_IRWXO;
+        mode = (mode & ~(mode_t)(S_IRWXG | S_IRWXO)) | everyone << 3 | everyone;
     }
     if (info.st_uid != self->old.st_uid) {
         (void)!fchown(self->out.fd, self->old.st_uid, (gid_t)-1);

@@ -322,7 +322,22 @@ static void nobodys_file(mode_t mode, gid_t group, const acl *list)
     assert_int_equal(mkdir("open", 0755), 0);
     old_file("open/a.mpk", mode);
     assert_int_equal(chown("open", NOBODY, NOBODY) | chown("open/a.mpk", NOBODY, group), 0);
-    set_list("open/a.mpk", ACL, list);
+    if (list) {
+        set_list("open/a.mpk", ACL, list);
+    }
+}
+
+/* Members of the old group are among the others afterwards. */
+static void test_no_mode_gives_more_to_a_group_that_cannot_be_kept(void **state)
+{
+    static const mode_t modes[][2] = {{0604, 0600}, {0640, 0600}, {0644, 0644},
+                                      {0664, 0644}, {0626, 0622}, {0642, 0600}};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        nobodys_file(modes[i][0], TEAM, NULL);
+        assert_int_equal(save_as_nobody(*state), 0);
+        assert_int_equal(mode_of("open/a.mpk"), modes[i][1]);
+        assert_int_equal(unlink("open/a.mpk") | rmdir("open"), 0);
+    }
 }
 
 /* The list's group entry was the old group's. */
@@ -502,6 +517,7 @@ int main(void)
         TEST(test_lost_list_with_a_named_group),
         TEST(test_default_list_is_not_inherited),
         TEST(test_file_is_private_until_it_is_in_place),
+        TEST(test_no_mode_gives_more_to_a_group_that_cannot_be_kept),
         TEST(test_list_goes_with_a_group_that_cannot_be_kept),
         TEST(test_list_of_an_unreadable_file_is_kept),
         TEST(test_user_attributes_are_kept),

@@ -21,7 +21,7 @@ cd "$scratch" || exit 1
 builds() { # NAME
     # shellcheck disable=SC2086 # lists of words
     ${CC:-cc} -std=c11 -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Werror \
-        ${SANITIZERS:+-fsanitize=$SANITIZERS} -I . -I "$srcdir/include" -o "$1" "$examples/$1.c" \
+        ${SANITIZERS:+-fsanitize=$SANITIZERS} -I . -I "$srcdir/include" -o "${1##*/}" "$examples/$1.c" \
         -L "$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" -lrecord $libs -lm
 }
 for name in load bind build bytes config convert embed import io; do
@@ -85,6 +85,16 @@ if command -v python3 >/dev/null; then
 fi
 for name in net.h import.c linked.c; do
     check "$name has less than 100 lines" [ "$(wc -l <"$examples/$name")" -lt 100 ]
+done
+
+# The examples of the manual's section 3; tests/mpi/library.sh runs mpi.c.
+for name in librecord headers plugin; do
+    check "manual/$name.c builds" builds "manual/$name"
+    mkdir -p manual.out
+    (cd manual.out && "../$name") >said 2>&1
+    status=$?
+    check "manual/$name.c runs" [ $status = 0 ]
+    [ $status = 0 ] || sed 's/^/# /' said
 done
 
 wrong() { # WORDS COMMAND...: fails and says why

@@ -62,18 +62,35 @@ for page in "$pages"/record*.1 "$pages"/record.5; do
     fi
 done
 
-# Section 3: a page for each function that is exported.
+# Section 3: each exported function is on exactly one page, which has at most five functions and an example.
 section3=${top_builddir:-.}/man3
-: >"$scratch/missing"
 sed -n 's/^\(rec_[a-z0-9_]*\) .*/\1/p' "$srcdir/tests/symbols.txt" >"$scratch/functions"
+sed -n 's/^REC_API .*[ *]\(rec_[a-z0-9_]*\)(.*/\1/p' "$srcdir/include/librecord/mpi.h" >>"$scratch/functions"
+# shellcheck disable=SC2046 # names of files
+set -- $(grep -L '^\.so ' "$section3"/*.3)
+grep -h '^\.Fo rec_' "$@" | sed 's/^\.Fo //' | sort >"$scratch/on-pages"
+echo rec_limits_default >>"$scratch/functions" # in the header alone
+sort "$scratch/functions" >"$scratch/expected"
+check "each function is on one page" diff "$scratch/expected" "$scratch/on-pages"
+check "there are more than a hundred" [ "$(wc -l <"$scratch/expected")" -gt 100 ]
+
+: >"$scratch/wrong"
 while read -r function; do
     page=$(sed -n 's|^\.so man3/||p' "$section3/$function.3" 2>/dev/null)
-    grep -qx "\.Fo $function" "$section3/${page:-none}" 2>/dev/null || echo "no page: $function" >>"$scratch/missing"
+    grep -qx "\.Fo $function" "$section3/${page:-$function.3}" || echo "no page or link: $function" >>"$scratch/wrong"
 done <"$scratch/functions"
-check "each function has a page" diff /dev/null "$scratch/missing"
-check "that were looked for" [ "$(wc -l <"$scratch/functions")" -gt 100 ]
+for page; do
+    case $page in
+    */librecord.3 | */librecord-plugin.3) continue ;;
+    esac
+    [ "$(grep -c '^\.Fo rec_' "$page")" -le 5 ] || echo "more than five functions: $page" >>"$scratch/wrong"
+    grep -qx '\.Sh EXAMPLES' "$page" || echo "no example: $page" >>"$scratch/wrong"
+    name=$(basename "$page" .3)
+    grep -qx "\.It Xr $name 3" "$section3/librecord.3" "$section3/librecord-plugin.3" || echo "in no overview: $page" >>"$scratch/wrong"
+done
+check "each page has up to five functions, an example, and a line of an overview" diff /dev/null "$scratch/wrong"
 if command -v mandoc >/dev/null; then
-    check "section 3 is well-formed" mandoc -T lint -W warning "$section3"/librecord*.3
+    check "section 3 is well-formed" mandoc -T lint -W warning "$@"
 else
     skip "section 3 is well-formed" "mandoc is not installed"
 fi

@@ -7,6 +7,7 @@ set -u
 # shellcheck source=tests/mpi/mpi.sh
 . "${srcdir:=.}/tests/mpi/mpi.sh"
 library=${tools%/*}/tests/mpi/library
+library_directory=${library%/*}
 
 # with N ARGUMENT...: leaves $status, $scratch/out and $scratch/err; no hang
 with() {
@@ -217,9 +218,16 @@ END
 "$record" convert -q --adapter none two.safetensors two.mpk || exit 99
 for n in 1 2 3 4; do
     rm -f out.mpk
-    timeout -k 60 600 "$mpirun" -n "$n" "$(dirname "$library")/parallel" two.mpk out.mpk >"$scratch/out" 2>"$scratch/err" </dev/null
+    timeout -k 60 600 "$mpirun" -n "$n" "$library_directory/parallel" two.mpk out.mpk >"$scratch/out" 2>"$scratch/err" </dev/null
     same "the example by $n ranks" two.expected "$scratch/out"
     check "it saves what it loaded" cmp two.mpk out.mpk
+done
+
+# The examples of the manual's section 3.
+mkdir -p manual
+for n in 1 3; do
+    (cd manual && timeout -k 60 600 "$mpirun" -n "$n" "$library_directory/manual") >"$scratch/out" 2>&1 </dev/null
+    check "the manual's examples by $n ranks" [ $? = 0 ]
 done
 
 # A rank that sees another file.

@@ -145,7 +145,7 @@ phase_gcc() {
 }
 
 phase_clang() {
-    built "$work/clang" "$source" CC=clang --enable-fuzzing CFLAGS="-O1 -g" || return 0
+    built "$work/clang" "$source" CC=clang --enable-fuzzing CFLAGS="-O0 -gline-tables-only" || return 0
     checked "unit tests under sanitizers" "$work/clang" check-unit
     fuzzed "$work/clang" "fuzzing the command" 5000 command
 }

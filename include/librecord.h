@@ -544,7 +544,8 @@ REC_API int32_t rec_tensor_assumed(const rec_tensor *tensor);
  */
 REC_API uint64_t rec_tensor_offset(const rec_tensor *tensor);
 
-/** Returns the name that a scheme gives the way a tensor is stored, "FP8 E4M3, 128x128 blocks", or NULL. */
+/** Returns the name that a scheme gives the way a tensor is stored, "FP8 E4M3, 128x128 blocks", or NULL. Copies and the
+ * results of plans without a precision keep it. */
 REC_API const char *rec_tensor_scheme(const rec_tensor *tensor);
 /** Returns the element type that a tensor has as numbers: `rec_tensor_dtype`, or what a scheme decodes it to.
  * REC_DTYPE_NONE if there are no numbers. */

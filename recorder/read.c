@@ -211,16 +211,9 @@ static rec_record *build(rec_job *job, const rec_recorder *r, const rec_plugin *
     return record;
 }
 
-static uint64_t count_assumed(const rec_value *value)
+static bool is_assumed(rec_tensor *tensor)
 {
-    uint64_t count = value->kind == REC_KIND_TENSOR && value->v.tensor->assumed;
-    if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
-        uint64_t children = rec_value_count(value);
-        for (uint64_t i = 0; i < children; i++) {
-            count += count_assumed(rec_value_item(value, i));
-        }
-    }
-    return count;
+    return tensor->assumed;
 }
 
 static int32_t note_module(void *user, const char *text)
@@ -233,7 +226,7 @@ static int32_t note_module(void *user, const char *text)
 static void note_assumed(rec_job *job, const rec_record *record)
 {
     /* Only Burn's own layout leaves a type open. */
-    uint64_t assumed = job->plugin->traits & REC_TRAIT_TENSORS ? 0 : count_assumed(&record->root);
+    uint64_t assumed = job->plugin->traits & REC_TRAIT_TENSORS ? 0 : lr_value_tensors(&record->root, is_assumed);
     if (assumed) {
         lr_note(job, REC_NOTE_ASSUMED, assumed, "",
                 "the file does not say whether %" PRIu64 " of its tensors %s floats or integers: %s taken for floats",

@@ -90,6 +90,10 @@ typedef struct lr_model_settings lr_model_settings;
 lr_model_settings *lr_settings_new(rec_job *job, rec_source *model);
 /** Returns a value as text by its path, "quantization_config.quant_method"; NULL: no such value, or no config.json. */
 const char *lr_settings_find(void *settings, const char *path);
+/** Stores in a record what was read, for schemes that are asked about it later. */
+int32_t lr_settings_keep(rec_job *job, const lr_model_settings *settings, rec_record *record);
+/** Returns a value that a record stores, as lr_settings_find(). */
+const char *lr_settings_kept(void *record, const char *path);
 void lr_settings_free(lr_model_settings *settings);
 
 /* schemes.c */

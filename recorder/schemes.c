@@ -8,7 +8,9 @@ int32_t lr_decode_loaded(rec_job *job, const rec_recorder *r, rec_source *source
 {
     lr_settings settings = {.find = lr_settings_find, .user = lr_settings_new(job, source)};
     if (settings.user) {
-        (void)lr_schemes_find(job, record, &settings);
+        if (lr_schemes_find(job, record, &settings) == REC_OK) {
+            (void)lr_settings_keep(job, settings.user, record);
+        }
         lr_settings_free(settings.user);
     }
     if (lr_job_failed(job)) {
@@ -22,6 +24,7 @@ int32_t lr_decode_loaded(rec_job *job, const rec_recorder *r, rec_source *source
 
 const rec_record *lr_decode_saved(rec_job *job, rec_precision precision, const rec_record *record, rec_record **copy)
 {
+    lr_settings settings = {.find = lr_settings_kept};
     *copy = NULL;
     if (lr_job_failed(job) || !lr_precision_changes(precision) || !lr_schemes_needed(record)) {
         return lr_job_failed(job) ? NULL : record;
@@ -31,5 +34,6 @@ const rec_record *lr_decode_saved(rec_job *job, rec_precision precision, const r
         (void)lr_fail_memory(job, sizeof *record);
         return NULL;
     }
-    return lr_schemes_find(job, *copy, NULL) == REC_OK && lr_schemes_decode(job, *copy) == REC_OK ? *copy : NULL;
+    settings.user = *copy;
+    return lr_schemes_find(job, *copy, &settings) == REC_OK && lr_schemes_decode(job, *copy) == REC_OK ? *copy : NULL;
 }

@@ -89,6 +89,18 @@ lr_model_settings *lr_settings_new(rec_job *job, rec_source *model)
     return s;
 }
 
+static const char *find(const char *texts, uint64_t used, const char *path)
+{
+    for (uint64_t at = 0; at < used;) {
+        const char *value = texts + at + strlen(texts + at) + 1;
+        if (strcmp(texts + at, path) == 0) {
+            return value;
+        }
+        at = (uint64_t)(value - texts) + strlen(value) + 1;
+    }
+    return NULL;
+}
+
 const char *lr_settings_find(void *settings, const char *path)
 {
     lr_model_settings *s = settings;
@@ -96,14 +108,18 @@ const char *lr_settings_find(void *settings, const char *path)
         s->asked = true;
         read_config(s);
     }
-    for (uint64_t at = 0; at < s->used;) {
-        const char *value = s->texts + at + strlen(s->texts + at) + 1;
-        if (strcmp(s->texts + at, path) == 0) {
-            return value;
-        }
-        at = (uint64_t)(value - s->texts) + strlen(value) + 1;
-    }
-    return NULL;
+    return find(s->texts, s->used, path);
+}
+
+int32_t lr_settings_keep(rec_job *job, const lr_model_settings *s, rec_record *record)
+{
+    return lr_record_set_settings(record, s->texts, s->used) ? REC_OK : lr_fail_arena(job, &record->arena, s->used);
+}
+
+const char *lr_settings_kept(void *record, const char *path)
+{
+    const rec_record *r = record;
+    return find(r->settings, r->settings_size, path);
 }
 
 void lr_settings_free(lr_model_settings *s)

@@ -246,7 +246,8 @@ static bool is_special(const char *path)
 int32_t lr_check_replaced(rec_job *job, const rec_record *record, const char *name)
 {
     struct stat about;
-    if (!record->hollow || stat(name, &about) != 0 || !S_ISREG(about.st_mode) || lr_value_tensors(&record->root)) {
+    if (!record->hollow || stat(name, &about) != 0 || !S_ISREG(about.st_mode) ||
+        lr_value_tensors(&record->root, NULL)) {
         return REC_OK;
     }
     (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "no tensor was mapped: the existing file is not replaced");

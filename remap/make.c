@@ -423,12 +423,15 @@ static int32_t on_told(void *user, const char *text)
     return lr_plan_problem(f->job, f->plan, REC_PROBLEM_MISSING, false, "", "", "%s", text);
 }
 
-/* Whose layout the result has: the first source's, or that of the rules that it goes back by. */
+/* Whose layout and settings the result has: the first source's, or the layout of the rules that it goes back by. */
 static int32_t set_layout(rec_job *job, const rec_plan *plan, rec_record *record)
 {
     const lr_plan_source *source = &plan->sources[0];
     bool back = source->reverse && source->rules->adapter == LR_ADAPTER_FOREIGN;
     const char *name = back ? source->rules->name : source->record->adapter_name;
+    if (!lr_record_set_settings(record, source->record->settings, source->record->settings_size)) {
+        return lr_fail_memory(job, source->record->settings_size);
+    }
     record->adapter = back ? LR_FILE_FOREIGN : source->record->adapter;
     if (name && lr_adapter_valid(name)) {
         record->adapter_name = lr_arena_text(&record->arena, name, strlen(name));

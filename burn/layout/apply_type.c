@@ -181,7 +181,7 @@ const char *lr_no_tensors_words(char *text, const lr_type_ref *type, uint64_t te
 
 int32_t lr_check_tensors(rec_job *job, const rec_record *record, const rec_layout *layout)
 {
-    uint64_t tensors = lr_layout_has_tensors(layout) ? 0 : lr_value_tensors(&record->root);
+    uint64_t tensors = lr_layout_has_tensors(layout) ? 0 : lr_value_tensors(&record->root, NULL);
     char words[LR_NO_TENSORS_ROOM];
     if (tensors) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s", lr_no_tensors_words(words, &job->type, tensors));

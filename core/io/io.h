@@ -105,6 +105,10 @@ bool lr_source_is_far(const rec_source *source);
 /** Whether its bytes lie somewhere, so that their offsets say something; false of computed ones. NULL: yes. */
 bool lr_source_is_stored(const rec_source *source);
 
+/** Reports progress between the parts of a range that is read: `size` bytes more count where a tensor is all that is
+ * read. @return REC_OK or REC_E_CANCELLED. */
+int32_t lr_io_moved(rec_job *job, uint64_t size);
+
 /** A kind of source: its functions serve requests until the view exists. */
 typedef struct lr_source_ops {
     bool stored;  /**< the bytes are stored somewhere: callers need no copy, and offsets can be reported */

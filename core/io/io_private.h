@@ -17,8 +17,6 @@
 
 /** A call was interrupted by a signal: asks whether to go on. @return REC_OK or REC_E_CANCELLED. */
 int32_t lr_io_interrupted(rec_job *job);
-/** The same between the parts of a range that is read: `size` bytes more count where a tensor is all that is read. */
-int32_t lr_io_moved(rec_job *job, uint64_t size);
 /** Fails because a file of `size` bytes ended at byte `at`. */
 int32_t lr_io_shrank(rec_job *job, const char *file, uint64_t at, uint64_t size);
 /** Waits until a descriptor that does not block is ready, or the caller cancels. @param events POLLIN or POLLOUT. */

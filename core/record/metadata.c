@@ -360,7 +360,7 @@ rec_status rec_metadata_set_value(rec_record *record, const char *key, const rec
     if (!may_set(record, key, value->kind == REC_KIND_STRING ? value->v.text : NULL, false)) {
         return REC_E_ARGUMENT;
     }
-    if (lr_value_tensors(value)) { /* metadata come before all tensors */
+    if (lr_value_tensors(value, NULL)) { /* metadata come before all tensors */
         return lr_publish(REC_E_ARGUMENT, "the metadata `%s` would hold a tensor: tensors are in the record itself",
                           key);
     }

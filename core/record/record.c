@@ -114,6 +114,13 @@ rec_record *rec_record_new(rec_context *context)
     return record;
 }
 
+bool lr_record_set_settings(rec_record *record, const char *texts, uint64_t size)
+{
+    record->settings = size ? lr_arena_text(&record->arena, texts, size) : NULL;
+    record->settings_size = record->settings ? size : 0;
+    return record->settings_size == size;
+}
+
 rec_record *rec_record_copy(const rec_record *record)
 {
     rec_job job;
@@ -143,6 +150,9 @@ rec_record *rec_record_copy(const rec_record *record)
             if (!copy->adapter_name) {
                 goto failed;
             }
+        }
+        if (!lr_record_set_settings(copy, record->settings, record->settings_size)) {
+            goto failed;
         }
         copy->flat = record->flat;
         copy->dotted = record->dotted;

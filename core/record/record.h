@@ -101,8 +101,9 @@ typedef struct lr_view {
 /** What a scheme says of a tensor that it claims. Lives in the record's arena. */
 typedef struct lr_scheme {
     const char *label;       /**< "FP8 E4M3, 128x128 blocks" */
-    const char *path;        /**< of the logical tensor, as the record's keys are written; NULL: the tensor's own */
+    const char *cut, *end;   /**< the logical tensor's name has `end` where the tensor's has `cut`; both may be empty */
     const char *unsupported; /**< why it cannot be decoded, or NULL */
+    uint32_t parts;          /**< that it is made of, this tensor included */
 } lr_scheme;
 
 struct rec_tensor {
@@ -155,8 +156,11 @@ struct rec_record {
     uint64_t edited_count, edited_room;
     int32_t adapter;          /**< LR_FILE_… of the file that it came from, where its names came as paths */
     const char *adapter_name; /**< of LR_FILE_FOREIGN: its name; NULL: "foreign" */
-    bool flat;            /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
-    bool states;          /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
+    bool flat;   /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
+    bool states; /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
+    const char
+        *settings; /**< pairs of path and value, each with its NUL: what schemes may ask of the model's config.json */
+    uint64_t settings_size;
     bool dotted;          /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
     bool hollow;          /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
     pthread_mutex_t lock; /**< of typed access */
@@ -167,6 +171,8 @@ struct rec_record {
 /* Nothing below reports: NULL or false means that the arena refused; the caller knows its job. */
 
 rec_record *lr_record_new(rec_context *context);
+/** Stores a copy of settings. */
+bool lr_record_set_settings(rec_record *record, const char *texts, uint64_t size);
 
 rec_value lr_nil(int32_t form);
 /** A string in the arena (well-known names are shared and take nothing). @return false out of memory. */
@@ -273,8 +279,8 @@ rec_scalar lr_packed_number(const lr_packed *run, uint64_t index);
 const char *lr_kind_words(int32_t kind);
 /** Nil, and lists of nothing but nil: what constants look like in any version of Burn. */
 bool lr_value_is_nothing(const rec_value *value);
-/** Counts the tensors in a value. */
-uint64_t lr_value_tensors(const rec_value *value);
+/** Counts the tensors in a value of which a function is true. @param counts called once for each; NULL: all count. */
+uint64_t lr_value_tensors(const rec_value *value, bool (*counts)(rec_tensor *tensor));
 /** The variant that a value may be: itself, or as a map of one entry, or its name alone. @param payload (out) NULL:
  * none.
  *  @return the name; no string if the value cannot be a variant. */
@@ -332,6 +338,8 @@ static inline bool lr_precision_changes(rec_precision precision)
 void lr_tensor_free_views(rec_tensor *tensor);
 /** Those of all tensors in a value: they are not in the arena, whatever happens to the value. */
 void lr_value_free_views(rec_value *value);
+/** Copies the description of a scheme to a tensor that has the bytes of another one. @return false: out of memory. */
+bool lr_tensor_copy_scheme(rec_tensor *to, const rec_tensor *from);
 /** The bytes of the stored dtype, little-endian (deferred ones are read, once). NULL: the job has failed. */
 const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size);
 /** As rec_tensor_f32() and its kin, within a job. NULL: the job has failed. */

@@ -62,7 +62,7 @@ const rec_table *rec_record_table(const rec_record *record)
     if (LR_NULL(record)) {
         return NULL;
     }
-    count = lr_value_tensors(&record->root);
+    count = lr_value_tensors(&record->root, NULL);
     size = count < UINT64_MAX / sizeof *rows ? count * sizeof *rows : UINT64_MAX;
     t = lr_zalloc(&record->context->allocator, sizeof *t);
     if (t) {

@@ -111,6 +111,23 @@ rec_scalar lr_packed_number(const lr_packed *run, uint64_t index)
 
 /* ------------------------------------------------------------------------------------------------------ copies -- */
 
+bool lr_tensor_copy_scheme(rec_tensor *to, const rec_tensor *from)
+{
+    lr_arena *arena = &to->record->arena;
+    const lr_scheme *s = from->scheme;
+    lr_scheme *copy = s ? lr_arena_alloc(arena, sizeof *copy, 8) : NULL;
+    to->part = from->part;
+    if (copy) {
+        *copy = *s;
+        copy->label = lr_arena_text(arena, s->label, strlen(s->label));
+        copy->cut = lr_arena_text(arena, s->cut, strlen(s->cut));
+        copy->unsupported = from->numbers && !to->numbers ? "a rule reshaped it" : s->unsupported;
+        copy->end = lr_arena_text(arena, s->end, strlen(s->end));
+        to->scheme = copy;
+    }
+    return !s || (copy && copy->label && copy->cut && copy->end);
+}
+
 static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *to)
 {
     rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
@@ -149,7 +166,7 @@ static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *t
         tensor->numbers = numbers.v.tensor;
     }
     to->v.tensor = tensor;
-    return tensor->data && (!from->id || tensor->id);
+    return tensor->data && (!from->id || tensor->id) && lr_tensor_copy_scheme(tensor, from);
 }
 
 static bool copy_run(rec_record *record, const lr_packed *from, rec_value *to)

@@ -27,13 +27,13 @@ bool lr_value_is_nothing(const rec_value *value)
     return true;
 }
 
-uint64_t lr_value_tensors(const rec_value *value)
+uint64_t lr_value_tensors(const rec_value *value, bool (*counts)(rec_tensor *tensor))
 {
-    uint64_t count = value->kind == REC_KIND_TENSOR;
+    uint64_t count = value->kind == REC_KIND_TENSOR && (!counts || counts(value->v.tensor));
     if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_MAP || value->kind == REC_KIND_VARIANT) {
         uint64_t children = rec_value_count(value);
         for (uint64_t i = 0; i < children; i++) {
-            count += lr_value_tensors(rec_value_item(value, i));
+            count += lr_value_tensors(rec_value_item(value, i), counts);
         }
     }
     return count;

@@ -13,6 +13,7 @@ enum {
     TILE = 64 * 1024,         /* elements that are decoded at a time */
     FAR_TILE = 1024 * 1024,   /* the same where their bytes are read for it */
     BYTES_A_THREAD = 2 << 20, /* numbers that are worth a thread: a huge page */
+    PIECE = 32 << 20,         /* bytes of numbers between two reports of progress */
     THREADS_MOST = 16,
     SMALL_STEP = 1024 /* elements of a step that the stack has room for */
 };
@@ -270,19 +271,22 @@ static int32_t decode_part(const decoder *d, rec_job *job, uint64_t offset, uint
     return status;
 }
 
-static int32_t read_at(void *self, rec_job *job, uint64_t offset, void *target, uint64_t size)
+static int32_t read_at(rec_job *job, rec_source *source, uint64_t offset, void *target, uint64_t size)
 {
-    const decoder *d = self;
+    const decoder *d = lr_source_self(source);
     uint64_t each = d->step * d->width, total = d->count * d->width, done;
     uint8_t *to = target;
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
-        uint64_t whole = offset + size == total ? size : size / each * each;
-        if (offset % each == 0 && whole && (uintptr_t)to % d->width == 0) {
-            done = whole;
+        done = size < PIECE ? size : each < PIECE ? PIECE / each * each : each;
+        done = offset + done == total ? done : done / each * each;
+        if (offset % each == 0 && done && (uintptr_t)to % d->width == 0) {
             status = decode(d, job, offset / d->width, done / d->width, to);
         } else {
             status = decode_part(d, job, offset, to, size, &done);
+        }
+        if (status == REC_OK && size > PIECE) {
+            status = lr_io_moved(job, done);
         }
         to += done;
         offset += done;
@@ -291,20 +295,24 @@ static int32_t read_at(void *self, rec_job *job, uint64_t offset, void *target, 
     return status;
 }
 
-static uint64_t total(void *self)
+static uint64_t total(const rec_source *source)
 {
-    const decoder *d = self;
+    const decoder *d = lr_source_self(source);
     return d->count * d->width;
 }
 
-static void release(void *self)
+static void drop(decoder *d)
 {
-    decoder *d = self;
-    for (uint32_t i = 0; i < d->part_count; i++) {
+    for (uint32_t i = 0; d && i < d->part_count; i++) {
         lr_source_release(d->parts[i].source);
         free(d->parts[i].own);
     }
     free(d);
+}
+
+static void release(rec_source *source)
+{
+    drop(lr_source_self(source));
 }
 
 /* Takes the bytes of a part: its source is counted, what is in the record's own memory is copied. */
@@ -326,11 +334,35 @@ static bool take_part(stored *to, const lr_data *from)
     return true;
 }
 
+static bool is_part(const stored *part, const lr_data *data)
+{
+    const uint8_t *bytes;
+    if (part->size != data->size) {
+        return false;
+    }
+    if (part->source && part->source == data->source && part->data == data->data &&
+        (data->data || part->offset == data->offset)) {
+        return true;
+    }
+    bytes = lr_data_at_hand(data);
+    return !data->size || (part->data && bytes && memcmp(part->data, bytes, (size_t)data->size) == 0);
+}
+
+bool lr_scheme_is_of(const rec_source *source, rec_tensor *const *tensors, uint32_t count)
+{
+    const decoder *d = lr_source_self(source);
+    bool same = d->part_count == count;
+    for (uint32_t i = 0; same && i < count; i++) {
+        same = is_part(&d->parts[i], tensors[i]->data);
+    }
+    return same;
+}
+
 rec_source *lr_scheme_source(rec_job *job, const rec_plugin *plugin, const rec_logical *logical,
                              rec_tensor *const *tensors, const char *path, uint64_t count)
 {
-    static const rec_source_ops ops = {.size = sizeof ops, .release = release, .read_at = read_at, .total = total};
-    rec_source *source = NULL;
+    static const lr_source_ops ops = {.size = total, .read_at = read_at, .release = release};
+    rec_source *source;
     const rec_source *first = tensors[0]->data->source;
     decoder *d = calloc(1, sizeof *d + logical->part_count * sizeof *d->parts);
     bool taken = d != NULL;
@@ -349,12 +381,13 @@ rec_source *lr_scheme_source(rec_job *job, const rec_plugin *plugin, const rec_l
         d->part_count = i + 1;
     }
     if (!taken) {
-        if (d) {
-            release(d);
-        }
+        drop(d);
         (void)lr_fail_memory(job, sizeof *d);
         return NULL;
     }
-    (void)rec_source_make(job, first ? rec_source_name(first) : "", &ops, d, &source);
+    source = lr_source_of(job, first ? rec_source_name(first) : "", &ops, d);
+    if (!source) {
+        drop(d);
+    }
     return source;
 }

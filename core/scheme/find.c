@@ -27,7 +27,8 @@ typedef struct finder {
     rec_siblings siblings;
     char *path;
     uint64_t room;
-    const char *label; /**< the last one that was kept */
+    const lr_scheme *last; /**< that was kept */
+    bool claimed;          /**< the tensor that the schemes are being asked about */
 } finder;
 
 /* ---------------------------------------------------------------------------------------- for scheme plugins -- */
@@ -190,38 +191,37 @@ static rec_tensor *tensor_of(const finder *f, const rec_part *part)
     return NULL;
 }
 
-static const char *keep_text(finder *f, const char *text, size_t length)
+static const char *keep_text(finder *f, const char *text)
 {
-    char *kept = lr_arena_text(&f->record->arena, text, length);
+    char *kept = lr_arena_text(&f->record->arena, text, strlen(text));
     if (!kept) {
-        (void)lr_fail_arena(f->job, &f->record->arena, length + 1);
+        (void)lr_fail_arena(f->job, &f->record->arena, strlen(text) + 1);
     }
     return kept;
 }
 
+/* Most tensors of a file are described alike. */
 static const lr_scheme *keep_scheme(finder *f, const rec_logical *l)
 {
-    lr_scheme *kept = lr_arena_alloc(&f->record->arena, sizeof *kept, 8);
-    size_t stem = strlen(l->parts[0]->path) - l->path_less, end = strlen(l->path_end);
+    const lr_scheme *last = f->last;
+    const char *cut = l->parts[0]->path + strlen(l->parts[0]->path) - l->path_less;
+    lr_scheme *kept;
+    if (last && last->unsupported == l->unsupported && last->parts == l->part_count && strcmp(last->cut, cut) == 0 &&
+        strcmp(last->end, l->path_end) == 0 && strcmp(last->label, l->label) == 0) {
+        return last;
+    }
+    kept = lr_arena_alloc(&f->record->arena, sizeof *kept, 8);
     if (!kept) {
         (void)lr_fail_arena(f->job, &f->record->arena, sizeof *kept);
         return NULL;
     }
-    if (!f->label || strcmp(f->label, l->label) != 0) {
-        f->label = keep_text(f, l->label, strlen(l->label));
-    }
-    *kept = (lr_scheme){.label = f->label, .unsupported = l->unsupported};
-    if (l->path_less || end) {
-        char *path = lr_arena_alloc(&f->record->arena, stem + end + 1, 1);
-        if (!path) {
-            (void)lr_fail_arena(f->job, &f->record->arena, stem + end + 1);
-            return NULL;
-        }
-        memcpy(path, l->parts[0]->path, stem);
-        memcpy(path + stem, l->path_end, end + 1);
-        kept->path = path;
-    }
-    return f->label ? kept : NULL;
+    *kept = (lr_scheme){.label = keep_text(f, l->label),
+                        .cut = keep_text(f, cut),
+                        .end = keep_text(f, l->path_end),
+                        .unsupported = l->unsupported,
+                        .parts = l->part_count};
+    f->last = kept;
+    return kept;
 }
 
 /* Makes the decoded tensor. Its bytes are computed on demand; a load without data has none. */
@@ -254,12 +254,23 @@ static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_l
     source = lr_scheme_source(f->job, plugin, l, tensors, l->parts[0]->path, numbers->count);
     if (source) {
         numbers->data = lr_data_lent(record, source, NULL, size, 0);
-        rec_source_release(source);
+        lr_source_release(source);
     }
     if (source && !numbers->data) {
         (void)lr_fail_memory(f->job, sizeof *numbers->data);
     }
     return numbers->data ? numbers : NULL;
+}
+
+/* Whether a tensor was claimed before and has no other parts now. One that was put elsewhere without its scale, or away
+ * from its config.json, is still what it was where it was loaded. */
+static bool is_known(const rec_tensor *first, const rec_logical *l, rec_tensor *const *tensors)
+{
+    const lr_scheme *known = first->scheme;
+    if (!known || l->part_count != known->parts) {
+        return known && l->part_count < known->parts;
+    }
+    return first->numbers ? lr_scheme_is_of(first->numbers->data->source, tensors, l->part_count) : known->parts == 1;
 }
 
 static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
@@ -274,8 +285,11 @@ static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
         return lr_breach(f->job, REC_UNKNOWN, "%s", fault);
     }
     first = tensors[0];
-    first->numbers = l->unsupported ? NULL : make_numbers(f, plugin, l, tensors);
-    first->scheme = lr_job_failed(f->job) ? NULL : keep_scheme(f, l);
+    f->claimed = true;
+    if (!is_known(first, l, tensors)) {
+        first->numbers = l->unsupported ? NULL : make_numbers(f, plugin, l, tensors);
+        first->scheme = lr_job_failed(f->job) ? NULL : keep_scheme(f, l);
+    }
     for (uint32_t i = 1; i < l->part_count && !lr_job_failed(f->job); i++) {
         if (tensors[i] == first) {
             continue; /* another span of it */
@@ -287,7 +301,7 @@ static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
     return f->job->error.status;
 }
 
-static int32_t ask(finder *f, const rec_plugin *plugin, rec_tensor *tensor)
+static int32_t ask(finder *f, const rec_plugin *plugin)
 {
     const rec_plugin *before = f->job->plugin;
     const lr_option_set *options = f->job->options;
@@ -308,7 +322,6 @@ static int32_t ask(finder *f, const rec_plugin *plugin, rec_tensor *tensor)
     }
     f->job->plugin = before;
     f->job->options = options;
-    (void)tensor;
     return f->job->error.status;
 }
 
@@ -320,8 +333,9 @@ static int32_t on_tensor(finder *f, rec_tensor *tensor, const char *path)
     }
     f->siblings.found = 0;
     (void)add_part(f->job, &f->siblings, tensor, path);
-    for (uint32_t i = 0; i < f->scheme_count && !tensor->scheme && !lr_job_failed(f->job); i++) {
-        (void)ask(f, f->schemes[i], tensor);
+    f->claimed = false;
+    for (uint32_t i = 0; i < f->scheme_count && !f->claimed && !lr_job_failed(f->job); i++) {
+        (void)ask(f, f->schemes[i]);
     }
     lr_arena_free(&f->siblings.arena);
     lr_arena_init(&f->siblings.arena, f->job->allocator);
@@ -331,33 +345,16 @@ static int32_t on_tensor(finder *f, rec_tensor *tensor, const char *path)
 /* ------------------------------------------------------------------------------------------------ all tensors -- */
 
 /* What a tensor has that is stored as plain numbers of a model: a record of such tensors alone has no scheme. */
-static bool is_plain(const rec_tensor *tensor)
+static bool is_plain(rec_dtype dtype)
 {
-    switch (tensor->stored) {
-    case REC_DTYPE_F64:
-    case REC_DTYPE_F32:
-    case REC_DTYPE_FLEX32:
-    case REC_DTYPE_F16:
-    case REC_DTYPE_BF16:
-    case REC_DTYPE_I64:
-        return true;
-    default:
-        return tensor->stored >= REC_DTYPE_BOOL && tensor->stored <= REC_DTYPE_BOOL32;
-    }
+    return lr_dtype_is_float(dtype) || lr_dtype_is_bool(dtype) || dtype == REC_DTYPE_I64;
 }
 
-static bool any_encoded(const rec_value *value)
+/* Whether a tensor could be encoded. None is a part until it is claimed as one. */
+static bool begin(rec_tensor *tensor)
 {
-    uint64_t count = rec_value_count(value);
-    if (value->kind == REC_KIND_TENSOR) {
-        return !is_plain(value->v.tensor);
-    }
-    for (uint64_t i = 0; i < count && value->kind != REC_KIND_NUMBERS; i++) {
-        if (any_encoded(rec_value_item(value, i))) {
-            return true;
-        }
-    }
-    return false;
+    tensor->part = false;
+    return !is_plain(tensor->stored);
 }
 
 /* Appends a child to the path of its container. @return its length, 0: the job has failed. */
@@ -420,7 +417,7 @@ int32_t lr_schemes_find(rec_job *job, rec_record *record, const lr_settings *set
 {
     finder *f;
     lr_record_settle(record);
-    if (!any_encoded(&record->root)) {
+    if (!lr_value_tensors(&record->root, begin)) {
         return REC_OK;
     }
     f = lr_zalloc(job->allocator, sizeof *f);

@@ -14,7 +14,8 @@ typedef struct lr_settings {
     void *user;
 } lr_settings;
 
-/** Asks the schemes about each tensor of a record, if any could be encoded. @param settings may be NULL. */
+/** Asks the schemes about each tensor of a record, if any could be encoded. A tensor that was claimed before keeps its
+ * numbers unless the scheme finds other parts now. @param settings may be NULL. */
 int32_t lr_schemes_find(rec_job *job, rec_record *record, const lr_settings *settings);
 
 /** Returns whether a record has tensors that a precision has to decode: encoded ones, or parts. */

@@ -5,24 +5,14 @@
 
 #include "core/scheme/scheme_private.h"
 
-static bool needs(const rec_value *value)
+static bool needs(rec_tensor *t)
 {
-    uint64_t count = value->kind == REC_KIND_NUMBERS ? 0 : rec_value_count(value);
-    if (value->kind == REC_KIND_TENSOR) {
-        const rec_tensor *t = value->v.tensor;
-        return t->scheme || t->numbers || !rec_dtype_bits(t->stored);
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        if (needs(rec_value_item(value, i))) {
-            return true;
-        }
-    }
-    return false;
+    return t->scheme || t->numbers || !rec_dtype_bits(t->stored);
 }
 
 bool lr_schemes_needed(const rec_record *record)
 {
-    return needs(&record->root);
+    return lr_value_tensors(&record->root, needs) != 0;
 }
 
 /** A record that is being settled. */
@@ -110,25 +100,27 @@ static void become_numbers(rec_tensor *tensor, rec_precision precision)
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
 }
 
-/* Gives an entry the path of its logical tensor: the whole key of a flat map, the last name of a tree. */
-static int32_t give_path(const settling *s, rec_value *key, const lr_scheme *scheme, bool flat)
+static bool is_renamed(const lr_scheme *scheme)
 {
-    const char *path = scheme->path, *name = path;
+    return scheme && (*scheme->cut || *scheme->end);
+}
+
+/* Gives an entry the name of its logical tensor, unless a rule has renamed it. */
+static int32_t give_name(const settling *s, rec_value *key, const lr_scheme *scheme)
+{
     lr_arena *arena = &s->record->arena;
-    size_t length = strlen(path);
-    char *plain;
-    if (!flat) {
-        name = lr_path_last(path, length);
-        length -= (size_t)(name - path);
+    size_t cut = strlen(scheme->cut), end = strlen(scheme->end), stem = key->length - cut;
+    char *name;
+    if (key->kind != REC_KIND_STRING || key->length < cut || memcmp(key->v.text + stem, scheme->cut, cut) != 0) {
+        return REC_OK;
     }
-    plain = lr_arena_alloc(arena, length + 1, 1);
-    if (!plain) {
-        return lr_fail_memory(s->job, length + 1);
+    name = lr_arena_alloc(arena, stem + end + 1, 1);
+    if (!name) {
+        return lr_fail_memory(s->job, stem + end + 1);
     }
-    memcpy(plain, name, length);
-    length = flat ? length : (size_t)lr_path_name(name, length, plain);
-    plain[length] = '\0';
-    return lr_string(arena, plain, length, key) ? REC_OK : lr_fail_memory(s->job, length + 1);
+    memcpy(name, key->v.text, stem);
+    memcpy(name + stem, scheme->end, end + 1);
+    return lr_string(arena, name, stem + end, key) ? REC_OK : lr_fail_memory(s->job, stem + end + 1);
 }
 
 /* -------------------------------------------------------------------------------------------------- all of it -- */
@@ -142,7 +134,7 @@ static int32_t settle_tensor(const settling *s, rec_tensor *tensor, lr_entry *en
                    ? fail_encoded(s->job, tensor, flat && entry ? entry->key.v.text : NULL)
                    : REC_OK;
     }
-    if (scheme && scheme->path && entry && give_path(s, &entry->key, scheme, flat) != REC_OK) {
+    if (is_renamed(scheme) && entry && give_name(s, &entry->key, scheme) != REC_OK) {
         return s->job->error.status;
     }
     become_numbers(tensor, s->record->precision);
@@ -171,7 +163,7 @@ static int32_t settle_map(const settling *s, lr_map *map, bool flat)
             changed = true;
             continue;
         }
-        changed = changed || (tensor && entry->value.v.tensor->scheme && entry->value.v.tensor->scheme->path);
+        changed = changed || (tensor && is_renamed(entry->value.v.tensor->scheme));
         (void)(tensor ? settle_tensor(s, entry->value.v.tensor, entry, flat) : settle(s, &entry->value, false));
         map->entries[kept++] = *entry;
     }

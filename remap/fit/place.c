@@ -178,6 +178,7 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
     const char *path = f->path.text ? f->path.text : "";
     const char *operations = "", *all, *id = lr_piece_id(piece);
     rec_tensor *tensor = NULL;
+    const rec_tensor *from;
     lr_op *op = NULL;
     bool has_id, made = false;
     int32_t status;
@@ -214,6 +215,12 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
         (void)lr_fail_memory(f->job, LR_ID_ROOM);
     } else {
         tensor = make_tensor(f, op, id);
+    }
+    if (tensor && piece->input_count == 1 && lr_op_kind(lr_op_reshaped(op)) == LR_OP_TENSOR &&
+        (from = rec_value_tensor(lr_piece_inputs(piece)[0]->value)) && from->stored == tensor->stored &&
+        !lr_tensor_copy_scheme(tensor, from)) {
+        (void)lr_fail_memory(f->job, sizeof *tensor);
+        tensor = NULL;
     }
     lr_op_release(op);
     all = tensor ? lr_plan_and(f->job, f->plan, piece->operations, f->moved ? "gap" : "") : NULL;

@@ -79,6 +79,8 @@ const uint64_t *lr_op_shape(const lr_op *op);
 uint64_t lr_op_nbytes(const lr_op *op);
 /** The dtype name of an LR_OP_TENSOR without a number type (opaque, qfloat), or NULL. */
 const rec_value *lr_op_dtype_value(const lr_op *op);
+/** The input of a chain of reshapes; the node itself without one (op.c). */
+const lr_op *lr_op_reshaped(const lr_op *op);
 /** Its elements as numbers, where the tensor is kept in blocks and has these: another LR_OP_TENSOR, borrowed; else
  * NULL. */
 lr_op *lr_op_numbers(const lr_op *op);

@@ -78,8 +78,6 @@ lr_op *lr_op_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *sh
                  lr_op *const *inputs, uint64_t input_count, uint64_t extra, bool keeps, void **behind);
 /** Whether elements have a fixed size, so that they can be moved; else the job has failed. */
 bool lr_op_has_elements(rec_job *job, const lr_op *op, const char *doing);
-/** The input of a chain of reshapes; the node itself without one (op.c). */
-const lr_op *lr_op_reshaped(const lr_op *op);
 
 /* Numbers (math.c). All are little-endian, at any alignment. */
 

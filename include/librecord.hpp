@@ -595,54 +595,6 @@ inline void convert(Recorder &from, const Path &in, Recorder &to, const Path &ou
                       nullptr));
 }
 
-/** The notes of the calling thread's last operation, copied. */
-class Report
-{
-  public:
-    struct Note {
-        std::int32_t kind; /**< REC_NOTE_… */
-        std::uint64_t count;
-        std::string path, text;
-    };
-    Report() : total_(rec_report_count())
-    {
-        for (std::uint64_t index = 0; const rec_note *note = rec_report_note(index); index++) {
-            notes_.push_back({note->kind, note->count, note->path, note->text});
-        }
-    }
-    /** @return the number of all notes; the report has the first 1,000. */
-    std::uint64_t total() const noexcept { return total_; }
-    auto begin() const noexcept { return notes_.begin(); }
-    auto end() const noexcept { return notes_.end(); }
-
-  private:
-    std::uint64_t total_;
-    std::vector<Note> notes_;
-};
-
-/** Fills a C struct from the value at a path. The struct's pointers live as long as the binding. */
-class Binding : public detail::Owner<rec_binding, rec_binding_free>
-{
-  public:
-    /** @param record must outlive the binding. @param flags REC_BIND_… */
-    template <typename T>
-    Binding(const Record &record, const rec_type &type, T &target, std::string_view path = "",
-            std::uint32_t flags = REC_BIND_STRICT)
-        : Owner(fill(record, type, &target, sizeof target, path, flags))
-    {
-    }
-
-  private:
-    static rec_binding *fill(const Record &record, const rec_type &type, void *target, std::size_t size,
-                             std::string_view path, std::uint32_t flags)
-    {
-        if (type.c_size != size) {
-            throw std::invalid_argument("librecord: the struct is not that of the type");
-        }
-        return rec_bind_at(record.get(), detail::text(path).c_str(), &type, target, flags);
-    }
-};
-
 } // namespace librecord
 
 #endif

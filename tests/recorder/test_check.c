@@ -120,6 +120,40 @@ static void other_numbers_have_another_hash(void **state)
 }
 
 /* JSON has null for what is not finite. */
+/* Places that are spread, that share their low bits, and that share those and the bits of a slot. */
+static uint64_t place_of(uint32_t way, uint64_t leaf)
+{
+    static const uint64_t steps[] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(1) << 42, UINT64_C(1) << 20};
+    return (leaf + 1) * steps[way];
+}
+
+static void test_table_finds_leaves_in_any_order(void **state)
+{
+    enum { LEAVES = 1000 };
+    (void)state;
+    for (uint32_t way = 0; way < 3; way++) {
+        rec_job job = {.allocator = &lr_standard_allocator};
+        lr_check check = {.job = &job};
+        assert_null(lr_check_find(&check, place_of(way, 0)));
+        for (uint64_t i = 0; i < LEAVES; i++) {
+            assert_non_null(lr_check_take(&check, place_of(way, i), &(lr_leaf){.count = i, .hash = i, .hashed = true}));
+        }
+        for (uint64_t i = 0; i < LEAVES; i++) {
+            assert_int_equal(lr_check_find(&check, place_of(way, i))->count, i);
+            assert_int_equal(lr_check_find(&check, place_of(way, LEAVES - 1 - i))->count, LEAVES - 1 - i);
+        }
+        assert_null(lr_check_find(&check, place_of(way, LEAVES)));
+        /* A later walk replaces a leaf, but not the hash of data that it did not read. */
+        lr_leaf *again = lr_check_take(&check, place_of(way, 5), &(lr_leaf){.count = 7});
+        assert_int_equal(again->count, 7);
+        assert_int_equal(again->hash, 5);
+        assert_true(again->hashed);
+        assert_int_equal(check.count, LEAVES);
+        lr_release(job.allocator, check.leaves);
+        lr_release(job.allocator, check.slots);
+    }
+}
+
 static void null_stands_for_what_is_not_finite(void **state)
 {
     float with[] = {1, NAN, 2, INFINITY, 3};
@@ -539,6 +573,7 @@ int main(void)
         cmocka_unit_test(the_hash_is_xxh64),
         cmocka_unit_test(chunks_of_numbers_do_not_matter),
         cmocka_unit_test(other_numbers_have_another_hash),
+        cmocka_unit_test(test_table_finds_leaves_in_any_order),
         cmocka_unit_test(null_stands_for_what_is_not_finite),
         cmocka_unit_test(a_mistake_is_found_and_the_old_file_stays),
         cmocka_unit_test(what_cannot_be_read_back_is_no_record),

@@ -49,6 +49,22 @@ static const char *check_state(const struct stat *state, bool installed, char *r
     return reason;
 }
 
+/* One folder of a path, which has the next one as an entry. @return "" or the reason. */
+static const char *check_step(const char *path, const struct stat *above, const struct stat *below, char *reason,
+                              const char *what)
+{
+    bool entry = is_stranger(below->st_uid);
+    if (!(above->st_mode & S_IWOTH)) {
+        return reason;
+    }
+    if (!(above->st_mode & S_ISVTX)) {
+        (void)snprintf(reason, LR_REASON, "%s lies in %.300s, which is writable by others", what, path);
+    } else if (entry || is_stranger(above->st_uid)) {
+        (void)refuse_owner(entry ? below : above, reason, entry ? what : path);
+    }
+    return reason;
+}
+
 /* The folders above one. @param state of that one. */
 static const char *check_above(const char *real, const struct stat *state, char *reason, const char *what)
 {
@@ -58,25 +74,38 @@ static const char *check_above(const char *real, const struct stat *state, char 
         (void)snprintf(reason, LR_REASON, "the path of %s is too long", what);
         return reason;
     }
-    for (char *slash; path[1] && (slash = strrchr(path, '/'));) {
+    for (char *slash; !*reason && path[1] && (slash = strrchr(path, '/'));) {
         struct stat below = above;
         slash[slash == path] = '\0';
         if (stat(path, &above) != 0) {
             return lr_reason_errno(errno, reason, "look at the folders above it");
         }
-        if (!(above.st_mode & S_IWOTH)) {
-            continue;
-        }
-        if (!(above.st_mode & S_ISVTX)) {
-            (void)snprintf(reason, LR_REASON, "%s lies in %.300s, which is writable by others", what, path);
-            return reason;
-        }
-        if (is_stranger(below.st_uid) || is_stranger(above.st_uid)) {
-            bool entry = is_stranger(below.st_uid);
-            return refuse_owner(entry ? &below : &above, reason, entry ? what : path);
-        }
+        (void)check_step(path, &above, &below, reason, what);
     }
     return reason;
+}
+
+/* The folders that a path passes through before links are followed: who can change one of them can make a link in it
+ * lead to another file after the check. */
+static const char *check_way(const char *path, char *reason)
+{
+    char entry[PATH_MAX];
+    struct stat above, below;
+    bool seen = stat(*path == '/' ? "/" : ".", &above) == 0;
+    reason[0] = '\0';
+    for (size_t end = 0; seen && !*reason && path[end];) {
+        end += strspn(path + end, "/");
+        end += strcspn(path + end, "/");
+        if (snprintf(entry, sizeof entry, "%.*s", (int)end, path) >= (int)sizeof entry || lstat(entry, &below) != 0) {
+            seen = false;
+        } else if (is_stranger(above.st_uid)) {
+            (void)refuse_owner(&above, reason, "a folder of its path");
+        } else {
+            (void)check_step("a folder", &above, &below, reason, entry);
+            seen = stat(entry, &above) == 0;
+        }
+    }
+    return seen ? reason : lr_reason_errno(errno, reason, "look at the folders of its path");
 }
 
 const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason)
@@ -140,5 +169,8 @@ const char *lr_trust_path(const char *path, char *reason)
     if (stat(folder, &state) != 0) {
         return lr_reason_errno(errno, reason, "look at its folder");
     }
-    return *lr_trust_folder(folder, &state, false, reason) ? reason : lr_trust_file(real, false, &state, reason);
+    if (*lr_trust_folder(folder, &state, false, reason) || *lr_trust_file(real, false, &state, reason)) {
+        return reason;
+    }
+    return check_way(path, reason);
 }

@@ -15,7 +15,7 @@ const char *lr_trust_folder(const char *real, const struct stat *state, bool ins
 /** Checks a regular file, and the directory that a link leads to. @param state (out) of the file. @return "" or the
  *  reason. */
 const char *lr_trust_file(const char *path, bool installed, struct stat *state, char *reason);
-/** Checks a regular file and all directories above it, after links. @return "" or the reason. */
+/** Checks a regular file and all directories above it, before and after links. @return "" or the reason. */
 const char *lr_trust_path(const char *path, char *reason);
 /** "cannot DOING: words of an errno". @return reason. */
 const char *lr_reason_errno(int error, char *reason, const char *doing);

@@ -45,6 +45,28 @@ chmod 644 named.ini
 run env SUDO_UID=1000 "$record" info in.mpk
 status_is "a file that nobody else can change is read" 0
 
+# A link that others can change leads to another file at the next moment.
+mkdir open linked
+chmod 777 open
+ln -s ../named.ini open/link.ini
+ln -s ../linked open/folder
+cp named.ini linked/named.ini
+for path in open/link.ini open/folder/named.ini; do
+    LIBRECORD_CONFIG=$path rejected 'lies in a folder, which is writable by others' info in.mpk
+    LIBRECORD_CONFIG=$scratch/$path rejected 'lies in a folder, which is writable by others' info in.mpk
+done
+ln -s named.ini link.ini
+LIBRECORD_CONFIG=$scratch/link.ini run env SUDO_UID=1000 "$record" info in.mpk
+status_is "a link that nobody else can change is followed" 0
+if [ "$(id -u)" = 0 ]; then
+    mkdir -p theirs/mine
+    cp named.ini theirs/mine/named.ini
+    chown 65534 theirs
+    LIBRECORD_CONFIG=theirs/mine/named.ini rejected 'a folder of its path belongs to user 65534' info in.mpk
+else
+    skip "a directory below that of another user" "needs root"
+fi
+
 LIBRECORD_DATA=$scratch/data
 export LIBRECORD_DATA
 chmod 666 data/profiles/llama.ini

@@ -92,6 +92,8 @@ status_is "keys that are written otherwise differ" 0
 
 # 3. Names that differ look different: in a terminal's text, in JSON, in both sides of a diff.
 invisible='a a\u200b a\u200d a\u2060 a\ufeff a\xad a\u202e a\x9b a\x1f a\x01 a\x7f a\xa0 a\u2003 a\u3000 a\u034f1 a\U000e0041 a\n a\t a\\\\n a\\\\x01'
+invisible="$invisible \\xe9 e\\u0301 \\u212b \\xc5 A\\u030a \\u2126 \\u03a9 \\uac00 \\u1100\\u1161 q\\u0307\\u0323 q\\u0323\\u0307"
+invisible="$invisible \\u05d0\\u05b7 \\ufb2e \\u0958 \\u0915\\u093c \\uf900 \\u8c48 \\ue000 \\ue001 \\U000f0000 \\ufdd0 \\ufdd1"
 # shellcheck disable=SC2086 # words
 st many.safetensors $invisible 'a ' ' a' '' '(root)' 'b\x1fc' 'b.\x1f.c' 'b.c'
 st other.safetensors 'z'
@@ -105,7 +107,9 @@ distinct() { # NAME: the lines of the file `lines` are as many as there are keys
     check "$1: no character steers the terminal or is invisible" python3 -c '
 import sys, unicodedata
 text = open("lines", encoding="utf-8").read()
-sys.exit(any(unicodedata.category(c) in ("Cc", "Cf", "Zs", "Zl", "Zp") and c not in " \n" for c in text))'
+lines = text.split("\n")
+alike = len(set(unicodedata.normalize("NFC", line) for line in lines)) != len(set(lines))
+sys.exit(alike or any(unicodedata.category(c) in ("Cc", "Cf", "Zs", "Zl", "Zp", "Co", "Cn") and c not in " \n" for c in text))'
 }
 run ls --all --adapter none many.safetensors
 grep 'f32' "$scratch/out" | sed 's/  *f32 .*//' >lines

@@ -56,7 +56,7 @@ static void quoted(json *j, const char *bytes, size_t length)
     putc_unlocked('"', j->out);
     for (size_t i = 0; i < length; i += step) {
         step = tool_utf8_next(bytes + i, length - i, &code);
-        if (step && !tool_text_steers(code) && b[i] != '"' && b[i] != '\\') {
+        if (step && !tool_text_steers(code) && !tool_text_combines(code) && b[i] != '"' && b[i] != '\\') {
             continue;
         }
         (void)fwrite(bytes + plain, 1, i - plain, j->out);

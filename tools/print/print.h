@@ -134,6 +134,8 @@ size_t tool_text_width(const char *string);
 /* @return whether a character must not be printed: it controls a terminal, changes the direction of text, is invisible,
  * or looks like a space. */
 bool tool_text_steers(uint32_t code);
+/* @return whether text with this character may look like other text. */
+bool tool_text_combines(uint32_t code);
 /* Adds text so that it is safe to print: such characters and broken UTF-8 as \xNN. */
 void tool_text_safe(text *t, const char *bytes, size_t length);
 /* The same for a key, which looks like no other key and like nothing else that stands in its place: a space at its

@@ -212,16 +212,14 @@ size_t tool_text_width(const char *string)
     return width;
 }
 
-bool tool_text_steers(uint32_t code)
-{
-    static const struct range {
-        uint32_t first, last;
-    } ranges[] = {{0, 0x1F},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x34F, 0x34F},     {0x61C, 0x61C},
-                  {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x2000, 0x200F},   {0x2028, 0x202F},
-                  {0x205F, 0x206F}, {0x2800, 0x2800}, {0x3000, 0x3000}, {0x3164, 0x3164},   {0xFE00, 0xFE0F},
-                  {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+typedef struct range {
+    uint32_t first, last;
+} range;
 
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges && code >= ranges[i].first; i++) {
+/* @return whether a character is in one of the ranges, which are in order. */
+static bool is_within(uint32_t code, const range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count && code >= ranges[i].first; i++) {
         if (code <= ranges[i].last) {
             return true;
         }
@@ -229,21 +227,38 @@ bool tool_text_steers(uint32_t code)
     return false;
 }
 
-void tool_text_name(text *t, const char *name)
+bool tool_text_steers(uint32_t code)
 {
-    size_t length = strlen(name), begin = *name == ' ' || *name == '(', end = length > 1 && name[length - 1] == ' ';
+    static const range ranges[] = {{0, 0x1F},        {0x7F, 0xA0},     {0xAD, 0xAD},       {0x34F, 0x34F},
+                                   {0x61C, 0x61C},   {0x115F, 0x1160}, {0x17B4, 0x17B5},   {0x180B, 0x180F},
+                                   {0x2000, 0x200F}, {0x2028, 0x202F}, {0x205F, 0x206F},   {0x2800, 0x2800},
+                                   {0x3000, 0x3000}, {0x3164, 0x3164}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},
+                                   {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
 
-    tool_text_add(t, "", 0);
-    if (begin) {
-        tool_text_format(t, "\\x%02x", (unsigned)*name);
-    }
-    tool_text_safe(t, name + begin, length - begin - end);
-    if (end) {
-        tool_text_put(t, "\\x20");
-    }
+    return is_within(code, ranges, sizeof ranges / sizeof *ranges);
 }
 
-void tool_text_safe(text *t, const char *bytes, size_t length)
+/* Text without these characters is in Unicode's normal form C, so that no other such text looks the same. Scripts in
+ * which many letters combine are in as a whole, and characters without a glyph of their own: for private use, and none.
+ */
+bool tool_text_combines(uint32_t code)
+{
+    static const range ranges[] = {
+        {0x300, 0x36F},     {0x374, 0x374},     {0x37E, 0x37E},     {0x387, 0x387},     {0x483, 0x489},
+        {0x591, 0x5C7},     {0x610, 0x61A},     {0x64B, 0x65F},     {0x670, 0x670},     {0x6D6, 0x6ED},
+        {0x711, 0x711},     {0x730, 0x109F},    {0x1100, 0x11FF},   {0x135D, 0x135F},   {0x1700, 0x1CFF},
+        {0x1DC0, 0x1DFF},   {0x1F70, 0x2001},   {0x20D0, 0x20FF},   {0x2126, 0x212B},   {0x2329, 0x232A},
+        {0x2ADC, 0x2ADC},   {0x2CEF, 0x2CF1},   {0x2D7F, 0x2DFF},   {0x302A, 0x302F},   {0x3099, 0x309A},
+        {0xA66F, 0xA67D},   {0xA69E, 0xA69F},   {0xA6F0, 0xA6F1},   {0xA800, 0xABEF},   {0xE000, 0xFAFF},
+        {0xFB1D, 0xFB4E},   {0xFDD0, 0xFDEF},   {0xFE20, 0xFE2F},   {0xFFFE, 0xFFFF},   {0x10100, 0x11FFF},
+        {0x16A00, 0x16FFF}, {0x1BC00, 0x1BCFF}, {0x1D100, 0x1D24F}, {0x1E000, 0x1E94F}, {0x2F800, 0x2FA1D},
+        {0xF0000, 0x10FFFF}};
+
+    return is_within(code, ranges, sizeof ranges / sizeof *ranges);
+}
+
+/* Adds text with the characters that must not be printed as \xNN. @param is_name those that combine as well. */
+static void add_safe(text *t, const char *bytes, size_t length, bool is_name)
 {
     size_t step, plain = 0;
     uint32_t code;
@@ -251,7 +266,7 @@ void tool_text_safe(text *t, const char *bytes, size_t length)
     tool_text_add(t, "", 0);
     for (size_t at = 0; at < length; at += step) {
         step = tool_utf8_next(bytes + at, length - at, &code);
-        if (step && !tool_text_steers(code)) {
+        if (step && !tool_text_steers(code) && !(is_name && tool_text_combines(code))) {
             continue;
         }
         tool_text_add(t, bytes + plain, at - plain);
@@ -268,6 +283,25 @@ void tool_text_safe(text *t, const char *bytes, size_t length)
         }
     }
     tool_text_add(t, bytes + plain, length - plain);
+}
+
+void tool_text_name(text *t, const char *name)
+{
+    size_t length = strlen(name), begin = *name == ' ' || *name == '(', end = length > 1 && name[length - 1] == ' ';
+
+    tool_text_add(t, "", 0);
+    if (begin) {
+        tool_text_format(t, "\\x%02x", (unsigned)*name);
+    }
+    add_safe(t, name + begin, length - begin - end, true);
+    if (end) {
+        tool_text_put(t, "\\x20");
+    }
+}
+
+void tool_text_safe(text *t, const char *bytes, size_t length)
+{
+    add_safe(t, bytes, length, false);
 }
 
 /* Advances by so many columns. @return the bytes of `string` before that. */

@@ -590,6 +590,13 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
         record->root.form = foreign ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
         return REC_OK;
     }
+    if (s.flat->count == 1 && !s.flat->entries[0].key.length && !foreign && job->plugin &&
+        (job->plugin->traits & REC_TRAIT_PATHS)) { /* a tensor alone has no name in Burn's own store */
+        record->root = s.flat->entries[0].value;
+        record->dotted = false;
+        lr_arena_free(&record->flat_arena);
+        return REC_OK;
+    }
     if (s.flat->count > UINT32_MAX - 1) {
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 tensors");
     }

@@ -412,6 +412,26 @@ int32_t lr_plugin_returned(rec_job *job, int32_t status)
     return job->error.status;
 }
 
+/* Whether a tensor has the id of its file. */
+static bool has_ids(const rec_value *value)
+{
+    const rec_tensor *tensor = rec_value_tensor(value);
+    uint64_t count = tensor ? 0 : rec_value_count(value);
+    bool found = tensor && tensor->id && !tensor->id_made;
+    for (uint64_t i = 0; i < count && !found; i++) {
+        found = has_ids(rec_value_item(value, i));
+    }
+    return found;
+}
+
+/* Whether names that came as paths, without ids, go to a format that keeps levels: it gets them as they came. */
+static bool keeps_names(const rec_plugin *plugin, const rec_record *record)
+{
+    uint32_t levels = REC_TRAIT_TENSORS | REC_TRAIT_VALUES;
+    return plugin && (plugin->traits & (levels | REC_TRAIT_BARE)) == levels && record->dotted && !record->states &&
+           record->root.kind == REC_KIND_MAP && !has_ids(&record->root);
+}
+
 /* Prepares to say what lists and maps lose, where the format keeps no more than tensors. States have none. */
 static int32_t watch_lists(lr_walk *w)
 {
@@ -435,7 +455,7 @@ int32_t lr_walk_begin(rec_job *job, const rec_record *record, rec_precision prec
     lr_record_settle(record);
     w->path = w->near;
     w->path_room = sizeof w->near;
-    w->flat = job->plugin && (job->plugin->traits & REC_TRAIT_PATHS);
+    w->flat = job->plugin && ((job->plugin->traits & REC_TRAIT_PATHS) || keeps_names(job->plugin, record));
     w->keep =
         target == LR_TARGET_KEEP && record->burn_minor >= LR_BURN_FIRST && lr_burn_can(job->plugin, record->burn_minor);
     job->walk = w;

@@ -38,15 +38,23 @@ void lr_walk_hold(lr_walk *w)
 static void tell_lost(lr_walk *w)
 {
     const lr_held *held = &w->held[w->depth - 1];
+    const char *writer = w->job->plugin->name;
     char words[64];
+    if (w->depth > 1 && held->keys && held->keys == held->numbers) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, "a map",
+                     "keys that are numbers may be read back as a list, as %s has names alone", writer);
+    } else if (w->depth == 1 && held->list && held->next && !lr_job_typed(w->job)) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, "a list",
+                     "the record itself: read back as a map of numbers, as %s has names alone", writer);
+    }
     if (held->count == 0 && w->depth > 1 && (held->list || !lr_job_typed(w->job))) {
         lr_walk_tell(w, REC_NOTE_DROPPED, 1, held->list ? "a list" : "a map",
-                     "what is empty is left out, as %s holds tensors alone", w->job->plugin->name);
+                     "what is empty is left out, as %s holds tensors alone", writer);
     } else if (held->list && held->next < held->count) {
         (void)snprintf(words, sizeof words, "%" PRIu64 " of %" PRIu64, held->count - held->next, held->count);
         lr_walk_tell(w, REC_NOTE_DROPPED, held->count - held->next, words,
                      "elements at the end of a list that hold no tensors are left out, as %s holds tensors alone",
-                     w->job->plugin->name);
+                     writer);
     }
 }
 
@@ -210,9 +218,30 @@ size_t lr_walk_enter_index(lr_walk *w, uint64_t index)
     return before;
 }
 
+/* What a name means once it is part of a path. */
+static void watch_key(lr_walk *w, const rec_value *key)
+{
+    lr_held *held = &w->held[w->depth - 1];
+    const char *text = key->kind == REC_KIND_STRING ? key->v.text : "0";
+    uint64_t length = key->kind == REC_KIND_STRING ? key->length : 1;
+    if (!length && w->flat && w->depth == 1 && held->count == 1) {
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, "a map", "its only name is empty: read back as a tensor alone");
+    }
+    held->keys++;
+    held->numbers += length && strspn(text, "0123456789") == length && (text[0] != '0' || length == 1);
+    if (key->kind == REC_KIND_STRING && memchr(text, '.', length) && !w->record->dotted) {
+        lr_excerpt brief;
+        lr_walk_tell(w, REC_NOTE_LAYOUT, 1, lr_excerpt_text(&brief, text),
+                     "a dot in a name may be read back as a level, as %s has paths alone", w->job->plugin->name);
+    }
+}
+
 size_t lr_walk_enter_key(lr_walk *w, const rec_value *key)
 {
     size_t before = mark(w);
+    if (w->held && w->depth && !w->aside) {
+        watch_key(w, key);
+    }
     make_room(w, key->kind == REC_KIND_STRING ? 2 * (uint64_t)key->length + 2 : 24);
     w->used = lr_path_append_key(w->path, (size_t)w->path_room, w->used, !w->named, key);
     w->named = true;

@@ -22,6 +22,7 @@ enum { LR_TOLD_MOST = 16 };
 /** A list or map that is open, for a writer that keeps only what holds something. */
 typedef struct lr_held {
     bool list;
+    uint64_t keys, numbers;      /**< of a map: that were walked, and those that are places of a list */
     uint64_t count, next, index; /**< elements; one after the last that holds something; the one that is being walked */
 } lr_held;
 

@@ -231,10 +231,10 @@ rec_status rec_metadata_set(rec_record *record, const char *key, const char *val
 
 /* --------------------------------------------------------------------------------------------------------- types -- */
 
-static int32_t fail_types(rec_job *job, int32_t status, const char *key)
+static int32_t fail_types(rec_job *job, const rec_record *record, int32_t status, const char *key)
 {
     if (status == REC_E_MEMORY) {
-        return lr_fail_memory(job, 0);
+        return lr_fail_arena(job, &record->arena, 0);
     }
     lr_note(job, REC_NOTE_DROPPED, 1, "",
             "the metadata entry `%.200s` is not of the type that " LR_METADATA_TYPES " says: kept without it", key);
@@ -254,7 +254,7 @@ int32_t lr_metadata_apply_types(rec_job *job, rec_record *record)
     }
     drop(record, own);
     if (status != REC_OK || types.kind != REC_KIND_MAP) {
-        return fail_types(job, status, LR_METADATA_TYPES);
+        return fail_types(job, record, status, LR_METADATA_TYPES);
     }
     for (uint64_t i = 0; i < types.v.map->count; i++) {
         const lr_entry *type = &types.v.map->entries[i];
@@ -263,7 +263,7 @@ int32_t lr_metadata_apply_types(rec_job *job, rec_record *record)
             continue; /* another program removed it, or Burn's own text */
         }
         status = lr_value_apply_type(record, &entry->value, &type->value);
-        if (status != REC_OK && fail_types(job, status, type->key.v.text) != REC_OK) {
+        if (status != REC_OK && fail_types(job, record, status, type->key.v.text) != REC_OK) {
             return job->error.status;
         }
     }

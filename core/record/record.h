@@ -231,6 +231,10 @@ uint16_t lr_list_of(const char *word);
 const char *lr_list_of_word(uint16_t of);
 /** Reads all of a text as JSON. @return REC_E_FORMAT, REC_E_MEMORY. */
 int32_t lr_value_read_json(rec_record *record, const char *text, uint64_t length, rec_value *value);
+/** Reads a list of numbers and bools without white space after it. @return REC_E_FORMAT: it is another one, or empty.
+ */
+int32_t lr_value_read_words(const char *text, uint64_t length, int32_t (*take)(void *self, rec_value *item),
+                            void *self);
 /** Whether JSON has a value's kinds: keys are texts, and there are no variants. */
 bool lr_value_is_json(const rec_value *value);
 /** Whether a value does not come back from a format without types: as one of JSON's kinds. @param texts the format has

@@ -241,6 +241,19 @@ static int32_t read_value(reader *r, rec_value *value)
     return status;
 }
 
+int32_t lr_value_read_words(const char *text, uint64_t length, int32_t (*take)(void *self, rec_value *item), void *self)
+{
+    reader r = {.at = text, .end = text + length};
+    int32_t status = pass(&r, '[') ? REC_OK : REC_E_FORMAT;
+    do {
+        rec_value item;
+        skip(&r);
+        status = status == REC_OK ? read_word(&r, &item) : status;
+        status = status == REC_OK ? take(self, &item) : status;
+    } while (status == REC_OK && pass(&r, ','));
+    return status == REC_OK && !(pass(&r, ']') && r.at == r.end) ? REC_E_FORMAT : status;
+}
+
 int32_t lr_value_read_json(rec_record *record, const char *text, uint64_t length, rec_value *value)
 {
     reader r = {.arena = &record->arena, .at = text, .end = text + length};

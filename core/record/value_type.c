@@ -439,15 +439,66 @@ static const rec_value *type_at(const rec_value *types, uint64_t index)
     return entry ? &entry->value : NULL;
 }
 
+/* A run of so many elements, all zero. NULL: no memory. */
+static uint8_t *new_run(rec_record *record, rec_value *value, uint64_t count, rec_dtype dtype, int32_t form)
+{
+    uint64_t width = rec_dtype_bits(dtype) / 8;
+    lr_packed *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
+    uint8_t *data = lr_arena_array(&record->arena, count, (size_t)width);
+    if (!run || !data) {
+        return NULL;
+    }
+    *run = (lr_packed){.count = count, .dtype = dtype, .form = form};
+    memset(data, 0, (size_t)(count * width));
+    run->data = (lr_data){.data = data, .size = count * width, .offset = REC_UNKNOWN};
+    *value = (rec_value){.kind = REC_KIND_NUMBERS, .form = (uint8_t)form, .bits = (uint16_t)dtype, .v = {.run = run}};
+    return data;
+}
+
+/* Where the numbers of a text go. */
+typedef struct text_run {
+    rec_record *record;
+    uint8_t *next;
+    rec_dtype dtype;
+} text_run;
+
+static int32_t take_number(void *self, rec_value *item)
+{
+    text_run *run = self;
+    const char *word = lr_list_of_word((uint16_t)run->dtype);
+    int32_t status = to_scalar(run->record, item, word, strlen(word));
+    put_element(run->next, run->dtype, item);
+    run->next += rec_dtype_bits(run->dtype) / 8;
+    return status;
+}
+
+/* A run of the numbers of a text, which take many times their size as values. @return false: it is something else. */
+static bool read_run(rec_record *record, const rec_value *text, const rec_value *type, rec_value *made)
+{
+    const char *word = type->v.text;
+    size_t i = type->kind == REC_KIND_STRING && type->length > 2 && *word == '[' ? find_word(word + 1, type->length - 2)
+                                                                                 : WORDS;
+    text_run run = {.record = record};
+    uint64_t count = 1;
+    if (i == WORDS || !words[i].of || words[i].of >= LR_OF_TEXTS) {
+        return false;
+    }
+    run.dtype = (rec_dtype)words[i].of;
+    for (uint64_t at = 0; at < text->length; at++) {
+        count += text->v.text[at] == ',';
+    }
+    run.next = new_run(record, made, count, run.dtype, REC_FORM_UNKNOWN);
+    return run.next && lr_value_read_words(text->v.text, text->length, take_number, &run) == REC_OK;
+}
+
 /* A list of numbers or bools becomes a run of one element type. */
 static int32_t to_run(rec_record *record, rec_value *value, rec_dtype dtype, const rec_value *types)
 {
     uint64_t count = rec_value_count(value), width = rec_dtype_bits(dtype) / 8;
     const char *word = lr_list_of_word((uint16_t)dtype);
-    lr_packed *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
-    uint8_t *data = lr_arena_array(&record->arena, count, (size_t)width);
-    int32_t form = rec_value_form(value);
-    if (!run || !data) {
+    rec_value made;
+    uint8_t *data = new_run(record, &made, count, dtype, rec_value_form(value));
+    if (!data) {
         return REC_E_MEMORY;
     }
     for (uint64_t i = 0; i < count; i++) {
@@ -460,9 +511,7 @@ static int32_t to_run(rec_record *record, rec_value *value, rec_dtype dtype, con
         }
         put_element(data + i * width, dtype, &item);
     }
-    *run = (lr_packed){.count = count, .dtype = dtype, .form = form};
-    run->data = (lr_data){.data = data, .size = count * width, .offset = REC_UNKNOWN};
-    *value = (rec_value){.kind = REC_KIND_NUMBERS, .form = (uint8_t)form, .bits = (uint16_t)dtype, .v = {.run = run}};
+    *value = made;
     return REC_OK;
 }
 
@@ -525,9 +574,14 @@ static bool is_text(const rec_value *type)
 
 int32_t lr_value_apply_type(rec_record *record, rec_value *value, const rec_value *type)
 {
-    rec_value made = *value;
+    rec_value made;
     const char *word = type->v.text;
     int32_t status = REC_OK;
+    if (value->kind == REC_KIND_STRING && read_run(record, value, type, &made)) {
+        *value = made;
+        return REC_OK;
+    }
+    made = *value;
     if (value->kind == REC_KIND_STRING && !is_text(type)) {
         status = lr_value_read_json(record, value->v.text, value->length, &made);
     }

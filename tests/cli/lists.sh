@@ -35,6 +35,10 @@ record_of "{\"blocks\": [$(tensor abcdefghijk00), null, null]}" >tail.json
 linear='{"weight": {"id": "abcdefghijk00", "param": {"bytes": [0, 0, 128, 63], "shape": [1, 1], "dtype": "F32"}}, "bias": null}'
 record_of "{\"layers\": [\"Relu\", {\"Linear\": $linear}]}" >enums.json
 record_of '{"nested": [[], {}]}' >empty.json
+record_of "{\"m\": {\"1\": $(tensor abcdefghijk00)}}" >numbers.json
+record_of "{\"a.b\": $(tensor abcdefghijk00), \"\": {\"x\": $(tensor abcdefghijk02)}}" >dots.json
+record_of "[$(tensor abcdefghijk00)]" >root-list.json
+record_of "$(tensor abcdefghijk00)" >root-tensor.json
 
 for format in bpk npz gguf; do
     # ------------------------------------------------------------------------------------------------------- options
@@ -57,6 +61,17 @@ for format in bpk npz gguf; do
     run convert -y empty.json "empty.$format"
     check "$format: so is what is empty" grep -q 'what is empty is left out' "$scratch/err"
 
+    # ---------------------------------------------------------------------------------------------------------- names
+    run convert -y numbers.json "numbers.$format"
+    check "$format: a map whose keys are numbers is a note" grep -q 'm: keys that are numbers may be' "$scratch/err"
+    run convert -y dots.json "dots.$format"
+    status_is "$format: an empty name before another is written" 0
+    check "$format: a name with a dot is a note" grep -q 'a dot in a name may be read back as a level' "$scratch/err"
+    run ls --all "dots.$format"
+    check "$format: the empty name is there" grep -q '^\.x ' "$scratch/out"
+    run convert -y root-list.json "root.$format"
+    check "$format: a list as the record is a note" grep -q 'read back as a map of numbers' "$scratch/err"
+
     # --------------------------------------------------------------------------------------------------------- enums
     [ "$format" = gguf ] && continue # it rejects values that are no tensors
     run convert -q -y --type model.rs:Enums enums.json "enums.$format"
@@ -67,6 +82,15 @@ for format in bpk npz gguf; do
 done
 
 # ---------------------------------------------------------------------------------------------- of another framework
+# -------------------------------------------------------------------------------------------------------------- a tensor
+
+for format in bpk gguf pt safetensors; do
+    run convert -q -y root-tensor.json "tensor.$format"
+    run convert -q -y "tensor.$format" back.json
+    run ls back.json
+    check "$format: a tensor alone has no name" grep -q '^(root)' "$scratch/out"
+done
+
 st_begin
 st_tensor "layers.0.weight" "1, 1" 1
 st_tensor "layers.0.bias" "1" 1

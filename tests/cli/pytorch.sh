@@ -308,4 +308,24 @@ for protocol in 3 4 5; do
     check "a pickle of protocol $protocol is known by name" grep -q 'It is a Python pickle' "$scratch/err"
 done
 
+# ------------------------------------------------------------------------------------------------------------- names --
+
+"$record" edit new set fc.weight 'f32[2,3]=1' set fc.bias 'f32[3]=1' -q -o only.json
+run convert -q -y only.json only.npz
+run convert -y only.npz flat.pt
+status_is "NumPy's arrays become one dictionary" 0
+check "with flat names" grep -aq 'fc\.weight' flat.pt
+check "of which no version of Burn is left out" sh -c '! grep -q "which version of Burn" "$1"' - "$scratch/err"
+run convert -q -y flat.pt back.json
+run diff only.json back.json
+status_is "nothing adapts them on the way back" 0
+"$record" edit -q only.json mv fc fc.inner -o inner.json
+run convert -q -y inner.json inner.pt
+zip -qd inner.pt archive/.data/librecord 2>/dev/null || skip "a dictionary with an unknown name" "zip is not installed"
+if command -v zip >/dev/null; then
+    run convert -y inner.pt inner.npz
+    check "a dictionary with an unknown name is named" \
+        grep -q 'the model is what the file has as `inner`, which is not in its names' "$scratch/err"
+fi
+
 finish

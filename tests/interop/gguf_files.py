@@ -174,6 +174,72 @@ def numbers(path, out):
     return 0
 
 
+# Types of metadata by their numbers: a name, how struct packs one, and values.
+SCALARS = ((0, "u8", "B", (0, 255)), (1, "i8", "b", (-128, 127)), (2, "u16", "H", (0, 65535)), (3, "i16", "h", (-32768, 5)),
+           (4, "u32", "I", (0, 4294967295)), (5, "i32", "i", (-(1 << 31), 7)), (6, "f32", "f", (0.1, -0.0, 3e38)),
+           (7, "bool", "?", (True, False)), (10, "u64", "Q", (0, (1 << 64) - 1)), (11, "i64", "q", (-(1 << 63), 1)),
+           (12, "f64", "d", (0.1, -0.0, 1e300)))
+TEXTS = ("", "grün \u2603", "a\nb", "7")
+
+
+def packed_text(text):
+    data = text.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def every_entry():
+    """Every type of metadata, alone and in arrays: a name and the bytes after it. The package does not write all of these."""
+    yield "general.architecture", struct.pack("<I", 8) + packed_text("test")
+    for number, name, code, numbers in SCALARS:
+        for i, one in enumerate(numbers):
+            yield f"one.{name}.{i}", struct.pack("<I" + code, number, one)
+        for length in (0, 1, len(numbers), 5000):
+            values = [numbers[i % len(numbers)] for i in range(length)]
+            yield f"array.{name}.{length}", struct.pack(f"<IIQ{length}{code}", 9, number, length, *values)
+    for i, text in enumerate(TEXTS):
+        yield f"one.text.{i}", struct.pack("<I", 8) + packed_text(text)
+    for length in (0, 1, 4, 5000):
+        texts = b"".join(packed_text(TEXTS[i % 4]) for i in range(length))
+        yield f"array.text.{length}", struct.pack("<IIQ", 9, 8, length) + texts
+
+
+def write_every_entry(path):
+    """A file with every type of metadata and the tensors of a Linear, which are one way in ggml's order."""
+    metadata = list(every_entry())
+    tensors = (("fc.weight", (4, 3)), ("fc.bias", (3,)))
+    out = struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(metadata))
+    out += b"".join(packed_text(name) + data for name, data in metadata)
+    at = 0
+    for name, shape in tensors:
+        out += packed_text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, 0, at)
+        at += 64
+    out += b"\0" * (-len(out) % 32)
+    out += struct.pack("<12f", *range(12)) + bytes(16) + struct.pack("<3f", 7, 8, 9) + bytes(20)
+    with open(path, "wb") as f:
+        f.write(out)
+
+
+def metadata_comes_back(run, told, work):
+    """Every type of metadata through each format and back, with --reverse and without."""
+    source = f"{work}/entries.gguf"
+    write_every_entry(source)
+    expected = entries(GGUFReader(source))
+    for form in ("mpk", "json", "mpk.gz", "bpk", "safetensors", "gguf"):
+        for way in ((), ("--reverse",), ("--adapter", "none")):
+            between, back = f"{work}/between.{form}", f"{work}/back.gguf"
+            reads = way if way == ("--adapter", "none") else ()
+            if way == ("--reverse",) and form in ("safetensors", "gguf"):
+                continue  # they are no records of Burn
+            good = run("convert", "-q", "--force", *reads, source, between)
+            good = good and run("convert", "-q", "--force", *way, between, back)
+            found = entries(GGUFReader(back)) if good else {}
+            found.pop("librecord.layout", None)
+            wrong = sorted(k for k in expected.keys() | found.keys() if repr(found.get(k)) != repr(expected.get(k)))
+            told(f"metadata come back through .{form} {' '.join(way)}", good and not wrong)
+            for key in wrong[:5] if good else ():
+                print(f"#   {key}: expected {repr(expected.get(key))[:80]}, found {repr(found.get(key))[:80]}")
+
+
 def judge(record, folder):
     import filecmp
     import os
@@ -191,6 +257,7 @@ def judge(record, folder):
             bad += not good
             print(("ok" if good else "not ok") + " - GGUF: " + name)
 
+        metadata_comes_back(run, told, work)
         types, again, fresh = f"{folder}/types.gguf", f"{work}/again.gguf", f"{work}/fresh"
         told("written as it was read", run("convert", "-q", types, again) and check(again, types) == 0)
         os.mkdir(fresh)

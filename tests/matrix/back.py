@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """back.py RECORD DIRECTORY [--full]: records that go through two formats and come back.
 
-Three ways: `untyped` (record -> A -> B -> record), `typed` (the same, with the type of the record at the end), and
-`reversed` (a model of PyTorch -> record in A -> --reverse -> B). For each pair of formats and each kind of value, what
+Four ways: `untyped` (record -> A -> B -> record), `typed` (the same, with the type of the record at the end),
+`reversed` (a model of PyTorch -> record in A -> --reverse -> B), and `foreign` (flat names, of no record of Burn, A -> B
+-> A). For each pair of formats and each kind of value, what
 comes back is equal, or a note on the way names the difference. The table allowed-notes lists the notes that may be
 printed, for which formats and kinds, and what each covers: any other note is a failure, and so is a difference that no
 note covers.
 
 What other programs read is compared with what they read: each file of `untyped` by the reader of its format (msgpack,
-json, numpy, torch, safetensors, gguf), and each file of `reversed` by the reader of B. Readers that are not installed
+json, numpy, torch, safetensors, gguf), and each file of `reversed` and `foreign`. Readers that are not installed
 are skipped.
 
 A cell is WAY/A/B/KIND, or judge/FORMAT/KIND.
@@ -51,6 +52,8 @@ def places():
         "list_in_list": [[parameter(40)], [], [parameter(41), parameter(42)]],
         "map_of_params": {"weight": parameter(50), "bias": parameter(51)},
         "map_deep": {"a": {"b": {"c": {"d": parameter(60)}}}},
+        "map_numbers": {"1": parameter(70)},
+        "map_dotted": {"a.b": parameter(71), "c": parameter(72)},
         "map_bare": {"moment": kinds.tensor("f32", "F32", "f", [2])},
     }
 
@@ -293,6 +296,39 @@ pub struct Model<B: Backend> {
         return self.cells
 
 
+class Foreign(Chain):
+    """Tensors under flat names, which keep names and layout between formats that are not Burn's."""
+
+    SHAPES = {"a.weight": [3, 4], "a.bias": [3], "norm.weight": [4], "norm.bias": [4], "l.1.weight": [2, 3], "plain": [2]}
+
+    def __init__(self, record, directory, rows, pair):
+        super().__init__(record, directory, rows, "foreign", 3, pair)
+
+    def judge(self, form, name, model):
+        seen = self.read(form, name)
+        for key, tensor in model.items() if seen is not None else ():
+            self.check(f"{form}/{key}", judges.compare(tensor, seen.get(key)))
+        self.check(f"{form}/keys", None if seen is None or set(seen) == set(model) else f"other keys: {sorted(seen)}")
+
+    def do(self):
+        os.mkdir(self.directory)
+        one, two = self.pair
+        model = {key: kinds.tensor("f32", "F32", "f", shape) for key, shape in self.SHAPES.items()}
+        model["a.steps"] = kinds.tensor("i32", "I32", "i", [2])
+        names = ["source." + (one if one == "npz" else "safetensors"), "0." + one, "1." + two, "2." + one]
+        path = os.path.join(self.directory, names[0])
+        (judges.write_npz(path, model) if one == "npz" else judges.write_safetensors(path, model, None))
+        for before, after in zip(names, names[1:]):
+            form = after.split(".")[1]
+            step = Step(form, self.run("convert", "--json", before, after), self.rows)
+            self.check("convert", step.problem)
+            if step.problem:
+                break
+            self.judge(form, after, model)
+        subprocess.run(["rm", "-r", self.directory], check=True)
+        return self.cells
+
+
 def tasks_of(record, directory, rows, full):
     formats = FORMATS + (COMPRESSED if full else ())
     for size in SIZES_FULL if full else SIZES:
@@ -304,6 +340,9 @@ def tasks_of(record, directory, rows, full):
     for burn in ("mpk", "json", "bpk", "bin") + (("mpk.gz", "mpk.zst") if full else ()):
         for out in ("safetensors", "pt", "gguf", "npz"):
             yield Reversed(record, directory, rows, (burn, out))
+    for one in ("npz", "safetensors", "pt", "gguf"):
+        for two in ("npz", "safetensors", "pt", "gguf"):
+            yield Foreign(record, directory, rows, (one, two))
 
 
 def main():

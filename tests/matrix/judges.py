@@ -9,6 +9,7 @@ import json
 import os
 import struct
 import subprocess
+import zipfile
 
 import kinds
 
@@ -22,7 +23,7 @@ def flat(value, path, out):
         out[path] = [str(value.dtype)[6:], list(value.shape), raw.numpy().tobytes().hex()]
     elif isinstance(value, dict):
         for key, item in value.items():
-            flat(item, f"{path}.{key}" if path else str(key), out)
+            flat(item, f"{path}/{key}" if path else str(key), out)
     return out
 print(json.dumps(flat(torch.load(sys.argv[1], map_location="cpu"), "", {})))
 """
@@ -157,19 +158,39 @@ def compare(wanted, seen):
 # ------------------------------------------------------------------------------------------------------- PyTorch's model
 
 
+def write_safetensors(path, model, metadata):
+    """Writes tensors of kinds.py by their keys."""
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
+    for key, tensor in model.items():
+        header[key] = {"dtype": tensor.burn, "shape": tensor.shape,
+                       "data_offsets": [len(data), len(data) + len(tensor.data)]}
+        data += tensor.data
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
+
+
+def write_npz(path, model):
+    """Writes tensors as numpy.savez() does, without NumPy."""
+    codes = {"f32": "<f4", "i32": "<i4"}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for key, tensor in model.items():
+            shape = f"({', '.join(map(str, tensor.shape))}{',' * (len(tensor.shape) == 1)})"
+            text = f"{{'descr': '{codes[tensor.dtype]}', 'fortran_order': False, 'shape': {shape}, }}"
+            text += " " * (-(len(text) + 11) % 64) + "\n"
+            head = b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text.encode()
+            archive.writestr(key + ".npy", head + tensor.data)
+
+
 def write_model(path):
     """Writes a model in PyTorch's names and layout. @return its tensors by key."""
     shapes = {"emb.weight": [5, 4], "layers.0.weight": [3, 4], "layers.0.bias": [3], "layers.1.weight": [4, 3],
               "layers.1.bias": [4], "norm.weight": [4], "norm.bias": [4], "bn.weight": [4], "bn.bias": [4],
               "bn.running_mean": [4], "bn.running_var": [4], "head.weight": [2, 4], "head.bias": [2]}
-    model, header, data = {}, {"__metadata__": {"format": "pt"}}, b""
+    model = {}
     for number, (key, shape) in enumerate(shapes.items()):
         tensor = kinds.tensor("f32", "F32", "f", shape)
         tensor.data = struct.pack(f"<{len(tensor.data) // 4}f", *(number + i / 8 for i in range(len(tensor.data) // 4)))
-        header[key] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(tensor.data)]}
-        data += tensor.data
         model[key] = tensor
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
+    write_safetensors(path, model, {"format": "pt"})
     return model

@@ -54,11 +54,6 @@ void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length)
     lr_gguf_put(b, text, length);
 }
 
-void lr_gguf_put_dot(lr_gguf_buffer *b)
-{
-    lr_gguf_put(b, ".", b->size > 0);
-}
-
 void lr_gguf_put_number(lr_gguf_buffer *b, uint64_t number)
 {
     char text[24];

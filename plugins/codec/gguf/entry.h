@@ -19,8 +19,7 @@ void lr_gguf_put_u32(lr_gguf_buffer *b, uint32_t number);
 void lr_gguf_put_u64(lr_gguf_buffer *b, uint64_t number);
 /** Writes a string: first its length. */
 void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length);
-/** Parts of a path: a dot unless it is empty; a number; a key that is a bool or number; a path without its escapes. */
-void lr_gguf_put_dot(lr_gguf_buffer *b);
+/** Parts of a path: a number; a key that is a bool or number; a path without its escapes. */
 void lr_gguf_put_number(lr_gguf_buffer *b, uint64_t number);
 void lr_gguf_put_scalar(lr_gguf_buffer *b, const rec_scalar *key);
 void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length);

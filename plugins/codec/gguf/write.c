@@ -36,6 +36,12 @@ static int32_t refuse(writer *w, const char *what)
     return status;
 }
 
+/* Between a name and the one before it, which may be empty. */
+static void put_dot(writer *w)
+{
+    lr_gguf_put(&w->path, ".", w->depth > 1);
+}
+
 /* A value begins: a list's is named by its number. */
 static int32_t value_begins(writer *w)
 {
@@ -44,7 +50,7 @@ static int32_t value_begins(writer *w)
         return REC_OK;
     }
     w->path.size = w->starts[w->depth - 1];
-    lr_gguf_put_dot(&w->path);
+    put_dot(w);
     lr_gguf_put_number(&w->path, (*index)++);
     return w->path.status;
 }
@@ -149,12 +155,12 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     }
     w->path.size = w->starts[w->depth - 1];
     if (key->kind != REC_KIND_STRING) {
-        lr_gguf_put_dot(&w->path);
+        put_dot(w);
         lr_gguf_put_scalar(&w->path, key);
     } else if (w->depth == 1 && w->paths) {
         lr_gguf_put_unescaped(&w->path, key->text, key->v.length);
     } else {
-        lr_gguf_put_dot(&w->path);
+        put_dot(w);
         lr_gguf_put(&w->path, key->text, key->v.length);
     }
     return w->path.status;
@@ -169,7 +175,7 @@ static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_sca
         return w->metadata.open ? lr_gguf_entries_map(&w->metadata) : refuse(w, "a variant without data");
     }
     status = push(w, REC_UNKNOWN);
-    lr_gguf_put_dot(&w->path);
+    put_dot(w);
     lr_gguf_put(&w->path, name->text, name->v.length);
     return status == REC_OK ? w->path.status : status;
 }

@@ -224,14 +224,31 @@ static void show_key_of(const lr_pickle *p, const lr_pt_node *dict, uint32_t cho
     }
 }
 
-/* Notes what next to the model is left out. */
+static bool is_known(const char *name)
+{
+    for (size_t i = 0; i < NAMES; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Notes what next to the model is left out, and a name that trainers do not use: it may belong to the tensors' names.
+ */
 static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chosen)
 {
     char rest[400];
+    lr_codec_excerpt shown = {0};
     name_entries(&f->pickle, dict, is_left_out, chosen, rest, sizeof rest);
+    show_key_of(&f->pickle, dict, chosen, &shown);
+    if (!*rest && !is_known(shown.text)) {
+        rec_job_note(f->job, REC_NOTE_LAYOUT, "",
+                     "the model is what the file has as `%s`, which is not in its names (top-level-key = . takes the "
+                     "whole)",
+                     shown.text);
+    }
     if (*rest) {
-        lr_codec_excerpt shown = {0};
-        show_key_of(&f->pickle, dict, chosen, &shown);
         rec_job_note(
             f->job, REC_NOTE_DROPPED, "",
             "the model is what the file has as `%s`; left out: %s (top-level-key names another part, `.` the whole)",

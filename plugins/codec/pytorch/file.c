@@ -338,6 +338,7 @@ static int32_t open_zip(lr_pt_file *f)
         return status;
     }
     f->values = beside(f, pickle, root, LR_PT_OWN_MEMBER, sizeof LR_PT_OWN_MEMBER - 1) != NULL;
+    f->names = beside(f, pickle, root, LR_PT_NAMES_MEMBER, sizeof LR_PT_NAMES_MEMBER - 1) != NULL;
     order = beside(f, pickle, root, "byteorder", 9);
     version = beside(f, pickle, root, "version", 7);
     status = order ? read_byte_order(f, order) : REC_OK;

@@ -26,6 +26,9 @@ extern const rec_option lr_pt_top_level_key, lr_pt_crc, lr_pt_trailing;
  * look like. PyTorch ignores it. */
 #define LR_PT_OWN_MEMBER ".data/librecord"
 #define LR_PT_OWN_VALUES "values 1\n"
+/** A member that says of dotted names that their layout is not PyTorch's. */
+#define LR_PT_NAMES_MEMBER ".data/librecord-names"
+#define LR_PT_OWN_NAMES "names 1\n"
 
 /* --------------------------------------------------------------------------------------------- a file (file.c) -- */
 
@@ -47,6 +50,7 @@ typedef struct lr_pt_file {
     bool zipped;
     bool big_endian;
     bool values;         /**< librecord wrote it, and it is no model */
+    bool names;          /**< librecord wrote it, and nothing adapts it */
     rec_source *pickled; /**< counted: the member that the pickle is */
     lr_pickle pickle;
     uint32_t root;

@@ -467,6 +467,9 @@ static int32_t tell_file(teller *t, rec_source *source, const char *name)
     lr_pt_choice choice;
     int32_t status = lr_pt_file_open(&file, t->job, source);
     status = status == REC_OK ? lr_pt_choose(&file, &choice) : status;
+    if (status == REC_OK && file.names && !name) {
+        status = rec_job_set_adapter(t->job, "burn");
+    }
     if (status == REC_OK) {
         t->file_of = &file;
         t->p = &file.pickle;

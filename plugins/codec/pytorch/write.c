@@ -487,6 +487,12 @@ static int32_t walk_tensors(writer *w, int32_t (*each)(void *self, uint64_t at, 
     return rec_job_walk(w->job, &visitor, w);
 }
 
+/* Names in the layout of Burn, or in an unknown one. */
+static bool is_burns(const writer *w)
+{
+    return strcmp(rec_job_adapter(w->job), "burn") == 0;
+}
+
 static int32_t make_archive(writer *w)
 {
     lr_zip_writer *z = &w->zip;
@@ -494,6 +500,9 @@ static int32_t make_archive(writer *w)
     status = status == REC_OK ? lr_zip_put_bytes(z, "archive/byteorder", "little", 6) : status;
     status = status == REC_OK ? walk_tensors(w, put_storage) : status;
     status = status == REC_OK ? lr_zip_put_bytes(z, "archive/version", "3\n", 2) : status;
+    if (status == REC_OK && w->paths && is_burns(w)) {
+        status = lr_zip_put_bytes(z, "archive/" LR_PT_NAMES_MEMBER, LR_PT_OWN_NAMES, sizeof LR_PT_OWN_NAMES - 1);
+    }
     if (status == REC_OK && !w->paths) {
         status = lr_zip_put_bytes(z, "archive/" LR_PT_OWN_MEMBER, LR_PT_OWN_VALUES, sizeof LR_PT_OWN_VALUES - 1);
     }
@@ -527,7 +536,7 @@ static void note_left_out(const writer *w)
                      "%" PRIu64 " tensor%s of an element type that only PyTorch 2.3 and later load", w->recent,
                      w->recent == 1 ? "" : "s");
     }
-    if (!w->paths && w->count) {
+    if ((!w->paths || is_burns(w)) && w->count) {
         rec_job_note(
             w->job, REC_NOTE_LAYOUT, "",
             "written as the values it is, under its own names and in its own layout; for a model that PyTorch is to "

@@ -7,12 +7,6 @@
 #include "plugins/codec/scheme/element.h"
 #include "plugins/codec/scheme/pairs.h"
 
-static bool ends_in(const rec_part *part, const char *end)
-{
-    size_t length = strlen(part->path), tail = strlen(end);
-    return length >= tail && strcmp(part->path + length - tail, end) == 0;
-}
-
 static bool is_codes(const rec_part *part)
 {
     return part->rank >= 1 && (part->dtype == REC_DTYPE_U8 || part->dtype == REC_DTYPE_I8 ||
@@ -41,7 +35,7 @@ static int32_t claim_nvfp4(rec_job *job, const rec_siblings *siblings, const rec
     static const char *const wholes[] = {"_scale_2", "_weight_scale_2", NULL};
     /* compressed-tensors: weight_packed, weight_scale, weight_global_scale, which divides. */
     static const char *const global[] = {"_global_scale", NULL};
-    bool packed = ends_in(part, "weight_packed");
+    bool packed = lr_ends_in(part, "weight_packed");
     size_t less = packed ? strlen("_packed") : 0;
     lr_pairs pairs = {.codes = part, .element = LR_ELEMENT_E4M3, .block = 16};
     if (!is_codes(part)) {
@@ -80,10 +74,9 @@ static bool looks_right(const rec_part *codes, const rec_part *scale)
 
 static int32_t claim_mxfp4(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *logical)
 {
-    /* gpt-oss: gate_up_proj_blocks in transformers, where the weight is transposed; mlp1_weight.blocks in its own code.
-     */
-    bool flat = ends_in(part, "_blocks"), dotted = ends_in(part, ".blocks"), packed = ends_in(part, "weight_packed");
-    bool weight = ends_in(part, "weight");
+    /* gpt-oss: gate_up_proj_blocks in transformers, where the weight is transposed; mlp1_weight.blocks in its code. */
+    bool flat = lr_ends_in(part, "_blocks"), dotted = lr_ends_in(part, ".blocks");
+    bool packed = lr_ends_in(part, "weight_packed"), weight = lr_ends_in(part, "weight");
     static const char *const usual[] = {"_scale", "_scale_inv", NULL}, *const next[] = {"scale", NULL};
     size_t less = flat || dotted ? strlen("_blocks") : packed ? strlen("_packed") : 0;
     lr_pairs pairs = {.codes = part, .element = LR_ELEMENT_E8M0, .block = 32, .swapped = flat};

@@ -16,11 +16,10 @@ static const rec_part *find_scale(rec_job *job, const rec_siblings *siblings, co
     /* DeepSeek: weight_scale_inv, which is multiplied as well; compressed-tensors, ModelOpt, FBGEMM: weight_scale;
      * ComfyUI: scale_weight; DeepSeek's own code: scale. */
     static const char *const ends[] = {"_scale_inv", "_scale", "scale_weight", "scale"};
-    size_t length = strlen(part->path), word = strlen("weight");
-    bool weight = length >= word && strcmp(part->path + length - word, "weight") == 0;
+    size_t weight = lr_ends_in(part, "weight");
     const rec_part *scale = NULL;
     for (int i = 0; i < 4 && !scale && (i < 2 || weight); i++) {
-        scale = rec_sibling_of(job, siblings, part, i < 2 ? 0 : word, ends[i]);
+        scale = rec_sibling_of(job, siblings, part, i < 2 ? 0 : weight, ends[i]);
     }
     return scale;
 }
@@ -48,8 +47,7 @@ static int32_t claim(rec_job *job, const rec_siblings *siblings, const rec_part 
         } else {
             lr_grid_words(logical->state + GRID, words, sizeof words);
         }
-    } else if (strstr(part->path, "scale") == NULL &&
-               rec_sibling_setting(job, siblings, "quantization_config.quant_method")) {
+    } else if (strstr(part->path, "scale") == NULL && lr_grid_setting(job, siblings, "quant_method")) {
         logical->unsupported = "config.json says that it is quantised, and its scale is not there";
     }
     (void)snprintf(logical->label, sizeof logical->label, "FP8 %s, %s", lr_element_name(element), words);

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Schemes that are recognised and not decoded: GPTQ, AWQ, bitsandbytes, compressed-tensors with integers. Their tensors
- * are rejected by name where numbers are needed, instead of being taken for integers. */
+ * Schemes that are recognised and not decoded: GPTQ, AWQ, bitsandbytes, compressed-tensors with integers, and some
+ * more. Their tensors are rejected by name where numbers are needed, instead of being taken for integers. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <librecord/plugin.h>
+#include "plugins/codec/scheme/element.h"
 
 static const char not_yet[] = "librecord knows the scheme and does not decode it; save plain weights with its package";
-
-/* The length of an end of the part's path if the path has it, else 0. */
-static size_t ends_in(const rec_part *part, const char *end)
-{
-    size_t length = strlen(part->path), tail = strlen(end);
-    return length >= tail && strcmp(part->path + length - tail, end) == 0 ? tail : 0;
-}
 
 /* Claims a tensor with those of its siblings that are there. @param ends NULL-terminated. */
 static void recognise(rec_job *job, const rec_siblings *siblings, const rec_part *part, size_t less,
@@ -45,7 +38,7 @@ static int32_t claim_group(rec_job *job, const rec_siblings *siblings, const rec
                            bool awq)
 {
     static const char *const ends[] = {"qzeros", "scales", "g_idx", NULL};
-    size_t less = ends_in(part, "qweight");
+    size_t less = lr_ends_in(part, "qweight");
     if (less && part->dtype == REC_DTYPE_I32 && rec_sibling_of(job, siblings, part, less, "scales") &&
         is_awq(job, siblings, part, less) == awq) {
         recognise(job, siblings, part, less, ends, awq ? "AWQ" : "GPTQ", logical);
@@ -74,7 +67,7 @@ static int32_t claim_bitsandbytes(rec_job *job, const rec_siblings *siblings, co
                                        ".quant_state.bitsandbytes__fp4",
                                        NULL};
     static const char *const eight[] = {"SCB", "weight_format", NULL};
-    size_t less = ends_in(part, "weight");
+    size_t less = lr_ends_in(part, "weight");
     bool bytes = part->dtype == REC_DTYPE_U8 || part->dtype == REC_DTYPE_I8;
     if (bytes && rec_sibling_of(job, siblings, part, 0, ".absmax")) {
         recognise(job, siblings, part, 0, four, "bitsandbytes, 4 bits", logical);
@@ -87,12 +80,33 @@ static int32_t claim_bitsandbytes(rec_job *job, const rec_siblings *siblings, co
 static int32_t claim_compressed(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *logical)
 {
     static const char *const ends[] = {"_scale", "_zero_point", "_shape", "_g_idx", NULL};
-    size_t less = ends_in(part, "weight_packed") ? strlen("_packed") : 0;
+    size_t less = lr_ends_in(part, "weight_packed") ? strlen("_packed") : 0;
     bool packed = less && part->dtype == REC_DTYPE_I32;
-    bool whole = ends_in(part, "weight") && part->dtype == REC_DTYPE_I8;
+    bool whole = lr_ends_in(part, "weight") && part->dtype == REC_DTYPE_I8;
     if ((packed || whole) && rec_sibling_of(job, siblings, part, less, "_scale")) {
         recognise(job, siblings, part, less, ends,
                   packed ? "compressed-tensors, packed integers" : "compressed-tensors, integers of 8 bits", logical);
+    }
+    return REC_OK;
+}
+
+/* Pairs of integers and scales that other packages write. */
+static int32_t claim_others(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *logical)
+{
+    static const struct {
+        const char *end, *label, *siblings[4];
+    } others[] = {
+        {"_data", "quanto", {"_scale", "_shift", "_zeropoint"}},
+        {"W_q", "HQQ", {"scale", "zero", "meta"}},
+        {"qweight", "EETQ", {"weight_scales"}},
+        {"codes", "AQLM", {"codebooks", "scales"}},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others && !logical->part_count; i++) {
+        size_t less = lr_ends_in(part, others[i].end);
+        if (less && part->dtype >= REC_DTYPE_I64 && part->dtype <= REC_DTYPE_U8 &&
+            rec_sibling_of(job, siblings, part, less, others[i].siblings[0])) {
+            recognise(job, siblings, part, less, others[i].siblings, others[i].label, logical);
+        }
     }
     return REC_OK;
 }
@@ -110,5 +124,6 @@ KNOWN(gptq, "gptq", NULL, "scheme: GPTQ, recognised and rejected", claim_gptq);
 KNOWN(awq, "awq", NULL, "scheme: AWQ, recognised and rejected", claim_awq);
 KNOWN(bitsandbytes, "bnb", "bitsandbytes", "scheme: NF4, FP4, LLM.int8, rejected", claim_bitsandbytes);
 KNOWN(compressed, "ct-int", "compressed-tensors", "scheme: packed integers, rejected", claim_compressed);
+KNOWN(others, "int-other", NULL, "scheme: quanto, HQQ, EETQ, AQLM, rejected", claim_others);
 
-REC_PLUGINS(scheme_known, &gptq, &awq, &bitsandbytes, &compressed);
+REC_PLUGINS(scheme_known, &gptq, &awq, &bitsandbytes, &compressed, &others);

@@ -126,6 +126,28 @@ typed a.weight_shape I64 2 16
 st_end >ct.safetensors
 rejected "compressed-tensors" 'a.weight_packed: stored as compressed-tensors, packed integers' ct.safetensors
 st_begin
+typed a.weight._data I8 4,4 16
+typed a.weight._scale F32 4,1 16
+st_end >quanto.safetensors
+rejected quanto 'a.weight._data: stored as quanto' quanto.safetensors
+st_begin
+typed a.W_q U8 4,4 16
+typed a.scale F16 4,1 8
+typed a.zero F16 4,1 8
+st_end >hqq.safetensors
+rejected HQQ 'a.W_q: stored as HQQ' hqq.safetensors
+st_begin
+typed a.qweight I8 4,4 16
+typed a.weight_scales F16 4 8
+st_end >eetq.safetensors
+rejected EETQ 'a.qweight: stored as EETQ' eetq.safetensors
+st_begin
+typed a.codes I8 4,2,2 16
+typed a.codebooks F16 1,2,1,4 16
+typed a.scales F16 4 8
+st_end >aqlm.safetensors
+rejected AQLM 'a.codes: stored as AQLM' aqlm.safetensors
+st_begin
 typed a.weight F8_E4M3 4,4 16
 typed a.weight_scale F32 3,1 12
 st_end >odd.safetensors
@@ -154,6 +176,41 @@ st_begin
 typed a.weight F8_E4M3 4,4 16
 st_end >model/alone.safetensors
 rejected "a weight without the scale that config.json asks for" 'its scale is not there' model/alone.safetensors
+for place in '"compression_config": {"quant_method": "compressed-tensors"}' \
+    '"text_config": {"quantization_config": {"quant_method": "fp8"}}'; do
+    echo "{$place}" >model/config.json
+    rejected "… also as ${place%%:*}" 'its scale is not there' model/alone.safetensors
+done
+
+# Parts in several files, the scale of a weight in another one than the weight.
+mkdir shards
+st_begin
+typed a.weight F8_E4M3 130,40 5200
+typed b.weight_scale_inv F32 1,1 4
+st_end >shards/model-00001-of-00002.safetensors
+st_begin
+typed a.weight_scale_inv F32 2,1 8
+typed b.weight F8_E4M3 8,8 64
+st_end >shards/model-00002-of-00002.safetensors
+cat >shards/model.safetensors.index.json <<'END'
+{"metadata": {"total_size": 5276}, "weight_map": {
+"a.weight": "model-00001-of-00002.safetensors", "b.weight_scale_inv": "model-00001-of-00002.safetensors",
+"a.weight_scale_inv": "model-00002-of-00002.safetensors", "b.weight": "model-00002-of-00002.safetensors"}}
+END
+st_begin
+typed a.weight F8_E4M3 130,40 5200
+typed b.weight F8_E4M3 8,8 64
+typed a.weight_scale_inv F32 2,1 8
+typed b.weight_scale_inv F32 1,1 4
+st_end >one.safetensors
+run convert -q --adapter none --precision full one.safetensors one.npz
+for map in "" --no-map; do
+    run convert -q --adapter none --precision full ${map:+"$map"} shards/model.safetensors.index.json shards.npz
+    status_is "scales in other shards are found${map:+, $map}" 0
+    run diff --bits shards.npz one.npz
+    status_is "… and the numbers are those of one file" 0
+    rm -f shards.npz
+done
 
 # 6. record plugins.
 run plugins fp8

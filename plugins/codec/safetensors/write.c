@@ -26,7 +26,7 @@ const rec_option lr_st_keep_names = {
 
 /* Tensors whose bytes are made while they are read have to be met on a walk. Those that are larger than the window go
  * straight into the file; of the others as many as fit it are made on one walk. */
-enum { WINDOW_LEAST = 4 << 20, WINDOW_MOST = 64 << 20, WINDOWS = 256 };
+enum { WINDOW_LEAST = 4 << 20, WINDOW_MOST = 32 << 20, WINDOWS = 256 };
 
 typedef struct writer {
     rec_job *job;

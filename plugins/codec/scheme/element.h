@@ -4,7 +4,16 @@
 #ifndef LR_SCHEME_ELEMENT_H
 #define LR_SCHEME_ELEMENT_H
 
+#include <string.h>
+
 #include <librecord/plugin.h>
+
+/** Returns the length of an end of the part's path if the path has it, else 0. */
+static inline size_t lr_ends_in(const rec_part *part, const char *end)
+{
+    size_t length = strlen(part->path), tail = strlen(end);
+    return length >= tail && strcmp(part->path + length - tail, end) == 0 ? tail : 0;
+}
 
 /** Ways in which a byte or more is a number. */
 enum {

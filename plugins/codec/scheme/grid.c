@@ -17,10 +17,24 @@ static uint64_t blocks_of(uint64_t size, uint64_t side)
     return size / side + (size % side != 0);
 }
 
-/* A side of a block from config.json, 0: it does not say. */
-static uint64_t side_by_setting(rec_job *job, const rec_siblings *siblings, const char *path)
+const char *lr_grid_setting(rec_job *job, const rec_siblings *siblings, const char *name)
 {
-    const char *text = rec_sibling_setting(job, siblings, path);
+    /* Files of earlier versions of compressed-tensors have the second one; models with parts for images the others. */
+    static const char *const places[] = {"quantization_config", "compression_config", "text_config.quantization_config",
+                                         "text_config.compression_config", "llm_config.quantization_config"};
+    const char *text = NULL;
+    char path[96];
+    for (size_t i = 0; i < sizeof places / sizeof *places && !text; i++) {
+        (void)snprintf(path, sizeof path, "%s.%s", places[i], name);
+        text = rec_sibling_setting(job, siblings, path);
+    }
+    return text;
+}
+
+/* A side of a block from config.json, 0: it does not say. */
+static uint64_t side_by_setting(rec_job *job, const rec_siblings *siblings, const char *name)
+{
+    const char *text = lr_grid_setting(job, siblings, name);
     return text ? strtoull(text, NULL, 10) : 0;
 }
 
@@ -41,8 +55,8 @@ static bool find_block(rec_job *job, const rec_siblings *siblings, uint64_t *gri
         return rows == 0 || columns == 0;
     }
     if (across > 1 || (down > 1 && down != rows)) {
-        height = side_by_setting(job, siblings, "quantization_config.weight_block_size.0");
-        width = side_by_setting(job, siblings, "quantization_config.weight_block_size.1");
+        height = side_by_setting(job, siblings, "weight_block_size.0");
+        width = side_by_setting(job, siblings, "weight_block_size.1");
     }
     if (!height || !width) {
         bool usual = blocks_of(rows, SIDE) == down && blocks_of(columns, SIDE) == across && (down > 1 || across > 1);

@@ -20,6 +20,8 @@ enum {
     LR_GRID_WORDS
 };
 
+/** Returns a value of the quantisation's settings in config.json, wherever they are: "quant_method". May be NULL. */
+const char *lr_grid_setting(rec_job *job, const rec_siblings *siblings, const char *name);
 /** Finds how the scales lie over a tensor, by their shapes and the model's settings. @param grid (out).
  * @return false: they do not fit. */
 bool lr_grid_find(rec_job *job, const rec_siblings *siblings, const rec_part *part, const rec_part *scale,

@@ -107,6 +107,57 @@ static span write_layers(const model *m, char *const *words)
     return (span){0};
 }
 
+/* Writes `count` matrices of FP8 (E4M3), then their scales for blocks of 128x128. @param codes of a matrix; NULL: a
+ * hole. */
+static void write_codes(const char *path, size_t count, size_t side, const uint8_t *codes)
+{
+    size_t bytes = side * side, blocks = (side + 127) / 128, scales = blocks * blocks, at = 0, room = 0;
+    char *header = NULL;
+    FILE *file = fopen(path, "wb"), *text = open_memstream(&header, &room);
+    uint64_t length;
+
+    for (size_t i = 0; i < 2 * count; i++) {
+        bool scale = i >= count;
+        size_t size = scale ? scales * sizeof(float) : bytes, edge = scale ? blocks : side;
+        (void)fprintf(
+            text, "%s\"layers.%zu.weight%s\":{\"dtype\":\"%s\",\"shape\":[%zu,%zu],\"data_offsets\":[%zu,%zu]}",
+            i ? "," : "{", i % count, scale ? "_scale_inv" : "", scale ? "F32" : "F8_E4M3", edge, edge, at, at + size);
+        at += size;
+    }
+    (void)fprintf(text, "}");
+    (void)fclose(text);
+    length = room;
+    if (!file || fwrite(&length, sizeof length, 1, file) != 1 || fwrite(header, 1, room, file) != room) {
+        err(2, "%s", path);
+    }
+    for (size_t i = 0; codes && i < count; i++) {
+        (void)fwrite(codes, 1, bytes, file);
+    }
+    for (size_t i = 0; codes && i < count * scales; i++) {
+        (void)fwrite(&(float){1.5f}, sizeof(float), 1, file);
+    }
+    if (fflush(file) != 0 || ferror(file) || ftruncate(fileno(file), (off_t)(8 + room + at)) != 0) {
+        err(2, "%s", path);
+    }
+    (void)fclose(file);
+    free(header);
+}
+
+/* write-fp8 FILE [MIB]: FP8 whose numbers are as many bytes as the payload; or four times so many MiB of codes that are
+ * zeros, in a hole */
+static span write_fp8(const model *m, char *const *words)
+{
+    size_t mib = number_of(words[2], 0);
+    uint8_t *codes = mib ? NULL : malloc(LAYER_COUNT);
+
+    for (size_t i = 0; codes && i < LAYER_COUNT; i++) {
+        codes[i] = (uint8_t)(i * 37 % 0x78);
+    }
+    write_codes(words[1], mib ? mib / 4 : m->count, mib ? (size_t)4096 : SIDE, codes);
+    free(codes);
+    return (span){0};
+}
+
 /* write-sixteen FILE: the payload as 16 tensors */
 static span write_sixteen(const model *m, char *const *words)
 {
@@ -237,6 +288,7 @@ const operation foreign_operations[] = {
     {"write-sparse", write_sparse},
     {"write-layers", write_layers},
     {"write-sixteen", write_sixteen},
+    {"write-fp8", write_fp8},
     {"raw-match", raw_match},
     {"reader", reader_alone},
     {"plan", plan_file},

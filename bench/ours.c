@@ -251,6 +251,40 @@ static span convert(const model *m, char *const *words)
     return took;
 }
 
+static int32_t write_nothing(void *user, const void *data, uint64_t size)
+{
+    (void)data;
+    *(uint64_t *)user += size;
+    return 0;
+}
+
+/* drain FILE RECORDER PRECISION [map] [ARGUMENT=VALUE...]: loads a file unchanged and writes it at a precision to
+ * nowhere; the answer's last number is the most anonymous memory. */
+static span drain(const model *m, char *const *words)
+{
+    const rec_output output = {.size = sizeof output, .write = write_nothing};
+    rec_context *context = context_with(0);
+    rec_recorder *in = open_recorder(context, words[2], REC_PRECISION_KEEP, words, "");
+    rec_recorder *out = open_recorder(context, words[2], rec_precision_from_name(words[3]), words, "");
+    uint64_t written = 0;
+    span start = begin(), took;
+    rec_record *record;
+
+    (void)m;
+    rec_context_set_progress(context, watch, NULL);
+    record = rec_load(in, words[1]);
+    if (!record) {
+        errx(2, "%s", rec_error_message());
+    }
+    must(rec_save_to(out, record, &output, &written));
+    took = since(start);
+    rec_record_free(record);
+    rec_close_recorder(in);
+    rec_close_recorder(out);
+    rec_context_free(context);
+    return took;
+}
+
 /* ------------------------------------------------------------------------------------------------------- check -- */
 
 /* An f16 is within 2^-11 of what it was made from, or within the least subnormal. */
@@ -294,4 +328,5 @@ static span check(const model *m, char *const *words)
     return (span){0};
 }
 
-const operation ours_operations[] = {{"load", load}, {"save", save}, {"convert", convert}, {"check", check}, {0}};
+const operation ours_operations[] = {{"load", load},   {"save", save},   {"convert", convert},
+                                     {"drain", drain}, {"check", check}, {0}};

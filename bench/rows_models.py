@@ -13,6 +13,9 @@ FILES = {
     "burn.bpk": File(Op("store", "mb", "save {d}/burn.bpk")),
     "torch.pt": File(Op("torch", "mb", "torch-save {d}/torch.pt")),
     "numpy.npz": File(Op("gguf", "mb", "numpy-save {d}/numpy.npz")),
+    "fp8.safetensors": File(ours("write-fp8 {d}/fp8.safetensors")),
+    "fp8_large.safetensors": File(ours("write-fp8 {d}/fp8_large.safetensors {large}", "")),
+    "layers.safetensors": File(ours("write-layers {d}/layers.safetensors")),
     "plain.gguf": File(ours("save {d}/plain.gguf Gguf full flat"), ours("check {d}/plain.gguf Gguf map")),
 }
 FILES |= {f"{name}.gguf": File(Op("gguf", "gguf_mb", f"gguf-write {{d}}/{name}.gguf {name}")) for name in (*QUANTS, "F32")}
@@ -21,6 +24,13 @@ FILES |= {
                                      " map in.adapter=none in.gaps=keep", ""))
     for extension, recorder in RECORDERS.items() for size in ("1", "large")
 }
+
+
+def drained(bench, side):
+    """Anonymous memory while numbers are decoded and written to nowhere, beyond that of a process that does nothing."""
+    alone = bench.alone(side, 0, "drain {d}/fp8_large.safetensors Safetensors full map adapter=none")
+    return alone.live - alone.idle
+
 
 WRITE = Beside("fallocate + write", ours("raw-write {d}/raw"))
 
@@ -67,9 +77,14 @@ def rows(options):
                        Beside("Python's gguf", Op("gguf", "gguf_mb", f"gguf-f32 {{d}}/{name}.gguf")), at_least=5))
     out.append(Row(f"{options.gguf_mb} MB of f32 from Q8_0", ours("load {d}/Q8_0.gguf Gguf 0 map f32 adapter=none", ""),
                    Beside("pread of as much f32, 2 threads", ours("raw-read {d}/F32.gguf 2", "")), at_least=0.5))
+    out.append(Row(f"{options.mb} MB of f32 from FP8, blocks of 128x128",
+                   ours("load {d}/fp8.safetensors Safetensors 0 map f32 adapter=none"),
+                   Beside("pread of as much f32, 2 threads", ours("raw-read {d}/layers.safetensors 2")), at_least=0.5))
+    out.append(Row(f"  f32 from {4 * options.large_mb} MB of FP8 to nowhere: memory", figure=drained, at_most=64,
+                   needs=("fp8_large.safetensors",)))
     for extension, recorder in RECORDERS.items():
         none = " adapter=none" if extension in ("pt", "gguf", "npz") else ""
         out.append(Row(f"lazy open of .{extension}, {options.large_mb} MB",
                        ours(f"load {{d}}/large.{extension} {recorder} 0 map{none}", "", lazy=True),
                        Beside("1 MB", ours(f"load {{d}}/1.{extension} {recorder} 0 map{none}", "", lazy=True)), at_least=0.8))
-    return [row for row in out if row.beside]  # GGUF's maker neither loads nor saves in memory
+    return [row for row in out if row.beside or row.figure]  # GGUF's maker neither loads nor saves in memory

@@ -81,7 +81,7 @@ static void print_metadata(const rec_record *record, const char *label, size_t w
         }
         tool_text_name(&line, key);
         tool_text_put(&line, " = ");
-        tool_text_safe(&whole, value, strlen(value));
+        tool_text_value(&whole, value, strlen(value));
         tool_text_shortened(&line, whole.at, all ? SIZE_MAX : VALUE_WIDTH, false);
         printf("%-*s%s\n", (int)width, shown++ ? "" : label, line.at);
         tool_text_free(&whole);

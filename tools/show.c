@@ -493,7 +493,7 @@ static void print_string(const rec_scalar *scalar)
             const char *end = memchr(scalar->text + i, '\n', length - i);
             line = end ? (size_t)(end - (scalar->text + i)) : length - i;
             tool_text_put(&safe, i ? "\n" : "");
-            tool_text_safe(&safe, scalar->text + i, line);
+            tool_text_value(&safe, scalar->text + i, line);
         }
         fputs(safe.at ? safe.at : "", stdout);
         tool_text_free(&safe);

@@ -412,7 +412,7 @@ static void add_lines(text *t, const char *string, size_t length)
     for (size_t i = 0; i < length;) {
         const char *end = memchr(string + i, '\n', length - i);
         size_t line = end ? (size_t)(end - (string + i)) : length - i;
-        tool_text_safe(t, string + i, line);
+        tool_text_value(t, string + i, line);
         tool_text_put(t, end ? "\n" : "");
         i += line + 1;
     }
@@ -573,7 +573,7 @@ static void about(view *v)
             tool_text_put(&t, i ? "" : "\nMETADATA\n");
             tool_text_safe(&t, key, strlen(key));
             tool_text_put(&t, " = ");
-            tool_text_safe(&t, value, strlen(value));
+            tool_text_value(&t, value, strlen(value));
             tool_text_put(&t, "\n");
         }
     }

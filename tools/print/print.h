@@ -136,14 +136,17 @@ size_t tool_text_width(const char *string);
 bool tool_text_steers(uint32_t code);
 /* @return whether text with this character may look like other text. */
 bool tool_text_combines(uint32_t code);
-/* Adds text so that it is safe to print: such characters and broken UTF-8 as \xNN. */
+/* Adds text so that it is safe to print: both kinds of characters and broken UTF-8 as \xNN. */
 void tool_text_safe(text *t, const char *bytes, size_t length);
+/* The same for a value, whose characters may combine, as many languages need. */
+void tool_text_value(text *t, const char *bytes, size_t length);
 /* The same for a key, which looks like no other key and like nothing else that stands in its place: a space at its
  * beginning or end is \x20, and the parenthesis of "(root)" belongs to the command. */
 void tool_text_name(text *t, const char *name);
 /* The same as a word of the shell: in single quotes unless it needs none. */
 void tool_text_quoted(text *t, const char *string);
-/* Adds what the library says to do, its load arguments (`profile = llama`) as options. Not made safe to print. */
+/* Adds what the library says to do, its load arguments (`profile = llama`) written as options. Not made safe to print.
+ */
 void tool_text_hint(text *t, const char *hint);
 /* Adds what fits in `width` columns, the middle or the end replaced by an ellipsis. In keys the end tells more than
  * the middle: layers.0.…tion.weight. */

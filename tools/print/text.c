@@ -257,8 +257,8 @@ bool tool_text_combines(uint32_t code)
     return is_within(code, ranges, sizeof ranges / sizeof *ranges);
 }
 
-/* Adds text with the characters that must not be printed as \xNN. @param is_name those that combine as well. */
-static void add_safe(text *t, const char *bytes, size_t length, bool is_name)
+/* Adds text with the characters that must not be printed as \xNN. @param combining prints those that combine. */
+static void add_safe(text *t, const char *bytes, size_t length, bool combining)
 {
     size_t step, plain = 0;
     uint32_t code;
@@ -266,7 +266,7 @@ static void add_safe(text *t, const char *bytes, size_t length, bool is_name)
     tool_text_add(t, "", 0);
     for (size_t at = 0; at < length; at += step) {
         step = tool_utf8_next(bytes + at, length - at, &code);
-        if (step && !tool_text_steers(code) && !(is_name && tool_text_combines(code))) {
+        if (step && !tool_text_steers(code) && (combining || !tool_text_combines(code))) {
             continue;
         }
         tool_text_add(t, bytes + plain, at - plain);
@@ -293,7 +293,7 @@ void tool_text_name(text *t, const char *name)
     if (begin) {
         tool_text_format(t, "\\x%02x", (unsigned)*name);
     }
-    add_safe(t, name + begin, length - begin - end, true);
+    tool_text_safe(t, name + begin, length - begin - end);
     if (end) {
         tool_text_put(t, "\\x20");
     }
@@ -302,6 +302,11 @@ void tool_text_name(text *t, const char *name)
 void tool_text_safe(text *t, const char *bytes, size_t length)
 {
     add_safe(t, bytes, length, false);
+}
+
+void tool_text_value(text *t, const char *bytes, size_t length)
+{
+    add_safe(t, bytes, length, true);
 }
 
 /* Advances by so many columns. @return the bytes of `string` before that. */

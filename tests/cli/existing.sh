@@ -195,6 +195,10 @@ cp 0.21.0/tiny-full.json "$scratch/in/a.json" 2>/dev/null || cp $tiny "$scratch/
 run convert -r --include '*.mpk' --exclude old "$scratch/in" "$scratch/chosen"
 (cd "$scratch/chosen" && find . -type f | sort) >"$scratch/found"
 check "--include and --exclude choose" [ "$(grep -c -e '^./a.mpk$' -e '^./b/a.mpk$' "$scratch/found")" = "$(grep -c . "$scratch/found")" ]
+run convert -r -y --include '*.mpk' --include 'a.mkp' --type 'sched*=Noam' "$scratch/in" "$scratch/chosen"
+check "a glob of --include that fits no file is a note" grep -q 'note: --include a\.mkp: no file has such a name' "$scratch/err"
+check "so is one of --type" grep -q 'note: --type sched\*: no file has such a name' "$scratch/err"
+check "others are none" [ "$(grep -c 'no file has such a name' "$scratch/err")" = 2 ]
 fails "they are for folders" convert --include '*' $tiny "$out" <<END
 record: --include and --exclude choose files of a folder: they need --recursive
   record convert --help shows how it is used.

@@ -117,4 +117,10 @@ for profile in qwen3-split:qwen3-gguf-split qwen3:qwen3-gguf; do
     check "to what came" cmp back.safetensors plain.safetensors
 done
 
+run convert -y --adapter none "$srcdir/tests/data/gguf/types.gguf" types.safetensors
+check "tensors that others see as bytes are counted" \
+    grep -q 'tensors of .*: stored as bytes, which other programs see as U8' "$scratch/err"
+run convert -y --adapter none --precision full "$srcdir/tests/data/gguf/types.gguf" types.safetensors
+check "numbers are none" [ "$(grep -c 'stored as bytes' "$scratch/err")" = 0 ]
+
 finish

@@ -41,7 +41,7 @@ same "and the data are whole" "$scratch/expected" "$scratch/out"
 
 if [ -w /dev/full ]; then
     for command in "--version" "help" "ls 0.18.0/mnist.mpk" "ls --json 0.18.0/mnist.mpk" "info 0.18.0/mnist.mpk" \
-        "show 0.18.0/mnist.mpk stem.weight" "plugins"; do
+        "show 0.18.0/mnist.mpk stem.weight" "plugins" "verify 0.18.0/mnist.mpk"; do
         # shellcheck disable=SC2086
         "$record" $command >/dev/full 2>"$scratch/err"
         status=$?

@@ -243,10 +243,44 @@ static void print_report_json(const folder *f)
     tool_json_end(&j);
 }
 
+/* A note of a glob that fits none of the files: it may be misspelt. */
+static void note_unused(const folder *f, notes *n, const char *option, const char *glob, size_t length)
+{
+    char *own = xasprintf("%.*s", (int)length, glob);
+    bool fits = false;
+
+    for (size_t i = 0; i < f->count && !fits; i++) {
+        fits = tool_folder_fits(own, f->files[i].name);
+    }
+    if (!fits) {
+        tool_notes_add(n, REC_NOTE_LAYOUT, "", xasprintf("%s %s: no file has such a name", option, own));
+    }
+    free(own);
+}
+
+static void note_all_unused(const folder *f)
+{
+    const options *o = f->s->o;
+    const char *glob;
+    notes n = {0};
+
+    for (size_t at = 0; (glob = tool_own_next(o, "include", &at));) {
+        note_unused(f, &n, "--include", glob, strlen(glob));
+    }
+    for (size_t i = 0; i < o->type.count; i++) {
+        if (strchr(o->type.at[i], '=')) {
+            note_unused(f, &n, "--type", o->type.at[i], strcspn(o->type.at[i], "="));
+        }
+    }
+    tool_notes_print(&n, o->quiet);
+    tool_notes_free(&n);
+}
+
 void tool_folder_tell(folder *f)
 {
     const options *o = f->s->o;
 
+    note_all_unused(f);
     fold_equal(f);
     for (size_t i = 0; i < f->count; i++) {
         print_notes(&f->files[i], o->quiet);

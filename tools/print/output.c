@@ -16,6 +16,9 @@ int tool_output_finish(void)
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return EXIT_OK;
     }
+    if (!errno && fputc('\n', stdout) != EOF) { /* an earlier write failed: so does this one, with the reason */
+        (void)fflush(stdout);
+    }
     return errno ? tool_fail("standard output: cannot write: %s", strerror(errno))
                  : tool_fail("standard output: cannot write");
 }

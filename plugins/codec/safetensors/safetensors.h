@@ -192,6 +192,8 @@ typedef struct lr_st_tree {
     bool for_store;        /**< names are those of Burn's own store */
     uint64_t left_out;     /**< values that are no tensors… */
     uint64_t ids;          /**< …and parameter ids that were */
+    uint64_t encoded;      /**< tensors of element types that other programs see as bytes */
+    lr_st_excerpt of;      /**< the type of the first */
     lr_st_buffer text;     /**< what lr_st_record_read() reads */
     lr_st_buffer metadata; /**< the record's own as entries of a JSON map, without the braces */
     lr_st_buffer typed;    /**< those that are no texts, as lr_st_metadata_read() reads them, without what is around */

@@ -227,6 +227,9 @@ int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *
     } else {
         status = lr_st_structure_add(t, type, e->shape, e->rank, &e->data, &own);
     }
+    if (type < 0 && e->dtype == REC_DTYPE_OPAQUE && e->dtype_name && !tree->encoded++) {
+        (void)lr_st_shown(&tree->of, e->dtype_name, strlen(e->dtype_name));
+    }
     if (status == REC_OK) {
         tree->tensors[tree->count - 1].quantised = e->dtype == REC_DTYPE_QFLOAT;
         put_tensor(t, e, own, marked, type < 0);

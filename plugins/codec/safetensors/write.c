@@ -627,6 +627,12 @@ static void note_left_out(const writer *w)
                      "%" PRIu64 " value%s other than tensors: left out because of record = no", tree->left_out,
                      tree->left_out == 1 ? "" : "s");
     }
+    if (tree->encoded) {
+        rec_job_note(w->job, REC_NOTE_LAYOUT, "",
+                     "%" PRIu64 " tensor%s of %s: stored as bytes, which other programs see as U8; a precision makes "
+                     "numbers of encoded elements",
+                     tree->encoded, tree->encoded == 1 ? "" : "s", tree->of.text);
+    }
     if (tree->plain && tree->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "the id%s of %" PRIu64 " tensor%s: left out, %s",
                      tree->ids == 1 ? "" : "s", tree->ids, tree->ids == 1 ? "" : "s",

@@ -85,17 +85,17 @@ static int32_t claim_mxfp4(rec_job *job, const rec_siblings *siblings, const rec
     }
     if (flat || dotted) {
         pairs.scale = rec_sibling_of(job, siblings, part, strlen("blocks"), "scales");
-        if (!is_exponents(pairs.scale) || part->rank < 3 || part->shape[part->rank - 1] != 16) {
+        if ((pairs.scale && !is_exponents(pairs.scale)) || part->rank < 3 || part->shape[part->rank - 1] != 16) {
             return REC_OK;
         }
     } else {
         pairs.scale = first_of(job, siblings, part, less, usual);
         pairs.scale = pairs.scale || !weight ? pairs.scale : first_of(job, siblings, part, strlen("weight"), next);
-        if (!is_exponents(pairs.scale) || !looks_right(part, pairs.scale)) {
+        if (pairs.scale ? !is_exponents(pairs.scale) || !looks_right(part, pairs.scale) : !packed) {
             return REC_OK;
         }
     }
-    (void)snprintf(logical->label, sizeof logical->label, "MXFP4, blocks of 32");
+    (void)snprintf(logical->label, sizeof logical->label, pairs.scale ? "MXFP4, blocks of 32" : "FP4");
     logical->path_less = (uint32_t)less;
     lr_pairs_claim(&pairs, logical);
     return REC_OK;

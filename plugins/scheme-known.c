@@ -39,8 +39,7 @@ static int32_t claim_group(rec_job *job, const rec_siblings *siblings, const rec
 {
     static const char *const ends[] = {"qzeros", "scales", "g_idx", NULL};
     size_t less = lr_ends_in(part, "qweight");
-    if (less && part->dtype == REC_DTYPE_I32 && rec_sibling_of(job, siblings, part, less, "scales") &&
-        is_awq(job, siblings, part, less) == awq) {
+    if (less && part->dtype == REC_DTYPE_I32 && is_awq(job, siblings, part, less) == awq) {
         recognise(job, siblings, part, less, ends, awq ? "AWQ" : "GPTQ", logical);
     }
     return REC_OK;
@@ -83,7 +82,7 @@ static int32_t claim_compressed(rec_job *job, const rec_siblings *siblings, cons
     size_t less = lr_ends_in(part, "weight_packed") ? strlen("_packed") : 0;
     bool packed = less && part->dtype == REC_DTYPE_I32;
     bool whole = lr_ends_in(part, "weight") && part->dtype == REC_DTYPE_I8;
-    if ((packed || whole) && rec_sibling_of(job, siblings, part, less, "_scale")) {
+    if (packed || (whole && rec_sibling_of(job, siblings, part, less, "_scale"))) {
         recognise(job, siblings, part, less, ends,
                   packed ? "compressed-tensors, packed integers" : "compressed-tensors, integers of 8 bits", logical);
     }

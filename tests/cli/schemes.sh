@@ -147,6 +147,21 @@ typed a.codebooks F16 1,2,1,4 16
 typed a.scales F16 4 8
 st_end >aqlm.safetensors
 rejected AQLM 'a.codes: stored as AQLM' aqlm.safetensors
+for lost in 'w_blocks U8 2,4,16 128' 'w.blocks U8 2,4,16 128' 'weight_packed U8 4,16 64'; do
+    st_begin
+    # shellcheck disable=SC2086 # the words are separate
+    typed a.$lost
+    st_end >lost.safetensors
+    rejected "${lost%% *} without scales" "a.${lost%% *}: stored as FP4, .* its scales are not there" lost.safetensors
+done
+st_begin
+typed a.qweight I32 2,16 128
+st_end >lost.safetensors
+rejected "GPTQ without scales" 'a.qweight: stored as GPTQ' lost.safetensors
+st_begin
+typed a.weight_packed I32 4,2 32
+st_end >lost.safetensors
+rejected "compressed-tensors without scales" 'a.weight_packed: stored as compressed-tensors' lost.safetensors
 st_begin
 typed a.weight F8_E4M3 4,4 16
 typed a.weight_scale F32 3,1 12

@@ -58,10 +58,14 @@ static bool whole_fits(const lr_pairs *p, const rec_logical *l, uint64_t *each)
 void lr_pairs_claim(const lr_pairs *p, rec_logical *l)
 {
     const rec_part *codes = p->codes;
-    bool blocks = codes->rank >= 3 && p->scale->rank + 1 == codes->rank, fits = codes->rank >= 1;
+    bool blocks = codes->rank >= 3 && p->scale && p->scale->rank + 1 == codes->rank, fits = codes->rank >= 1;
     uint32_t rank = blocks ? codes->rank - 1 : codes->rank;
     fits = fits && rank <= REC_LOGICAL_RANK_MOST;
     l->parts[l->part_count++] = codes;
+    if (!p->scale) {
+        l->unsupported = "its scales are not there";
+        return;
+    }
     l->parts[l->part_count++] = p->scale;
     if (p->whole) {
         l->parts[l->part_count++] = p->whole;

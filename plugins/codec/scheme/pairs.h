@@ -13,11 +13,11 @@ enum { LR_PAIRS_NO_WHOLE, LR_PAIRS_TIMES, LR_PAIRS_DIVIDED };
 
 /** What a claim is made of. */
 typedef struct lr_pairs {
-    const rec_part *codes, *scale;
-    const rec_part *whole; /**< a scale for each matrix or for all, or NULL */
-    int operation;         /**< LR_PAIRS_… */
-    int element;           /**< LR_ELEMENT_… of the scales */
-    uint64_t block;        /**< elements with a scale */
+    const rec_part *codes, *scale; /**< without scale: unsupported */
+    const rec_part *whole;         /**< a scale for each matrix or for all, or NULL */
+    int operation;                 /**< LR_PAIRS_… */
+    int element;                   /**< LR_ELEMENT_… of the scales */
+    uint64_t block;                /**< elements with a scale */
     bool swapped; /**< codes of [E, R, G, 16]: the last two dimensions of the numbers change places, [E, 32 G, R] */
 } lr_pairs;
 

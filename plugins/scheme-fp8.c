@@ -43,14 +43,15 @@ static int32_t claim(rec_job *job, const rec_siblings *siblings, const rec_part 
         logical->state[SCALED] = 1;
         if (!lr_grid_find(job, siblings, part, scale, logical->state + GRID)) {
             logical->unsupported = "its scale has a shape or type that does not fit the weight";
-            (void)snprintf(words, sizeof words, "a scale");
+            lr_grid_misfit(scale, words, sizeof words);
         } else {
             lr_grid_words(logical->state + GRID, words, sizeof words);
         }
     } else if (strstr(part->path, "scale") == NULL && lr_grid_setting(job, siblings, "quant_method")) {
         logical->unsupported = "config.json says that it is quantised, and its scale is not there";
     }
-    (void)snprintf(logical->label, sizeof logical->label, "FP8 %s, %s", lr_element_name(element), words);
+    (void)snprintf(logical->label, sizeof logical->label,
+                   logical->unsupported && scale ? "FP8 %s, scale %s" : "FP8 %s, %s", lr_element_name(element), words);
     return REC_OK;
 }
 

@@ -130,6 +130,18 @@ void lr_grid_words(const uint64_t *grid, char *text, size_t room)
     }
 }
 
+void lr_grid_misfit(const rec_part *scale, char *text, size_t room)
+{
+    bool brief = strlen(scale->dtype_name) <= 12; /* a label must not end within a character */
+    size_t used = (size_t)snprintf(text, room, "%s [", brief ? scale->dtype_name : "of another type");
+    for (uint32_t i = 0; i < scale->rank && used < room; i++) {
+        used += (size_t)snprintf(text + used, room - used, "%s%" PRIu64, i ? ", " : "", scale->shape[i]);
+    }
+    if (used < room) {
+        (void)snprintf(text + used, room - used, "]");
+    }
+}
+
 /* The first scale of the row of blocks that an element lies in. */
 static uint64_t row_at(const uint64_t *grid, uint64_t element)
 {

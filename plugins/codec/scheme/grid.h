@@ -28,6 +28,8 @@ bool lr_grid_find(rec_job *job, const rec_siblings *siblings, const rec_part *pa
                   uint64_t *grid);
 /** Writes "128x128 blocks", "one scale a row", "one scale". */
 void lr_grid_words(const uint64_t *grid, char *text, size_t room);
+/** Writes the type and shape of scales that do not fit, "f32 [3, 1]". */
+void lr_grid_misfit(const rec_part *scale, char *text, size_t room);
 /** Sets which bytes of the scales a run of elements needs. */
 void lr_grid_span(const uint64_t *grid, uint64_t first, uint64_t count, rec_span *span);
 

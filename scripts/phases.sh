@@ -241,6 +241,8 @@ port() {
 phase_s390x() { port s390x; }
 phase_arm64() { port arm64; }
 phase_i386() { port i386; }
+phase_musl() { port musl; }
+phase_old_glibc() { port old-glibc; }
 
 phase_debian() {
     rm -rf "$work/debian"

@@ -57,6 +57,8 @@ musl_libraries() {
     [ ! -e "$root/complete" ] || return 0
     rm -rf "$root"
     mkdir -p "$root/include" "$root/lib/pkgconfig"
+    # The headers of the kernel, which are the same for each C library.
+    ln -s /usr/include/linux /usr/include/asm-generic "/usr/include/$(uname -m)-linux-gnu/asm" "$root/include"
     (musl_sources "$1/sources") || return
     (musl_configure "$1" zlib --static) &&
         (musl_configure "$1" pcre2 --disable-shared --disable-jit --disable-pcre2grep-libz --disable-pcre2grep-libbz2) &&

@@ -46,8 +46,8 @@ not_dynamic() {
     ! readelf -lW tools/record | grep INTERP && ! readelf -d tools/record | grep NEEDED
 }
 check "the command needs no shared library" not_dynamic
-small() { # at most 4.8 MB without symbols
-    strip -o "$scratch/stripped" tools/record && ls -l "$scratch/stripped" && [ "$(wc -c <"$scratch/stripped")" -le 4800000 ]
+small() { # at most 4.4 MB without symbols
+    strip -o "$scratch/stripped" tools/record && ls -l "$scratch/stripped" && [ "$(wc -c <"$scratch/stripped")" -le 4400000 ]
 }
 check "it is small" small
 no_ltdl() { # configure does not ask for it

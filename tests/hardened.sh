@@ -14,11 +14,11 @@ if ! command -v readelf >/dev/null || ! command -v objdump >/dev/null; then
     finish
 fi
 
-# The program and the libraries that libtool's scripts stand for.
+# The programs and the libraries that libtool's scripts stand for.
 program=$top_builddir/tools/.libs/record
 [ -e "$program" ] || program=$top_builddir/tools/record
 libraries=
-for file in "$top_builddir"/.libs/librecord*.so "$top_builddir"/plugins/.libs/*.so; do
+for file in "$top_builddir"/mpi/.libs/record-mpi "$top_builddir"/.libs/librecord*.so "$top_builddir"/plugins/.libs/*.so; do
     [ -e "$file" ] && libraries="$libraries $file"
 done
 
@@ -50,7 +50,7 @@ check "gcc and clang on Linux have at least a stack protector and full RELRO" \
         each "tables are read-only" GNU_RELRO -l "$program" $libraries
         each "… before the program begins" 'BIND_NOW|FLAGS_1.*NOW' -d "$program" $libraries
     }
-    has pie && each "the program can lie anywhere" 'Type:.*DYN' -h "$program"
+    has pie && each "the programs can lie anywhere" 'Type:.*DYN' -h "$program" $libraries
     core=
     [ ! -e "$top_builddir/.libs/librecord.so" ] || core=$top_builddir/.libs/librecord.so
     has stack-protector && each "stacks are protected" __stack_chk_fail -s "$program" $core

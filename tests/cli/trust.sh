@@ -75,4 +75,22 @@ chmod 644 data/profiles/llama.ini
 chmod 777 data/modules
 rejected 'the folder is writable by others' types in.mpk
 
+# A set-user-ID command runs no compiler that its caller names.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && ! grep -q '^# .*libtool' "$record" &&
+    ! ldd "$record" 2>/dev/null | grep -q librecord; then
+    cp "$record" borrowed
+    chmod 4755 borrowed
+    mkdir theirs2
+    chown 65534 theirs2
+    printf '#!/bin/sh\ntouch "%s/theirs2/ran"\n' "$scratch" >compiler
+    chmod 755 compiler
+    run env CC="$scratch/compiler" setpriv --reuid 65534 --regid 65534 --clear-groups \
+        ./borrowed embed in.mpk -o theirs2/net.o
+    status_is "a set-user-ID command runs no compiler" 2
+    check "… and says so" grep -q 'a set-user-ID process runs no compiler' "$scratch/err"
+    check "… and did not run it" test ! -e theirs2/ran
+else
+    skip "a set-user-ID command" "needs root, setpriv and a static build"
+fi
+
 finish

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -193,9 +194,24 @@ static int run_in(const char *folder, char *const *arguments, int *error)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* The command line of the compiler or assembler. @param variable (out) the one that has it, or NULL. */
+static const char *compiler_line(const char **variable)
+{
+    static const char *const variables[] = {"CC", "AS"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *line = getenv(variables[i]);
+        if (line && *line) {
+            *variable = variables[i];
+            return line;
+        }
+    }
+    *variable = NULL;
+    return "cc";
+}
+
 int tool_embed_object(const char *object, const char *symbol, const workshop *w)
 {
-    const char *variable = "CC", *line = getenv("CC");
+    const char *variable, *line = compiler_line(&variable);
     enum { WORDS = 64 };
     /* Debug information would name a temporary folder. */
     char no_debug[] = "-g0", compile[] = "-c", output[] = "-o", source[] = "embed.S";
@@ -204,13 +220,8 @@ int tool_embed_object(const char *object, const char *symbol, const workshop *w)
     char *split;
     int error, ended, status;
 
-    if (!line || !*line) {
-        variable = "AS";
-        line = getenv("AS");
-    }
-    if (!line || !*line) {
-        variable = NULL;
-        line = "cc";
+    if (getauxval(AT_SECURE)) { /* PATH and CC are those of whoever started it */
+        return tool_fail("a set-user-ID process runs no compiler\nWrite C instead: -o NAME.c");
     }
     bool compiles = !variable || strcmp(variable, "CC") == 0;
     /* As make does it: CC may be a compiler with options, or a wrapper with a compiler. */

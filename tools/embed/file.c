@@ -223,7 +223,7 @@ void tool_target_drop(target *t)
 
 int tool_workshop_open(workshop *w)
 {
-    const char *temporary = getenv("TMPDIR");
+    const char *temporary = secure_getenv("TMPDIR");
     char *made = xasprintf("%s/record-embed.XXXXXX", temporary && *temporary == '/' ? temporary : "/tmp");
 
     *w = (workshop){0};

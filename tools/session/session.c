@@ -42,7 +42,7 @@ void tool_session_streams(session *s)
 /* A temporary file without a name. */
 static int open_nameless(void)
 {
-    const char *folder = getenv("TMPDIR");
+    const char *folder = secure_getenv("TMPDIR");
     char *name = xasprintf("%s/record-XXXXXX", folder && *folder ? folder : "/tmp");
     int file = mkostemp(name, O_CLOEXEC);
 

@@ -634,9 +634,8 @@ static shown *attach(rec_job *job)
 {
     shown *s = shown_to(job);
     if (!s) {
-        s = lr_zalloc(job->allocator, sizeof *s);
+        s = lr_job_zalloc(job, sizeof *s);
         if (!s) {
-            (void)lr_fail_memory(job, sizeof *s);
             return NULL;
         }
         s->allocator = job->allocator;

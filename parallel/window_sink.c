@@ -132,9 +132,8 @@ static const lr_sink_ops window_ops;
 /* @return NULL: the job has failed. */
 static part *part_new(rec_job *job, const char *name, shared *all)
 {
-    part *self = lr_zalloc(job->allocator, sizeof *self);
+    part *self = lr_job_zalloc(job, sizeof *self);
     if (!self) {
-        (void)lr_fail_memory(job, sizeof *self);
         return NULL;
     }
     self->first = !all;

@@ -95,10 +95,7 @@ static rec_recorder *open_recorder(const char *function, rec_context *context, c
     } else if (precision < REC_PRECISION_DEFAULT || precision > REC_PRECISION_CONFIGURED) {
         (void)rec_fail_found(&job, REC_E_ARGUMENT, REC_UNKNOWN, "one of REC_PRECISION_...", "%d", (int)precision);
     } else {
-        r = lr_zalloc(job.allocator, sizeof *r);
-        if (!r) {
-            (void)lr_fail_memory(&job, sizeof *r);
-        }
+        r = lr_job_zalloc(&job, sizeof *r);
     }
     if (r) {
         r->context = lr_context_retain(job.context);
@@ -134,9 +131,8 @@ void rec_close_recorder(rec_recorder *recorder)
 
 static rec_recorder *copy(rec_job *job, const rec_recorder *from)
 {
-    rec_recorder *r = lr_zalloc(job->allocator, sizeof *r);
+    rec_recorder *r = lr_job_zalloc(job, sizeof *r);
     if (!r) {
-        (void)lr_fail_memory(job, sizeof *r);
         return NULL;
     }
     r->context = lr_context_retain(job->context);

@@ -79,9 +79,8 @@ static void read_config(lr_model_settings *s)
 
 lr_model_settings *lr_settings_new(rec_job *job, rec_source *model)
 {
-    lr_model_settings *s = lr_zalloc(job->allocator, sizeof *s);
+    lr_model_settings *s = lr_job_zalloc(job, sizeof *s);
     if (!s) {
-        (void)lr_fail_memory(job, sizeof *s);
         return NULL;
     }
     lr_job_begin(&s->job, job->context, "load", "config.json");

@@ -26,9 +26,8 @@ static lr_option_set *for_store(rec_job *job, const rec_recorder *r, const lr_pl
             return NULL;
         }
     }
-    set = lr_alloc(job->allocator, sizeof *set + sizeof name);
+    set = lr_job_alloc(job, sizeof *set + sizeof name);
     if (!set) {
-        (void)lr_fail_memory(job, sizeof *set + sizeof name);
         return NULL;
     }
     set->next = r->options;

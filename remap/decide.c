@@ -32,10 +32,7 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
             source->keys = NULL;
             source->key_count = 0;
             source->sorted = NULL;
-            source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
-            if (!source->hits) {
-                (void)lr_fail_memory(job, source->rules->count * sizeof *source->hits);
-            }
+            source->hits = lr_job_zalloc(job, (source->rules->count + 1) * sizeof *source->hits);
         }
     }
     if (lr_job_failed(job) || lr_plan_make(job, trial) != REC_OK) {
@@ -90,9 +87,8 @@ static const lr_sign **clashes_of(rec_job *job, const rec_plan *trial, uint64_t 
     for (const lr_sign *s = trial->signs; s; s = s->next) {
         *count += s->kind == LR_SIGN_CLASH;
     }
-    list = lr_alloc(job->allocator, (*count + 1) * sizeof *list);
+    list = lr_job_alloc(job, (*count + 1) * sizeof *list);
     if (!list) {
-        (void)lr_fail_memory(job, *count * sizeof *list);
         return NULL;
     }
     *count = 0;

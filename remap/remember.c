@@ -3,8 +3,8 @@
  * that lists gave up, levels of variants, which weights were transposed, which keys the file had. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "common/names.h"
 #include "remap/forward/forward.h"
 #include "remap/remap.h"
 
@@ -251,16 +251,11 @@ static int32_t add_text(rec_job *job, lr_arena *arena, texts *t, const char *tex
     return REC_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void sort(texts *t)
 {
     uint64_t kept = 0;
     if (t->count) {
-        qsort(t->at, (size_t)t->count, sizeof *t->at, by_text);
+        qsort(t->at, (size_t)t->count, sizeof *t->at, lr_by_text);
     }
     for (uint64_t i = 0; i < t->count; i++) {
         if (kept == 0 || strcmp(t->at[kept - 1], t->at[i]) != 0) {
@@ -272,7 +267,7 @@ static void sort(texts *t)
 
 static bool has(const texts *t, const char *text)
 {
-    return t->count && bsearch(&text, t->at, (size_t)t->count, sizeof *t->at, by_text);
+    return t->count && bsearch(&text, t->at, (size_t)t->count, sizeof *t->at, lr_by_text);
 }
 
 typedef struct places {

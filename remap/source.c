@@ -251,10 +251,7 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
         source->rules = lr_rules_new(job);
     }
     if (!lr_job_failed(job)) {
-        source->hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *source->hits);
-        if (!source->hits) {
-            (void)lr_fail_memory(job, source->rules->count * sizeof *source->hits);
-        }
+        source->hits = lr_job_zalloc(job, (source->rules->count + 1) * sizeof *source->hits);
     }
     if (!lr_job_failed(job) && input->owned && lr_precision_changes(plan->written)) {
         (void)lr_schemes_decode(job, input->owned); /* rules and adapters work on logical tensors */

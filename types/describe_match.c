@@ -127,9 +127,8 @@ bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr
     for (const lr_def *def = types->defs; def; def = def->next) {
         room += def->since > 0;
     }
-    own->list = lr_arena_alloc(arena, (room + 1) * sizeof *own->list, 8);
+    own->list = lr_job_arena_alloc(job, arena, (room + 1) * sizeof *own->list, 8);
     if (!own->list) {
-        (void)lr_fail_memory(job, room * sizeof *own->list);
         return false;
     }
     for (const lr_def *def = types->defs; def; def = def->next) {

@@ -237,9 +237,8 @@ static candidates *candidates_of(rec_job *job, const rec_types *types)
     if (lr_job_failed(job) || (made && made->minor == job->burn.minor)) {
         return made;
     }
-    list = lr_arena_alloc(&job->layouts->arena, sizeof *list, 8);
+    list = lr_job_arena_alloc(job, &job->layouts->arena, sizeof *list, 8);
     if (!list) {
-        (void)lr_fail_memory(job, sizeof *list);
         return NULL;
     }
     memset(list, 0, sizeof *list);

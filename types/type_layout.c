@@ -383,9 +383,8 @@ static bool place_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
     if (def->since || length < 4 || strcmp(def->file + length - 3, ".rs") != 0) {
         return true;
     }
-    lines = lr_arena_alloc(&l->job->layouts->arena, (def->field_count + 1) * sizeof *lines, 4);
+    lines = lr_job_arena_alloc(l->job, &l->job->layouts->arena, (def->field_count + 1) * sizeof *lines, 4);
     if (!lines) {
-        (void)lr_fail_memory(l->job, def->field_count * sizeof *lines);
         return false;
     }
     for (uint64_t i = 0; i < def->field_count; i++) {
@@ -413,9 +412,8 @@ static bool note_fields(lr_layer *l, rec_layout *layout, const lr_def *def)
     if (!any) {
         return true;
     }
-    notes = lr_arena_alloc(&l->job->layouts->arena, def->field_count * sizeof *notes, 8);
+    notes = lr_job_arena_alloc(l->job, &l->job->layouts->arena, def->field_count * sizeof *notes, 8);
     if (!notes) {
-        (void)lr_fail_memory(l->job, def->field_count * sizeof *notes);
         return false;
     }
     for (uint64_t i = 0; i < def->field_count; i++) {

@@ -85,20 +85,12 @@ static size_t name_length(const char *text)
 
 static void *take(parser *p, uint64_t size)
 {
-    void *memory = lr_arena_alloc(&p->types->arena, size, 8);
-    if (!memory) {
-        (void)lr_fail_memory(p->job, size);
-    }
-    return memory;
+    return lr_job_arena_alloc(p->job, &p->types->arena, size, 8);
 }
 
 static const char *copy(parser *p, const char *text, size_t length)
 {
-    const char *copied = lr_arena_text(&p->types->arena, text, length);
-    if (!copied) {
-        (void)lr_fail_memory(p->job, length + 1);
-    }
-    return copied;
+    return lr_job_arena_text(p->job, &p->types->arena, text, length);
 }
 
 /* A number without sign or leading zeros of at most `most`, all of the text. */

@@ -130,9 +130,8 @@ const rec_layout *lr_layout_tensor(rec_job *job, int32_t elements, uint64_t rank
 bool lr_layouts_begin(rec_job *job)
 {
     if (!job->layouts) {
-        job->layouts = lr_zalloc(job->allocator, sizeof *job->layouts);
+        job->layouts = lr_job_zalloc(job, sizeof *job->layouts);
         if (!job->layouts) {
-            (void)lr_fail_memory(job, sizeof *job->layouts);
             return false;
         }
         lr_arena_init(&job->layouts->arena, job->allocator);

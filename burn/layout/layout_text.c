@@ -197,9 +197,8 @@ static const char *parse_name(parser *p)
     for (length = 0; p->at[length] && p->at[length] != '`'; length++) {
         length += p->at[length] == '\\' && p->at[length + 1];
     }
-    name = lr_arena_alloc(&p->job->layouts->arena, length + 1, 1);
+    name = lr_job_arena_alloc(p->job, &p->job->layouts->arena, length + 1, 1);
     if (!name) {
-        (void)lr_fail_memory(p->job, length);
         return NULL;
     }
     while (*p->at && *p->at != '`') {

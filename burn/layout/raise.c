@@ -95,9 +95,8 @@ static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *
         return -1;
     }
     if (rec_dtype_bits(tensor->stored) == 0) {
-        rec_value *words = lr_arena_alloc(&r->record->arena, sizeof *words, 8);
+        rec_value *words = lr_job_arena_alloc(r->job, &r->record->arena, sizeof *words, 8);
         if (!words) {
-            (void)lr_fail_arena(r->job, &r->record->arena, sizeof *words);
             return -1;
         }
         *words = *dtype;

@@ -417,6 +417,46 @@ int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
     return arena->refused ? lr_fail_budget(job, "structure") : lr_fail_memory(job, size);
 }
 
+void *lr_job_alloc(rec_job *job, uint64_t size)
+{
+    void *memory = lr_alloc(job->allocator, size);
+    if (!memory) {
+        (void)lr_fail_memory(job, size);
+    }
+    return memory;
+}
+
+void *lr_job_zalloc(rec_job *job, uint64_t size)
+{
+    void *memory = lr_job_alloc(job, size);
+    return memory ? memset(memory, 0, (size_t)size) : NULL;
+}
+
+char *lr_job_strdup(rec_job *job, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = lr_job_alloc(job, size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+void *lr_job_arena_alloc(rec_job *job, lr_arena *arena, uint64_t size, uint64_t alignment)
+{
+    void *memory = lr_arena_alloc(arena, size, alignment);
+    if (!memory) {
+        (void)lr_fail_arena(job, arena, size);
+    }
+    return memory;
+}
+
+char *lr_job_arena_text(rec_job *job, lr_arena *arena, const char *text, uint64_t length)
+{
+    char *copy = lr_job_arena_alloc(job, arena, length + 1, 1);
+    if (copy) {
+        copy[length] = '\0';
+    }
+    return copy && length ? memcpy(copy, text, (size_t)length) : copy;
+}
+
 /* Bytes needed for so many elements. */
 static uint64_t needed(uint64_t need, size_t each)
 {

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/moved.h"
+#include "common/names.h"
 #include "common/trust.h"
 
 #ifndef LR_DATA_DIR
@@ -41,9 +41,8 @@ const lr_builtin_file *lr_builtin_find(const char *path)
 static const char *join(lister *l, const char *folder, const char *between, const char *name)
 {
     size_t room = strlen(folder) + strlen(between) + strlen(name) + 1;
-    char *path = lr_arena_alloc(l->arena, room, 1);
+    char *path = lr_job_arena_alloc(l->job, l->arena, room, 1);
     if (!path) {
-        (void)lr_fail_memory(l->job, room);
         return NULL;
     }
     (void)snprintf(path, room, "%s%s%s", folder, between, name);
@@ -62,23 +61,12 @@ static int32_t add(lister *l, const char *path)
     return l->job->error.status;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static int32_t folder_failed(lister *l, int error)
 {
     char text[256];
     (void)lr_fail_line(l->job, REC_E_IO, l->data->folder, 0, "cannot read this directory of librecord's data: %s",
                        lr_system_words(error, text, sizeof text));
     return lr_job_errno(l->job, error);
-}
-
-static bool is_ini(const char *name)
-{
-    size_t length = strlen(name);
-    return name[0] != '.' && length > 4 && strcmp(name + length - 4, ".ini") == 0;
 }
 
 /* Lists data->folder. A directory that does not exist has no files. */
@@ -97,7 +85,9 @@ static int32_t list_folder(lister *l)
             (void)(errno ? folder_failed(l, errno) : REC_OK);
             break;
         }
-        path = is_ini(entry->d_name) ? join(l, l->data->folder, "/", entry->d_name) : NULL;
+        path = entry->d_name[0] != '.' && lr_ends_in(entry->d_name, ".ini")
+                   ? join(l, l->data->folder, "/", entry->d_name)
+                   : NULL;
         if (path && lr_config_judge_data(l->job, path) == REC_OK) {
             (void)add(l, path);
         }
@@ -139,10 +129,7 @@ int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_in
     const char *given = lr_config_data(job->context);
     lister l = {.job = job, .arena = arena, .data = data};
     *data = (lr_ini_files){.folder = join(&l, given ? given : LR_DATA_DIR, "/", kind)};
-    data->files = lr_arena_alloc(arena, FILES_MOST * sizeof *data->files, sizeof *data->files);
-    if (!data->files) {
-        (void)lr_fail_memory(job, FILES_MOST * sizeof *data->files);
-    }
+    data->files = lr_job_arena_alloc(job, arena, FILES_MOST * sizeof *data->files, sizeof *data->files);
     if (!lr_job_failed(job) && (given || LR_DATA_DIR[0] != '\0')) {
         (void)list_folder(&l);
     }
@@ -153,7 +140,7 @@ int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_in
         (void)list_builtin(&l, kind);
     }
     if (data->count) {
-        qsort(data->files, (size_t)data->count, sizeof *data->files, by_text);
+        qsort(data->files, (size_t)data->count, sizeof *data->files, lr_by_text);
     }
     return job->error.status;
 }

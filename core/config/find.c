@@ -17,9 +17,8 @@
 static char *join(rec_job *job, const char *folder, const char *rest)
 {
     size_t head = strlen(folder), tail = strlen(rest) + 1;
-    char *path = lr_alloc(job->allocator, head + tail);
+    char *path = lr_job_alloc(job, head + tail);
     if (!path) {
-        (void)lr_fail_memory(job, head + tail);
         return NULL;
     }
     memcpy(path, folder, head);

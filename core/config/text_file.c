@@ -19,9 +19,8 @@ static int32_t system_failed(rec_job *job, const char *path, int error, const ch
 static char *copy(rec_job *job, const char *builtin, size_t *length)
 {
     size_t room = strlen(builtin) + 1;
-    char *text = lr_alloc(job->allocator, room);
+    char *text = lr_job_alloc(job, room);
     if (!text) {
-        (void)lr_fail_memory(job, room);
         return NULL;
     }
     *length = room - 1;

@@ -7,11 +7,7 @@
 
 char *lr_config_copy(lr_config_parser *p, const char *text)
 {
-    char *copied = lr_arena_text(&p->config->arena, text, strlen(text));
-    if (!copied) {
-        (void)lr_fail_memory(p->job, strlen(text) + 1);
-    }
-    return copied;
+    return lr_job_arena_text(p->job, &p->config->arena, text, strlen(text));
 }
 
 int32_t lr_config_hint_suggestion(lr_config_parser *p, const lr_suggestion *near, const char *all)

@@ -173,9 +173,8 @@ char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *n
     size_t folder = inside ? strlen(path) : slash ? (size_t)(slash - path) + 1 : 0;
     size_t length = strlen(name) + 1;
     bool bare = folder && path[folder - 1] != '/';
-    char *beside = lr_alloc(job->allocator, folder + bare + length);
+    char *beside = lr_job_alloc(job, folder + bare + length);
     if (!beside) {
-        (void)lr_fail_memory(job, folder + bare + length);
         return NULL;
     }
     memcpy(beside, path, folder);
@@ -189,11 +188,9 @@ char *lr_path_sibling(rec_job *job, const char *path, bool inside, const char *n
 char *lr_display_name(rec_job *job, const char *path)
 {
     uint64_t room = lr_display(path, NULL, 0) + 1;
-    char *name = lr_alloc(job->allocator, room);
+    char *name = lr_job_alloc(job, room);
     if (name) {
         (void)lr_display(path, name, room);
-    } else {
-        (void)lr_fail_memory(job, room);
     }
     return name;
 }

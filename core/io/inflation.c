@@ -15,9 +15,8 @@ struct lr_inflation {
 
 static lr_inflation *inflation_new(rec_job *job)
 {
-    lr_inflation *all = lr_zalloc(job->allocator, sizeof *all);
+    lr_inflation *all = lr_job_zalloc(job, sizeof *all);
     if (!all) {
-        (void)lr_fail_memory(job, sizeof *all);
         return NULL;
     }
     all->allocator = job->allocator;

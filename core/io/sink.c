@@ -7,9 +7,8 @@
 
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size)
 {
-    rec_sink *sink = lr_zalloc(job->allocator, size);
+    rec_sink *sink = lr_job_zalloc(job, size);
     if (!sink) {
-        (void)lr_fail_memory(job, size);
         return NULL;
     }
     sink->ops = ops;

@@ -89,9 +89,8 @@ static int read_value(const attributed *file, const char *name, uint8_t **value,
     if (length < 0 || (length == 0 && !name)) {
         return length == 0 || is_absent(errno) ? 0 : errno;
     }
-    *value = lr_alloc(file->job->allocator, (uint64_t)length);
+    *value = lr_job_alloc(file->job, (uint64_t)length);
     if (!*value) {
-        (void)lr_fail_memory(file->job, (uint64_t)length);
         return ENOMEM;
     }
     if (length > 0) { /* with length 0 the call would return the size; ERANGE: the attribute has grown meanwhile */

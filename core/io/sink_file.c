@@ -427,11 +427,6 @@ static bool keep_mark(lr_file_sink *self, const char *mark)
     return self->mark != NULL;
 }
 
-static const char *mark_of(const lr_file_sink *self)
-{
-    return self->mark ? self->mark : self->base;
-}
-
 /* @param name taken; NULL: the job has failed. @param first the main file, or NULL. @param fresh the name is new.
  * @param mark prefix of its temporary files, NULL: its name. */
 static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh, const char *mark, bool sync)
@@ -465,10 +460,7 @@ static rec_sink *make_sink(rec_job *job, char *name, rec_sink *first, bool fresh
 
 rec_sink *lr_sink_file(rec_job *job, const char *path, bool sync)
 {
-    char *name = lr_strdup(job->allocator, path);
-    if (!name) {
-        (void)lr_fail_memory(job, strlen(path) + 1);
-    }
+    char *name = lr_job_strdup(job, path);
     return make_sink(job, name, NULL, false, NULL, sync);
 }
 
@@ -485,7 +477,7 @@ static rec_sink *file_beside(rec_sink *sink, const char *name, bool fresh)
 {
     const lr_file_sink *first = (const lr_file_sink *)sink;
     return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, fresh,
-                     fresh ? mark_of(first) : NULL, first->sync);
+                     fresh ? lr_file_mark(first) : NULL, first->sync);
 }
 
 /* The new temporary file is made before the old one goes, so that at any time there is one: lr_set_letters(). */
@@ -494,7 +486,7 @@ static int32_t file_rename(rec_sink *sink, const char *name)
     lr_file_sink *self = (lr_file_sink *)sink, before;
     char *path = lr_path_sibling(sink->job, self->name, false, name);
     int32_t status;
-    if (!path || !keep_mark(self, mark_of(self))) {
+    if (!path || !keep_mark(self, lr_file_mark(self))) {
         lr_release(sink->job->allocator, path);
         return sink->job->error.status;
     }

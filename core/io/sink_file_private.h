@@ -48,6 +48,13 @@ struct lr_file_sink {
     char parked[NAME_MAX + 1]; /**< where the old index is while an empty one is in its place; "": it is not */
 };
 
+/** What its temporary files are known by: a file that is renamed by its plugin keeps to the name that the caller will
+ * use again. */
+static inline const char *lr_file_mark(const lr_file_sink *self)
+{
+    return self->mark ? self->mark : self->base;
+}
+
 /** Fails as the system's errno says, in the name of the file. @param hint what to do, or NULL. */
 int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint);
 int32_t lr_file_is_folder(lr_file_sink *self);

@@ -120,11 +120,8 @@ rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user)
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output needs `write`");
     }
     if (!lr_job_failed(job)) {
-        name = lr_strdup(job->allocator, known.name ? known.name : "(output)");
+        name = lr_job_strdup(job, known.name ? known.name : "(output)");
         self = name ? lr_sink_new(job, &output_ops, sizeof *self) : NULL;
-        if (!name) {
-            (void)lr_fail_memory(job, 1);
-        }
     }
     if (!self) {
         lr_release(job->allocator, name);

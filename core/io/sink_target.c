@@ -32,9 +32,8 @@ static char *link_target(rec_job *job, const char *path, const char *link, size_
 {
     const char *slash = strrchr(path, '/');
     size_t folder = *link == '/' || !slash ? 0 : (size_t)(slash - path) + 1;
-    char *target = lr_alloc(job->allocator, folder + length + 1);
+    char *target = lr_job_alloc(job, folder + length + 1);
     if (!target) {
-        (void)lr_fail_memory(job, folder + length + 1);
         return NULL;
     }
     memcpy(target, path, folder);

@@ -22,12 +22,6 @@ static const char suffix[] = ".librecord-tmp", suffix_of_sets[] = ".librecord-se
 /* Of a save that can be resumed: `.NAME.librecord-resume`, one per target. */
 static const char suffix_of_kept[] = ".librecord-resume";
 
-/* A file that is renamed by its plugin keeps to the name that the caller will use again. */
-static const char *mark_of(const lr_file_sink *self)
-{
-    return self->mark ? self->mark : self->base;
-}
-
 /* ------------------------------------------------------------------------------------------------------- names -- */
 
 bool lr_are_letters(const char *text)
@@ -46,10 +40,7 @@ static size_t name_kept(const char *base)
     size_t length = strlen(base);
     size_t most = NAME_MAX - (sizeof suffix - 1) - (1 + PART_DIGITS) - RANDOM - 2;
     if (length > most) {
-        length = most;
-        while (length > 0 && ((unsigned char)base[length] & 0xC0) == 0x80) {
-            length--;
-        }
+        length = lr_character_begin(base, most);
     }
     return length;
 }
@@ -100,9 +91,9 @@ void lr_temporary_part_name(const lr_file_sink *lead, unsigned part, char name[N
 
 static void name_of_kept(const lr_file_sink *self, char name[NAME_MAX + 1])
 {
-    size_t kept = name_kept(mark_of(self));
+    size_t kept = name_kept(lr_file_mark(self));
     name[0] = '.';
-    memcpy(name + 1, mark_of(self), kept);
+    memcpy(name + 1, lr_file_mark(self), kept);
     memcpy(name + 1 + kept, suffix_of_kept, sizeof suffix_of_kept);
 }
 
@@ -110,7 +101,7 @@ static bool make_name(lr_file_sink *self)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345"; /* 32 of them, so that none is more likely */
     unsigned char random[RANDOM];
-    size_t kept = name_kept(mark_of(self));
+    size_t kept = name_kept(lr_file_mark(self));
     char *at = self->temporary;
     if (self->lead) {
         lr_temporary_part_name(self->lead, self->part, at);
@@ -120,7 +111,7 @@ static bool make_name(lr_file_sink *self)
         return false;
     }
     *at++ = '.';
-    memcpy(at, mark_of(self), kept);
+    memcpy(at, lr_file_mark(self), kept);
     at += kept;
     *at++ = '.';
     for (size_t i = 0; i < RANDOM; i++) {
@@ -206,7 +197,7 @@ static bool sweep_name(void *user, const char *name)
     const lr_file_sink *self = user;
     char kept[NAME_MAX + 1];
     bool part, set, beside;
-    size_t stem = stem_length(name, mark_of(self), &part, &set, &beside), length;
+    size_t stem = stem_length(name, lr_file_mark(self), &part, &set, &beside), length;
     if (stem) {
         sweep_one(self->folder, name, stem, part || beside, set);
         return true;
@@ -247,7 +238,7 @@ static bool sweep_set(void *user, const char *name)
 {
     const sweep_of_sets *s = user;
     bool part, set, beside;
-    size_t stem = stem_length(name, mark_of(s->self), &part, &set, &beside);
+    size_t stem = stem_length(name, lr_file_mark(s->self), &part, &set, &beside);
     int fd = stem && set && !part && !beside ? lock_stale(s->self->folder, name) : -1;
     if (fd >= 0) {
         s->sweep(s->user, name + stem - RANDOM, name);
@@ -272,7 +263,7 @@ static bool is_no_other(void *user, const char *name)
 {
     look_for_others *look = user;
     bool part, set, beside;
-    look->alone = !stem_length(name, mark_of(look->self), &part, &set, &beside) || part || beside ||
+    look->alone = !stem_length(name, lr_file_mark(look->self), &part, &set, &beside) || part || beside ||
                   strcmp(name, look->self->temporary) == 0;
     return look->alone;
 }

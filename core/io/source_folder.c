@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/names.h"
 #include "core/io/io_private.h"
 
 /* Names of a folder that are listed. */
@@ -53,11 +53,6 @@ static int32_t add_entry(rec_job *job, const rec_source *source, struct names *e
     }
     entries->names[entries->count++] = kept;
     return REC_OK;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* Rejects a read of the bytes of a directory. */
@@ -144,7 +139,7 @@ int32_t lr_source_list(rec_job *job, rec_source *source, int fd)
         }
     }
     if (status == REC_OK) {
-        qsort((void *)entries->names, (size_t)entries->count, sizeof *entries->names, by_name);
+        qsort((void *)entries->names, (size_t)entries->count, sizeof *entries->names, lr_by_text);
     }
 done:
     (void)closedir(folder);

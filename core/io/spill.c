@@ -37,9 +37,8 @@ int lr_spill_open(rec_job *job)
         return fd;
     }
     /* Not every file system has nameless files. */
-    name = lr_alloc(job->allocator, length + sizeof pattern);
+    name = lr_job_alloc(job, length + sizeof pattern);
     if (!name) {
-        (void)lr_fail_memory(job, length + sizeof pattern);
         return -1;
     }
     memcpy(name, folder, length);
@@ -130,9 +129,8 @@ rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size)
     if (lr_spill_wanted(job, size)) {
         return spilled(job, pages, size);
     }
-    own = lr_alloc(job->allocator, sizeof *own);
+    own = lr_job_alloc(job, sizeof *own);
     if (!own) {
-        (void)lr_fail_memory(job, sizeof *own);
         return NULL;
     }
     lr_pages_trim(pages, size ? size : 1);

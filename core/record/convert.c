@@ -315,18 +315,10 @@ static const float_kernel float_kernels[REC_DTYPE_BF16 + 1][REC_DTYPE_BF16 + 1] 
 
 #if !defined(LR_CONVERT_HAS_X86) && !defined(LR_CONVERT_HAS_NEON)
 
-lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
-{
-    (void)level;
-    (void)from;
-    (void)to;
-    return NULL;
-}
-
 lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
 {
-    (void)count;
-    return lr_convert_level(0, from, to);
+    (void)from, (void)to, (void)count;
+    return NULL;
 }
 
 #endif

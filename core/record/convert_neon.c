@@ -233,7 +233,7 @@ BULK(f16_f64, f16_f64_step, 2, 8)
 
 /* ------------------------------------------------------------------------------------------------------ choice -- */
 
-lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
+lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
 {
     static const lr_convert_bulk table[REC_DTYPE_BF16 + 1][REC_DTYPE_BF16 + 1] = {
         [REC_DTYPE_F64] = {[REC_DTYPE_F32] = f64_f32, [REC_DTYPE_F16] = f64_f16},
@@ -241,12 +241,7 @@ lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
         [REC_DTYPE_F16] = {[REC_DTYPE_F64] = f16_f64, [REC_DTYPE_F32] = f16_f32},
         [REC_DTYPE_BF16] = {[REC_DTYPE_F32] = bf16_f32},
     };
-    return level == LR_CONVERT_NEON ? table[from][to] : NULL;
-}
-
-lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
-{
-    return count >= STEP ? lr_convert_level(LR_CONVERT_NEON, from, to) : NULL;
+    return count >= STEP ? table[from][to] : NULL;
 }
 
 #endif

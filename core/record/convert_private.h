@@ -28,8 +28,5 @@ enum { LR_CONVERT_ALIGN = 64 };
 lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count);
 /** @return whether a destination is large enough, and its memory in use already, for `stream` to pay. */
 bool lr_convert_streams(const void *to_data, uint64_t size);
-/** The version for one level of instructions, for tests. @return NULL if the processor lacks them. */
-lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to);
-enum { LR_CONVERT_AVX2, LR_CONVERT_NEON, LR_CONVERT_LEVELS };
 
 #endif

@@ -293,16 +293,9 @@ bool lr_convert_streams(const void *to_data, uint64_t size)
     return mincore((void *)last, page, &resident) == 0 && (resident & 1);
 }
 
-lr_convert_bulk lr_convert_level(int level, rec_dtype from, rec_dtype to)
-{
-    if (level == LR_CONVERT_AVX2 && LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(F16C, "f16c"))
-        return table[from][to];
-    return NULL;
-}
-
 lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)
 {
-    return count >= STEP ? lr_convert_level(LR_CONVERT_AVX2, from, to) : NULL;
+    return count >= STEP && LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(F16C, "f16c") ? table[from][to] : NULL;
 }
 
 #endif

@@ -11,10 +11,7 @@ void lr_edit_begin(edit *e, rec_record *record, const char *path)
     lr_job_begin(&e->job, record->context, "edit", NULL);
     e->record = record;
     e->random_left = 0;
-    e->part = lr_alloc(e->job.allocator, strlen(path) + 1);
-    if (!e->part) {
-        (void)lr_fail_memory(&e->job, strlen(path) + 1);
-    }
+    e->part = lr_job_alloc(&e->job, strlen(path) + 1);
 }
 
 rec_status lr_edit_end(edit *e)

@@ -13,15 +13,10 @@ enum {
     BELIEVED = 64 /* times as many elements as there are, if so many were announced */
 };
 
-static bool is_int(rec_dtype dtype)
-{
-    return lr_dtype_is_int(dtype);
-}
-
 /* Whether chunks of these types form one run. */
 static bool joins(rec_dtype run, rec_dtype chunk)
 {
-    return run == REC_DTYPE_NONE || run == chunk || (is_int(run) && is_int(chunk));
+    return run == REC_DTYPE_NONE || run == chunk || (lr_dtype_is_int(run) && lr_dtype_is_int(chunk));
 }
 
 static int32_t reserve(rec_job *job, lr_runner *runner, uint64_t count, uint32_t width)
@@ -161,7 +156,7 @@ static int add_piece(rec_job *job, lr_runner *runner, rec_dtype dtype, const uin
     uint64_t width = rec_dtype_bits(dtype) / 8;
     rec_dtype target = dtype;
     lr_converted result = {0};
-    if (is_int(dtype)) {
+    if (lr_dtype_is_int(dtype)) {
         int64_t minimum;
         uint64_t maximum;
         piece_limits(dtype, piece, count, &minimum, &maximum);
@@ -218,7 +213,8 @@ int lr_runner_add(rec_job *job, lr_runner *runner, rec_dtype dtype, const void *
         (void)lr_fail_memory(job, UINT64_MAX);
         return -1;
     }
-    if ((dtype == REC_DTYPE_U8 || !is_int(dtype)) && (runner->dtype == REC_DTYPE_NONE || runner->dtype == dtype)) {
+    if ((dtype == REC_DTYPE_U8 || !lr_dtype_is_int(dtype)) &&
+        (runner->dtype == REC_DTYPE_NONE || runner->dtype == dtype)) {
         return add_same(job, runner, dtype, data, count);
     }
     while (count) {
@@ -276,9 +272,8 @@ lr_packed *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, i
     *run = (lr_packed){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
     run->data = (lr_data){.size = size, .offset = REC_UNKNOWN};
     if (size <= SMALL_RUN) {
-        uint8_t *copy = lr_arena_alloc(&record->arena, size, 8);
+        uint8_t *copy = lr_job_arena_alloc(job, &record->arena, size, 8);
         if (!copy) {
-            (void)lr_fail_arena(job, &record->arena, size);
             return NULL;
         }
         memcpy(copy, runner->pages.data, (size_t)size);

@@ -56,7 +56,7 @@ void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
 
 /* ------------------------------------------------------------------------------------------------------- views -- */
 
-enum { VIEW_ALIGNMENT = 64 };
+enum { VIEW_ALIGNMENT = 64, PATH_SHOWN = 512 };
 
 void lr_tensor_free_views(rec_tensor *tensor)
 {
@@ -193,24 +193,29 @@ void lr_tensor_path(const rec_tensor *tensor, char *path, size_t room)
 
 /* -------------------------------------------------------------------------------------------------- conversion -- */
 
+/* The path that is known, or is looked for. */
+static const char *path_of(const rec_tensor *tensor, const char *path, char found[PATH_SHOWN])
+{
+    if (!path) {
+        lr_tensor_path(tensor, found, PATH_SHOWN);
+    }
+    return path ? path : found;
+}
+
 static int32_t fail_range(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype, uint64_t index,
                           const rec_scalar *value)
 {
-    char found[512];
+    char found[PATH_SHOWN];
     int64_t minimum = 0;
     uint64_t maximum = 0;
     char digits[24];
-    if (!path) {
-        lr_tensor_path(tensor, found, sizeof found);
-        path = found;
-    }
     (void)lr_int_limits(dtype, &minimum, &maximum);
     if (value->kind == REC_KIND_UINT) {
         (void)snprintf(digits, sizeof digits, "%" PRIu64, value->v.u);
     } else {
         (void)snprintf(digits, sizeof digits, "%" PRId64, value->v.i);
     }
-    (void)lr_fail_path(job, REC_E_RANGE, path,
+    (void)lr_fail_path(job, REC_E_RANGE, path_of(tensor, path, found),
                        "element %" PRIu64 " is %s, which does not fit %s (%" PRId64 " to %" PRIu64 ")", index, digits,
                        rec_dtype_name(dtype), minimum, maximum);
     rec_fail_hint(job, "Choose a larger precision, or allow clamping (option clamp).");
@@ -219,13 +224,9 @@ static int32_t fail_range(rec_job *job, const rec_tensor *tensor, const char *pa
 
 static int32_t fail_refused(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype)
 {
-    char found[512];
-    if (!path) {
-        lr_tensor_path(tensor, found, sizeof found);
-        path = found;
-    }
-    return lr_fail_path(job, REC_E_MISMATCH, path, "a tensor of %s cannot be read as %s", rec_tensor_dtype_name(tensor),
-                        rec_dtype_name(dtype));
+    char found[PATH_SHOWN];
+    return lr_fail_path(job, REC_E_MISMATCH, path_of(tensor, path, found), "a tensor of %s cannot be read as %s",
+                        rec_tensor_dtype_name(tensor), rec_dtype_name(dtype));
 }
 
 static bool host_is_little(void)
@@ -371,12 +372,8 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
         return fail_refused(job, tensor, path, dtype);
     }
     if (first > tensor->count || count > tensor->count - first) {
-        char found[512];
-        if (!path) {
-            lr_tensor_path(tensor, found, sizeof found);
-            path = found;
-        }
-        return lr_fail_path(job, REC_E_ARGUMENT, path,
+        char found[PATH_SHOWN];
+        return lr_fail_path(job, REC_E_ARGUMENT, path_of(tensor, path, found),
                             "%" PRIu64 " elements from %" PRIu64 " on were requested, but there are %" PRIu64, count,
                             first, tensor->count);
     }

@@ -145,15 +145,13 @@ static bool follows(const rec_value *item, uint16_t of)
     return !lr_value_needs_type(item, false);
 }
 
-static void put_type(lr_json_line *line, const rec_value *value);
-
 static void put_child(lr_json_line *line, const char *name, uint64_t length, const rec_value *child, bool *first)
 {
     lr_line_word(line, *first ? "" : ",");
     *first = false;
     lr_line_string(line, name, length);
     lr_line_word(line, ":");
-    put_type(line, child);
+    lr_value_put_type(line, child);
 }
 
 /* The word of a list whose elements all follow it, "[u8]". */
@@ -213,7 +211,7 @@ static void put_map(lr_json_line *line, const rec_value *value)
     lr_line_word(line, "}");
 }
 
-static void put_type(lr_json_line *line, const rec_value *value)
+void lr_value_put_type(lr_json_line *line, const rec_value *value)
 {
     if (value->kind == REC_KIND_LIST || value->kind == REC_KIND_NUMBERS) {
         put_list(line, value);
@@ -222,11 +220,6 @@ static void put_type(lr_json_line *line, const rec_value *value)
     } else {
         put_scalar_type(line, value);
     }
-}
-
-void lr_value_put_type(lr_json_line *line, const rec_value *value)
-{
-    put_type(line, value);
 }
 
 static bool has_odd(const lr_packed *run)

@@ -121,9 +121,8 @@ typedef size_t (*print_fn)(const rec_plugin *d, char *target, size_t room);
 static const char *keep_printed(rec_job *job, lr_arena *arena, const rec_plugin *d, print_fn print)
 {
     size_t length = print(d, NULL, 0);
-    char *text = lr_arena_alloc(arena, length + 1, 1);
+    char *text = lr_job_arena_alloc(job, arena, length + 1, 1);
     if (!text) {
-        (void)lr_fail_memory(job, length + 1);
         return NULL;
     }
     text[0] = '\0';

@@ -217,21 +217,19 @@ static void list_codecs(rec_job *job, char *text, size_t room)
     }
 }
 
-const lr_plugin *lr_registry_look(rec_job *job, const char *name)
+/* As lr_registry_find(), but an unknown name is no failure. @param format (out) what stands before the codec, or "". */
+static const lr_plugin *look(rec_job *job, const char *name, char format[LR_NAME_MOST + 1])
 {
     const lr_plugin *plugin = lr_registry_raw(job, REC_PLUGIN_FORMAT, name);
-    char format[LR_NAME_MOST + 1];
+    *format = '\0';
     return plugin || lr_job_failed(job) ? plugin : find_split(job, name, format);
 }
 
 const lr_plugin *lr_registry_find(rec_job *job, const char *name)
 {
-    const lr_plugin *plugin = lr_registry_raw(job, REC_PLUGIN_FORMAT, name), *codec, *other;
-    char format[LR_NAME_MOST + 1] = "", codecs[256];
+    char format[LR_NAME_MOST + 1], codecs[256];
+    const lr_plugin *plugin = look(job, name, format), *codec, *other;
     lr_excerpt brief;
-    if (!plugin && !lr_job_failed(job)) {
-        plugin = find_split(job, name, format);
-    }
     if (plugin || lr_job_failed(job)) {
         return plugin;
     }
@@ -294,9 +292,8 @@ static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_fil
         if (!tail) {
             continue;
         }
-        inner = lr_alloc(job->allocator, size - tail);
+        inner = lr_job_alloc(job, size - tail);
         if (!inner) {
-            (void)lr_fail_memory(job, size - tail);
             return NULL;
         }
         memcpy(inner, path, size - tail - 1);
@@ -572,9 +569,8 @@ static bool recognise_by(rec_job *job, const lr_file *near, rec_source *source, 
     if (!found->codec || lr_job_failed(job)) {
         return decides(plain, &found->head);
     }
-    data = lr_alloc(job->allocator, HEAD_MOST);
+    data = lr_job_alloc(job, HEAD_MOST);
     if (!data) {
-        (void)lr_fail_memory(job, HEAD_MOST);
         return false;
     }
     found->plugin = NULL;
@@ -616,6 +612,7 @@ int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const cha
 
 const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
 {
+    char format[LR_NAME_MOST + 1];
     rec_job job;
     const lr_plugin *plugin = NULL;
     const rec_plugin_info *info = NULL;
@@ -623,7 +620,7 @@ const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
         return NULL;
     }
     lr_job_open(&job, context, "plugins", NULL);
-    plugin = lr_job_failed(&job) ? NULL : lr_registry_look(&job, name);
+    plugin = lr_job_failed(&job) ? NULL : look(&job, name, format);
     for (int32_t kind = REC_PLUGIN_CODEC; !plugin && kind <= REC_PLUGIN_SCHEME; kind++) {
         plugin = lr_registry_raw(&job, kind, name); /* each kind has a namespace; recorders come first */
     }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/base.h"
 #include "core/config/config.h"
 #include "core/registry/table_private.h"
 
@@ -104,11 +103,7 @@ static const char *base_name(rec_job *job, lr_table *t, const char *file)
     if (length > 3 && strcmp(name + length - 3, ".so") == 0) {
         length -= 3;
     }
-    name = lr_arena_text(&t->arena, name, length);
-    if (!name) {
-        (void)lr_fail_memory(job, length + 1);
-    }
-    return name;
+    return lr_job_arena_text(job, &t->arena, name, length);
 }
 
 static int32_t add_line(rec_job *job, lr_table *t, lr_find *find)

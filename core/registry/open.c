@@ -8,8 +8,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "common/names.h"
 
 /* A folder with more shared objects is no folder of plugins (it may be /usr/lib): opening them runs their code. */
 enum { FILES_MOST = 256 };
@@ -58,11 +59,6 @@ static int32_t tell_file(rec_job *job, lr_opener *opener, const place *folder, c
     return opener->file(opener->user, job, &listed);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /** The .so files of a folder. */
 typedef struct listing {
     char *names[FILES_MOST];
@@ -76,21 +72,20 @@ static int32_t list(rec_job *job, lr_opener *opener, DIR *folder, listing *files
     files->count = 0;
     files->too_many = false;
     while ((entry = readdir(folder))) {
-        size_t length = strlen(entry->d_name);
-        if (length < 4 || strcmp(entry->d_name + length - 3, ".so") != 0) {
+        if (!lr_ends_in(entry->d_name, ".so")) {
             continue;
         }
         if (files->count == FILES_MOST) {
             files->too_many = true;
             break;
         }
-        files->names[files->count] = lr_arena_text(opener->arena, entry->d_name, length);
+        files->names[files->count] = lr_job_arena_text(job, opener->arena, entry->d_name, strlen(entry->d_name));
         if (!files->names[files->count]) {
-            return lr_fail_memory(job, length + 1);
+            return job->error.status;
         }
         files->count++;
     }
-    qsort(files->names, files->count, sizeof files->names[0], by_name);
+    qsort(files->names, files->count, sizeof files->names[0], lr_by_text);
     return REC_OK;
 }
 

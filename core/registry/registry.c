@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/config/config.h"
-#include "core/registry/stack_private.h"
 
 /* --------------------------------------------------------------------------------------------- making, freeing -- */
 
@@ -42,9 +41,8 @@ lr_registry *lr_registry_of(rec_job *job)
     rec_context *context = job->context;
     lr_attached *have = lr_context_attached(context, release);
     if (!have) {
-        lr_registry *registry = lr_zalloc(&context->allocator, sizeof *registry);
+        lr_registry *registry = lr_job_zalloc(job, sizeof *registry);
         if (!registry) {
-            (void)lr_fail_memory(job, sizeof *registry);
             return NULL;
         }
         registry->attached.release = release;

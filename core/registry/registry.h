@@ -45,8 +45,6 @@ size_t lr_plugin_extension(const rec_plugin *plugin, const char *path);
  * failed. The error of an unknown name (REC_E_NOT_FOUND) lists the known names; that of a rejected file has the reason.
  */
 const lr_plugin *lr_registry_find(rec_job *job, const char *name);
-/** As lr_registry_find(), but an unknown name is no failure. */
-const lr_plugin *lr_registry_look(rec_job *job, const char *name);
 /** Returns the plugin with the highest bid for the beginning of a file, of equals that with the extension of `path`.
  * Only plugins that read directories are asked about a directory. NULL: none, without a failure. */
 const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const char *path);

@@ -38,15 +38,6 @@ static lr_room room_by_name(const char *name)
     return room < LR_ROOMS ? room : LR_ROOM_RECORDERS;
 }
 
-static const char *keep(rec_job *job, lr_arena *arena, const char *text, size_t length)
-{
-    char *kept = lr_arena_text(arena, text, length);
-    if (!kept) {
-        (void)lr_fail_memory(job, length + 1);
-    }
-    return kept;
-}
-
 /* ------------------------------------------------------------------------------------------- what a file holds -- */
 
 /* Adds a find to a file. @param d its descriptor, or NULL. @param refused why it is rejected, or NULL. */
@@ -65,7 +56,7 @@ static int32_t add_find(rec_job *job, lr_table *t, lr_file *file, const rec_plug
         find->plugin.d = *d;
     }
     if (refused) {
-        find->refused = keep(job, &t->arena, refused, strlen(refused));
+        find->refused = lr_job_arena_text(job, &t->arena, refused, strlen(refused));
     } else if (d->kind != REC_PLUGIN_STACK) {
         find->use = &find->plugin;
     }
@@ -216,7 +207,7 @@ static void put_together(rec_job *job, lr_table *t, lr_find *find)
     if (made) {
         find->use = made;
     } else if (!lr_job_failed(job)) {
-        find->refused = keep(job, &t->arena, reason, strlen(reason));
+        find->refused = lr_job_arena_text(job, &t->arena, reason, strlen(reason));
     }
 }
 
@@ -392,12 +383,11 @@ static lr_file *add_file(rec_job *job, lr_table *t, const char *path)
     if (!lr_job_arena_grow(job, &t->arena, (void *)&t->files, t->file_count + 1, &t->file_room, sizeof(lr_file *))) {
         return NULL;
     }
-    file = lr_arena_alloc(&t->arena, sizeof *file, 16);
+    file = lr_job_arena_alloc(job, &t->arena, sizeof *file, 16);
     if (!file) {
-        (void)lr_fail_memory(job, sizeof *file);
         return NULL;
     }
-    *file = (lr_file){.path = keep(job, &t->arena, path, strlen(path))};
+    *file = (lr_file){.path = lr_job_arena_text(job, &t->arena, path, strlen(path))};
     t->files[t->file_count++] = file;
     return lr_job_failed(job) ? NULL : file;
 }
@@ -435,7 +425,7 @@ static int32_t on_file(void *user, rec_job *job, const lr_listed *listed)
         file->content = room_by_name(file->name);
     }
     if (listed->refused) {
-        file->refused = keep(job, &t->arena, listed->refused, strlen(listed->refused));
+        file->refused = lr_job_arena_text(job, &t->arena, listed->refused, strlen(listed->refused));
     }
     return job->error.status;
 }
@@ -476,7 +466,7 @@ static int32_t open_list(maker *m, const char *list)
 {
     while (list && *list && !lr_job_failed(m->job)) {
         size_t length = strcspn(list, ":");
-        const char *path = keep(m->job, &m->t->arena, list, length);
+        const char *path = lr_job_arena_text(m->job, &m->t->arena, list, length);
         if (path && *path) {
             (void)open_folder(m, path, strcmp(path, LR_PLUGIN_DIR) == 0);
         }

@@ -42,9 +42,8 @@ static const char *type_of(rec_job *job, rec_siblings *s, const rec_tensor *tens
         return rec_tensor_dtype_name(tensor);
     }
     length = lr_value_json(tensor->dtype_value, NULL, 0);
-    words = lr_arena_alloc(&s->arena, length + 1, 1);
+    words = lr_job_arena_alloc(job, &s->arena, length + 1, 1);
     if (!words) {
-        (void)lr_fail_memory(job, length + 1);
         return NULL;
     }
     (void)lr_value_json(tensor->dtype_value, words, length + 1);
@@ -110,9 +109,8 @@ const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const ch
         (void)lr_breach(job, REC_UNKNOWN, "requested more than %d tensors in one claim", FOUND_MOST);
         return NULL;
     }
-    copy = lr_arena_text(&s->arena, path, strlen(path));
+    copy = lr_job_arena_text(job, &s->arena, path, strlen(path));
     if (!copy) {
-        (void)lr_fail_memory(job, strlen(path) + 1);
         return NULL;
     }
     return add_part(job, s, value->v.tensor, copy);
@@ -134,9 +132,8 @@ const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const
     }
     length -= (size_t)less;
     if (length + added >= sizeof buffer) {
-        path = lr_alloc(job->allocator, length + added + 1);
+        path = lr_job_alloc(job, length + added + 1);
         if (!path) {
-            (void)lr_fail_memory(job, length + added + 1);
             return NULL;
         }
     }
@@ -193,11 +190,7 @@ static rec_tensor *tensor_of(const finder *f, const rec_part *part)
 
 static const char *keep_text(finder *f, const char *text)
 {
-    char *kept = lr_arena_text(&f->record->arena, text, strlen(text));
-    if (!kept) {
-        (void)lr_fail_arena(f->job, &f->record->arena, strlen(text) + 1);
-    }
-    return kept;
+    return lr_job_arena_text(f->job, &f->record->arena, text, strlen(text));
 }
 
 /* Most tensors of a file are described alike. */
@@ -210,9 +203,8 @@ static const lr_scheme *keep_scheme(finder *f, const rec_logical *l)
         strcmp(last->end, l->path_end) == 0 && strcmp(last->label, l->label) == 0) {
         return last;
     }
-    kept = lr_arena_alloc(&f->record->arena, sizeof *kept, 8);
+    kept = lr_job_arena_alloc(f->job, &f->record->arena, sizeof *kept, 8);
     if (!kept) {
-        (void)lr_fail_arena(f->job, &f->record->arena, sizeof *kept);
         return NULL;
     }
     *kept = (lr_scheme){.label = keep_text(f, l->label),

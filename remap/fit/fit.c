@@ -131,11 +131,10 @@ static int by_index(const void *a, const void *b)
 /* The children of a node in the order of their indices. @param ok (out) false: there is a problem. */
 lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
 {
-    lr_node **list = lr_alloc(t->f->job->allocator, (node->child_count + 1) * sizeof *list);
+    lr_node **list = lr_job_alloc(t->f->job, (node->child_count + 1) * sizeof *list);
     uint64_t n = 0;
     *ok = true;
     if (!list) {
-        (void)lr_fail_memory(t->f->job, node->child_count * sizeof *list);
         return NULL;
     }
     for (lr_node *child = node->first; child; child = child->next) {

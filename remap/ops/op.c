@@ -58,9 +58,8 @@ lr_op *lr_op_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *sh
     }
     kept_at = aligned(kept_at);
     size = kept_at + (keeps ? sizeof(lr_op_kept) : 0);
-    memory = lr_zalloc(job->allocator, size);
+    memory = lr_job_zalloc(job, size);
     if (!memory) {
-        (void)lr_fail_memory(job, size);
         return NULL;
     }
     op = (lr_op *)(void *)memory;
@@ -677,9 +676,8 @@ int lr_op_same(rec_job *job, lr_op *a, lr_op *b)
         memcmp(lr_op_shape(a), lr_op_shape(b), (size_t)rank * sizeof(uint64_t)) != 0) {
         return 0;
     }
-    buffer = lr_alloc(job->allocator, 2 * CHUNK);
+    buffer = lr_job_alloc(job, 2 * CHUNK);
     if (!buffer) {
-        (void)lr_fail_memory(job, 2 * CHUNK);
         return -1;
     }
     for (uint64_t at = 0, n; at < size && same == 1; at += n) {

@@ -165,9 +165,8 @@ lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text,
 {
     uint64_t low = 0, high = source->key_count;
     if (!source->sorted) { /* on first use */
-        source->sorted = lr_alloc(job->allocator, (high + 1) * sizeof *source->sorted);
+        source->sorted = lr_job_alloc(job, (high + 1) * sizeof *source->sorted);
         if (!source->sorted) {
-            (void)lr_fail_memory(job, high * sizeof *source->sorted);
             return NULL;
         }
         for (uint64_t i = 0; i < high; i++) {

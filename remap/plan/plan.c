@@ -34,9 +34,8 @@ const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...)
         return lr_plan_keep(job, plan, text, (uint64_t)length);
     }
     /* Keys are made here too: they may be long, and two of them must not become one. */
-    whole = lr_arena_alloc(&plan->arena, (uint64_t)length + 1, 1);
+    whole = lr_job_arena_alloc(job, &plan->arena, (uint64_t)length + 1, 1);
     if (!whole) {
-        (void)lr_fail_memory(job, (uint64_t)length + 1);
         return NULL;
     }
     va_start(args, format);
@@ -350,9 +349,8 @@ void lr_plan_source_drop(rec_plan *plan)
 
 rec_plan *lr_plan_new(rec_job *job, lr_type_ref type, int32_t minor, rec_precision written, bool foreign)
 {
-    rec_plan *plan = lr_zalloc(job->allocator, sizeof *plan);
+    rec_plan *plan = lr_job_zalloc(job, sizeof *plan);
     if (!plan) {
-        (void)lr_fail_memory(job, sizeof *plan);
         return NULL;
     }
     plan->context = lr_context_retain(job->context);

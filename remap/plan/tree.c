@@ -56,9 +56,8 @@ static bool know(rec_job *job, table *t, lr_node *node)
 {
     if (t->count * 2 >= t->room) {
         table wider = {.room = t->room ? t->room * 4 : 1024, .count = t->count};
-        wider.slots = lr_zalloc(job->allocator, wider.room * sizeof *wider.slots);
+        wider.slots = lr_job_zalloc(job, wider.room * sizeof *wider.slots);
         if (!wider.slots) {
-            (void)lr_fail_memory(job, wider.room * sizeof *wider.slots);
             return false;
         }
         for (uint64_t i = 0; i < t->room; i++) {
@@ -108,9 +107,8 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
         (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 2,147,483,647 keys in one place");
         return NULL;
     }
-    node = lr_arena_alloc(&plan->tree, sizeof *node, 8);
+    node = lr_job_arena_alloc(job, &plan->tree, sizeof *node, 8);
     if (!node) {
-        (void)lr_fail_memory(job, sizeof *node);
         return NULL;
     }
     *node = (lr_node){

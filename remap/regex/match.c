@@ -49,9 +49,8 @@ static bool make_room(rec_job *job, lr_matcher *m, uint32_t pairs)
 
 lr_matcher *lr_matcher_new(rec_job *job)
 {
-    lr_matcher *m = lr_zalloc(job->allocator, sizeof *m);
+    lr_matcher *m = lr_job_zalloc(job, sizeof *m);
     if (!m) {
-        (void)lr_fail_memory(job, sizeof *m);
         return NULL;
     }
     m->allocator = job->allocator;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/names.h"
 #include "remap/reverse/reverse_private.h"
 #include "remap/torch/torch.h"
 
@@ -15,11 +16,6 @@ typedef struct texts {
     const char **list;
     uint64_t count;
 } texts;
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 static bool make_texts(lr_reverse *b, texts *t)
 {
@@ -33,7 +29,7 @@ static bool make_texts(lr_reverse *b, texts *t)
             t->list[t->count++] = b->items[i].text;
         }
     }
-    qsort(t->list, (size_t)t->count, sizeof *t->list, by_text);
+    qsort(t->list, (size_t)t->count, sizeof *t->list, lr_by_text);
     return true;
 }
 
@@ -44,7 +40,7 @@ static bool has(const texts *t, const char *text, size_t head, const char *below
     const char *key = name;
     int n = snprintf(name, sizeof name, "%.*s%s", (int)head, text, below);
     return n > 0 && (size_t)n < sizeof name && t->count &&
-           bsearch(&key, t->list, (size_t)t->count, sizeof *t->list, by_text) != NULL;
+           bsearch(&key, t->list, (size_t)t->count, sizeof *t->list, lr_by_text) != NULL;
 }
 
 /* Whether a text continues with one of some names and a dot. */

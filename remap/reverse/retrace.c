@@ -19,9 +19,8 @@ static bool collect(lr_trace *r, lr_steps *s, int32_t kind, int32_t makes)
     for (uint64_t i = 0; i < rules->count; i++) {
         count += rules->rules[i].kind == kind;
     }
-    s->list = lr_zalloc(r->job->allocator, (count + 1) * sizeof *s->list);
+    s->list = lr_job_zalloc(r->job, (count + 1) * sizeof *s->list);
     if (!s->list) {
-        (void)lr_fail_memory(r->job, count * sizeof *s->list);
         return false;
     }
     for (uint64_t i = 0; i < rules->count; i++) {

@@ -8,11 +8,7 @@
 
 const char *lr_back_keep(lr_reverse *b, const char *text, uint64_t length)
 {
-    const char *kept = lr_arena_text(&b->plan->arena, text, length);
-    if (!kept) {
-        (void)lr_fail_memory(b->job, length);
-    }
-    return kept;
+    return lr_job_arena_text(b->job, &b->plan->arena, text, length);
 }
 
 const lr_rule *lr_back_rule(const lr_reverse *b, uint64_t index)

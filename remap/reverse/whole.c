@@ -62,9 +62,8 @@ static lr_whole *find_whole(lr_reverse *b, uint64_t index, const char *text, boo
     }
     w = &b->wholes[b->whole_count];
     *w = (lr_whole){.rule = lr_back_rule(b, index), .index = index, .text = text};
-    w->parts = lr_arena_alloc(&b->plan->arena, w->rule->part_count * sizeof *w->parts, 8);
+    w->parts = lr_job_arena_alloc(b->job, &b->plan->arena, w->rule->part_count * sizeof *w->parts, 8);
     if (!w->parts) {
-        (void)lr_fail_memory(b->job, w->rule->part_count);
         return NULL;
     }
     memset(w->parts, 0, (size_t)w->rule->part_count * sizeof *w->parts);
@@ -345,14 +344,13 @@ static int32_t emit(lr_reverse *b, const char *text, lr_op *op, lr_key *const *i
 static lr_op *join_parts(lr_reverse *b, const lr_whole *w)
 {
     const lr_rule *rule = w->rule;
-    lr_op **ops = lr_alloc(b->job->allocator, rule->part_count * sizeof *ops);
+    lr_op **ops = lr_job_alloc(b->job, rule->part_count * sizeof *ops);
     lr_op *joined = NULL, *op = NULL;
     lr_span *spans = NULL;
     uint32_t axis;
     int64_t groups;
     uint64_t used = 0;
     if (!ops) {
-        (void)lr_fail_memory(b->job, rule->part_count * sizeof *ops);
         return NULL;
     }
     for (uint64_t p = 0; p < rule->part_count; p++) {

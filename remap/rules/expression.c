@@ -64,9 +64,8 @@ static const lr_term *bad(parser *p, const char *expected)
 
 static lr_term *new_term(parser *p, char kind)
 {
-    lr_term *term = lr_arena_alloc(&p->rules->arena, sizeof *term, 8);
+    lr_term *term = lr_job_arena_alloc(p->job, &p->rules->arena, sizeof *term, 8);
     if (!term) {
-        (void)lr_fail_memory(p->job, sizeof *term);
         return NULL;
     }
     *term = (lr_term){.kind = kind};
@@ -76,17 +75,12 @@ static lr_term *new_term(parser *p, char kind)
 /* Copies a name into the arena. NULL: the job has failed. */
 static const char *keep_name(parser *p, const char *name, size_t length)
 {
-    const char *copy;
     if (length > LR_NAME_MOST) {
         (void)lr_fail_location(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST, name,
                                LR_NAME_MOST);
         return NULL;
     }
-    copy = lr_arena_text(&p->rules->arena, name, length);
-    if (!copy) {
-        (void)lr_fail_memory(p->job, length + 1);
-    }
-    return copy;
+    return lr_job_arena_text(p->job, &p->rules->arena, name, length);
 }
 
 static const lr_term *parse_one(parser *p)
@@ -186,9 +180,8 @@ const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, 
     }
     amount->text = copy;
     if (strcmp(copy, "-1") == 0) { /* RESHAPE's "what is left" */
-        left = lr_arena_alloc(&rules->arena, sizeof *left, 8);
+        left = lr_job_arena_alloc(job, &rules->arena, sizeof *left, 8);
         if (!left) {
-            (void)lr_fail_memory(job, sizeof *left);
             return NULL;
         }
         *left = (lr_term){.kind = '0', .number = -1};

@@ -54,9 +54,8 @@ static const lr_config *read_file(lr_library *library, const char *path)
             return file->config;
         }
     }
-    file = lr_alloc(job->allocator, sizeof *file + size);
+    file = lr_job_alloc(job, sizeof *file + size);
     if (!file) {
-        (void)lr_fail_memory(job, sizeof *file + size);
         return NULL;
     }
     memcpy(file->path, path, size);
@@ -75,9 +74,8 @@ static const lr_config *read_file(lr_library *library, const char *path)
 static char *join(lr_library *library, const char *folder, size_t length, const char *name)
 {
     size_t tail = strlen(name) + 1;
-    char *path = lr_arena_alloc(&library->arena, length + 1 + tail, 1);
+    char *path = lr_job_arena_alloc(library->job, &library->arena, length + 1 + tail, 1);
     if (!path) {
-        (void)lr_fail_memory(library->job, length + 1 + tail);
         return NULL;
     }
     memcpy(path, folder, length);
@@ -284,9 +282,8 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
         }
         return find_named(library, text, asker, line, config);
     }
-    path = lr_arena_text(&library->arena, text, length);
+    path = lr_job_arena_text(library->job, &library->arena, text, length);
     if (!path) {
-        (void)lr_fail_memory(library->job, length + 1);
         return NULL;
     }
     if (beside && *path != '/') {

@@ -30,11 +30,7 @@ static void release(lr_attached *what)
 
 static const char *copy(filler *f, const char *text)
 {
-    const char *copied = lr_arena_text(&f->list->arena, text ? text : "", text ? strlen(text) : 0);
-    if (!copied) {
-        (void)lr_fail_memory(f->job, text ? strlen(text) : 1);
-    }
-    return copied;
+    return lr_job_arena_text(f->job, &f->list->arena, text ? text : "", text ? strlen(text) : 0);
 }
 
 /* A profile of the context's file hides one of its name that comes with the library. */

@@ -121,9 +121,8 @@ static bool same(span text, const char *word)
 
 static void *take(parser *p, uint64_t size)
 {
-    void *memory = lr_arena_alloc(&p->rules->arena, size, 8);
+    void *memory = lr_job_arena_alloc(p->job, &p->rules->arena, size, 8);
     if (!memory) {
-        (void)lr_fail_memory(p->job, size);
         return NULL;
     }
     memset(memory, 0, (size_t)size);
@@ -132,11 +131,7 @@ static void *take(parser *p, uint64_t size)
 
 static const char *copy(parser *p, span text)
 {
-    const char *copied = lr_arena_text(&p->rules->arena, text.at, text.length);
-    if (!copied) {
-        (void)lr_fail_memory(p->job, text.length + 1);
-    }
-    return copied;
+    return lr_job_arena_text(p->job, &p->rules->arena, text.at, text.length);
 }
 
 /* A text for a message only: cut if it is long. */

@@ -18,9 +18,8 @@ int32_t lr_rule_kind(const char *key)
 
 lr_rules *lr_rules_new(rec_job *job)
 {
-    lr_rules *rules = lr_zalloc(job->allocator, sizeof *rules);
+    lr_rules *rules = lr_job_zalloc(job, sizeof *rules);
     if (!rules) {
-        (void)lr_fail_memory(job, sizeof *rules);
         return NULL;
     }
     rules->allocator = job->allocator;
@@ -67,15 +66,10 @@ void lr_rules_remove(lr_rules *rules, uint64_t index)
 /* A copy in the list's arena; that of the rule before where it is the same, since most rules stand in one file. */
 static const char *keep(rec_job *job, lr_rules *rules, const char *text, const char *before)
 {
-    const char *copy;
     if (!text || (before && strcmp(text, before) == 0)) {
         return text ? before : NULL;
     }
-    copy = lr_arena_text(&rules->arena, text, strlen(text));
-    if (!copy) {
-        (void)lr_fail_memory(job, strlen(text) + 1);
-    }
-    return copy;
+    return lr_job_arena_text(job, &rules->arena, text, strlen(text));
 }
 
 /* `place` of a line that is `number` among the rules; for an argument it says which rule that is. */

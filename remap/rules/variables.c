@@ -307,9 +307,8 @@ static char *join(rec_job *job, const char *folder, size_t length, const char *s
 {
     size_t tail = strlen(name) + 1;
     bool slash = length && folder[length - 1] != '/';
-    char *path = lr_alloc(job->allocator, length + slash + stem_length + tail);
+    char *path = lr_job_alloc(job, length + slash + stem_length + tail);
     if (!path) {
-        (void)lr_fail_memory(job, length + stem_length + tail);
         return NULL;
     }
     memcpy(path, folder, length);

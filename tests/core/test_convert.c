@@ -470,17 +470,15 @@ static void every_fast_version_equals_the_plain_one(void **state)
             assert_int_equal(
                 lr_convert_plain(formats[f].dtype, data, formats[t].dtype, plain, COUNT - 63, false, &result),
                 LR_CONVERT_OK);
-            for (int level = 0; level < LR_CONVERT_LEVELS; level++) {
-                lr_convert_bulk bulk = lr_convert_level(level, formats[f].dtype, formats[t].dtype);
-                for (int stream = 0; bulk && stream < 2; stream++) {
-                    uint64_t overflowed = 5;
-                    memset(fast, 0x5a, COUNT * 8);
-                    assert_int_equal(bulk(data, fast, COUNT, stream, &overflowed), COUNT - 63);
-                    assert_memory_equal(fast, plain, (COUNT - 63) * (size_t)formats[t].bits / 8);
-                    assert_int_equal(fast[(COUNT - 63) * formats[t].bits / 8], 0x5a);
-                    assert_int_equal(overflowed, result.overflowed + 5);
-                    versions++;
-                }
+            lr_convert_bulk bulk = lr_convert_fast(formats[f].dtype, formats[t].dtype, COUNT);
+            for (int stream = 0; bulk && stream < 2; stream++) {
+                uint64_t overflowed = 5;
+                memset(fast, 0x5a, COUNT * 8);
+                assert_int_equal(bulk(data, fast, COUNT, stream, &overflowed), COUNT - 63);
+                assert_memory_equal(fast, plain, (COUNT - 63) * (size_t)formats[t].bits / 8);
+                assert_int_equal(fast[(COUNT - 63) * formats[t].bits / 8], 0x5a);
+                assert_int_equal(overflowed, result.overflowed + 5);
+                versions++;
             }
         }
     }
@@ -613,15 +611,13 @@ static void every_f32_pattern_becomes_every_other_type(void **state)
                 check_narrow(to, (const uint16_t *)plain, first, PART, &code, &last);
             else
                 check_f64(plain, first, PART);
-            for (int level = 0; level < LR_CONVERT_LEVELS; level++) {
-                lr_convert_bulk bulk = lr_convert_level(level, REC_DTYPE_F32, to->dtype);
-                uint64_t overflowed = 0;
-                if (!bulk)
-                    continue;
-                assert_int_equal(bulk(data, (uint8_t *)fast, PART, false, &overflowed), PART);
-                assert_int_equal(memcmp(fast, plain, PART * (size_t)to->bits / 8), 0);
-                assert_int_equal(overflowed, result.overflowed);
-            }
+            lr_convert_bulk bulk = lr_convert_fast(REC_DTYPE_F32, to->dtype, PART);
+            uint64_t overflowed = 0;
+            if (!bulk)
+                continue;
+            assert_int_equal(bulk(data, (uint8_t *)fast, PART, false, &overflowed), PART);
+            assert_int_equal(memcmp(fast, plain, PART * (size_t)to->bits / 8), 0);
+            assert_int_equal(overflowed, result.overflowed);
         }
     }
     free(data);

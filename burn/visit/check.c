@@ -165,10 +165,7 @@ static int32_t next_tile(lr_check *c, tiles *t, uint8_t *room)
 static bool make_tile(lr_check *c)
 {
     if (!c->tile) {
-        c->tile = lr_alloc(c->job->allocator, 2 * (uint64_t)TILE);
-        if (!c->tile) {
-            (void)lr_fail_memory(c->job, 2 * (uint64_t)TILE);
-        }
+        c->tile = lr_job_alloc(c->job, 2 * (uint64_t)TILE);
     }
     return c->tile != NULL;
 }
@@ -370,7 +367,7 @@ int32_t lr_check_whole(lr_check *c)
     return c->with_id && c->without_id ? lost(c, c->without_id, "it without its id") : REC_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- beside the writer -- */
+/* --------------------------------------------------------------------------------- beside a writer or a builder -- */
 
 /* A stream on its way to the writer. */
 typedef struct overheard {
@@ -441,9 +438,13 @@ static int32_t tee_bytes(void *self, uint64_t at, const rec_blob *blob)
 {
     lr_check *c = self;
     overheard o;
-    rec_blob theirs = listen(&o, blob);
+    rec_blob theirs;
     int32_t status = lr_check_visitor.bytes(c, at, blob);
     uint64_t place = c->last;
+    if (c->reading) { /* a reader's events: what was written has its hash */
+        return status == REC_OK && c->inner.bytes ? c->inner.bytes(c->inner_self, at, blob) : status;
+    }
+    theirs = listen(&o, blob);
     status = status == REC_OK && c->inner.bytes ? c->inner.bytes(c->inner_self, at, &theirs) : status;
     heard(c, place, &o);
     return status;
@@ -495,10 +496,14 @@ static int32_t tee_option(void *self, uint64_t at, int32_t present)
 static int32_t tee_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
     lr_check *c = self;
-    rec_tensor_event theirs = *event;
+    rec_tensor_event theirs;
     overheard o;
     int32_t status = lr_check_visitor.tensor(c, at, event);
     uint64_t place = c->last;
+    if (c->reading) {
+        return status == REC_OK && c->inner.tensor ? c->inner.tensor(c->inner_self, at, event) : status;
+    }
+    theirs = *event;
     theirs.data = listen(&o, &event->data);
     status = status == REC_OK && c->inner.tensor ? c->inner.tensor(c->inner_self, at, &theirs) : status;
     heard(c, place, &o);
@@ -518,30 +523,31 @@ static int32_t tee_list_of(void *self, uint64_t at, const char *type)
     return c->inner.list_of(c->inner_self, at, type);
 }
 
+const rec_visitor lr_check_tee = {
+    .size = sizeof(rec_visitor),
+    .metadata = tee_metadata,
+    .scalar = tee_scalar,
+    .numbers = tee_numbers,
+    .bytes = tee_bytes,
+    .list_begin = tee_list_begin,
+    .map_begin = tee_map_begin,
+    .key = tee_key,
+    .variant_begin = tee_variant_begin,
+    .end = tee_end,
+    .option = tee_option,
+    .tensor = tee_tensor,
+    .metadata_value = tee_metadata_value,
+    .list_of = tee_list_of,
+};
+
 /* Puts the check between the walk and a writer. */
 static void overhear(void *user, rec_visitor *visitor, void **self)
 {
     lr_check *c = user;
-    static const rec_visitor tee = {
-        .size = sizeof(rec_visitor),
-        .metadata = tee_metadata,
-        .scalar = tee_scalar,
-        .numbers = tee_numbers,
-        .bytes = tee_bytes,
-        .list_begin = tee_list_begin,
-        .map_begin = tee_map_begin,
-        .key = tee_key,
-        .variant_begin = tee_variant_begin,
-        .end = tee_end,
-        .option = tee_option,
-        .tensor = tee_tensor,
-        .metadata_value = tee_metadata_value,
-        .list_of = tee_list_of,
-    };
     c->inner = *visitor;
     c->inner_self = *self;
     lr_check_rewind(c);
-    *visitor = tee;
+    *visitor = lr_check_tee;
     visitor->list_of = c->inner.list_of ? tee_list_of : NULL; /* by it the walk knows whether types are kept */
     *self = c;
     if (!c->sought) { /* what a writer lacks the walk gives it in another way */
@@ -557,9 +563,8 @@ static void overhear(void *user, rec_visitor *visitor, void **self)
 
 lr_check *lr_check_new(rec_job *job)
 {
-    lr_check *c = lr_zalloc(job->allocator, sizeof *c);
+    lr_check *c = lr_job_zalloc(job, sizeof *c);
     if (!c) {
-        (void)lr_fail_memory(job, sizeof *c);
         return NULL;
     }
     c->job = job;

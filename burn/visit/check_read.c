@@ -7,120 +7,6 @@
 
 #include "core/io/io.h"
 
-/* Each event goes to both. */
-typedef struct both {
-    lr_check *check;
-    lr_builder *builder;
-} both;
-
-static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.metadata(b->check, at, key, value);
-    return status == REC_OK ? lr_builder_visitor.metadata(b->builder, at, key, value) : status;
-}
-
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.scalar(b->check, at, scalar);
-    return status == REC_OK ? lr_builder_visitor.scalar(b->builder, at, scalar) : status;
-}
-
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.numbers(b->check, at, dtype, data, count);
-    return status == REC_OK ? lr_builder_visitor.numbers(b->builder, at, dtype, data, count) : status;
-}
-
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.bytes(b->check, at, blob);
-    return status == REC_OK ? lr_builder_visitor.bytes(b->builder, at, blob) : status;
-}
-
-static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.list_begin(b->check, at, form, count);
-    return status == REC_OK ? lr_builder_visitor.list_begin(b->builder, at, form, count) : status;
-}
-
-static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.map_begin(b->check, at, form, count);
-    return status == REC_OK ? lr_builder_visitor.map_begin(b->builder, at, form, count) : status;
-}
-
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.key(b->check, at, key);
-    return status == REC_OK ? lr_builder_visitor.key(b->builder, at, key) : status;
-}
-
-static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.variant_begin(b->check, at, index, name, payload);
-    return status == REC_OK ? lr_builder_visitor.variant_begin(b->builder, at, index, name, payload) : status;
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.end(b->check, at);
-    return status == REC_OK ? lr_builder_visitor.end(b->builder, at) : status;
-}
-
-static int32_t on_option(void *self, uint64_t at, int32_t present)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.option(b->check, at, present);
-    return status == REC_OK ? lr_builder_visitor.option(b->builder, at, present) : status;
-}
-
-static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.tensor(b->check, at, event);
-    return status == REC_OK ? lr_builder_visitor.tensor(b->builder, at, event) : status;
-}
-
-static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.metadata_value(b->check, at, key);
-    return status == REC_OK ? lr_builder_visitor.metadata_value(b->builder, at, key) : status;
-}
-
-static int32_t on_list_of(void *self, uint64_t at, const char *type)
-{
-    both *b = self;
-    int32_t status = lr_check_visitor.list_of(b->check, at, type);
-    return status == REC_OK ? lr_builder_visitor.list_of(b->builder, at, type) : status;
-}
-
-static const rec_visitor visitor = {
-    .size = sizeof(rec_visitor),
-    .metadata = on_metadata,
-    .scalar = on_scalar,
-    .numbers = on_numbers,
-    .bytes = on_bytes,
-    .list_begin = on_list_begin,
-    .map_begin = on_map_begin,
-    .key = on_key,
-    .variant_begin = on_variant_begin,
-    .end = on_end,
-    .option = on_option,
-    .tensor = on_tensor,
-    .metadata_value = on_metadata_value,
-    .list_of = on_list_of,
-};
-
 static uint64_t where(void *user, char *path, size_t room)
 {
     const lr_check *c = user;
@@ -188,19 +74,21 @@ static void end(lr_check *c, const before *b)
 static void read_both(lr_check *c, rec_source *source, lr_check_finish finish)
 {
     rec_job *job = c->job;
-    both b = {.check = c, .builder = lr_builder_new(job, REC_PRECISION_KEEP, c->tensors, NULL)};
+    lr_builder *builder = lr_builder_new(job, REC_PRECISION_KEEP, c->tensors, NULL);
     rec_record *record = NULL;
     bool paths;
-    if (!b.builder) {
+    if (!builder) {
         return;
     }
-    lr_builder_blind(b.builder);
+    lr_builder_blind(builder);
     job->where = where;
     job->where_user = c;
-    (void)lr_plugin_load(job, source, &visitor, &b);
+    c->inner = lr_builder_visitor;
+    c->inner_self = builder;
+    (void)lr_plugin_load(job, source, &lr_check_tee, c);
     paths = c->paths;
-    record = lr_builder_finish(b.builder);
-    lr_builder_free(b.builder);
+    record = lr_builder_finish(builder);
+    lr_builder_free(builder);
     if (record && finish(job, record) == REC_OK && paths && !c->flat) {
         lr_check_rewind(c);
         c->late = true;

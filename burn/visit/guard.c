@@ -369,9 +369,8 @@ const rec_visitor lr_guard_visitor = {
 
 lr_guard *lr_guard_open(rec_job *job, const rec_visitor *inner, void *inner_self)
 {
-    lr_guard *g = lr_zalloc(job->allocator, sizeof *g);
+    lr_guard *g = lr_job_zalloc(job, sizeof *g);
     if (!g) {
-        (void)lr_fail_memory(job, sizeof *g);
         return NULL;
     }
     g->order.job = job;

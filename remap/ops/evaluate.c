@@ -488,31 +488,14 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
 
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
 
-/* Whole elements from a byte on, computed in place. */
-static int32_t compute(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
-{
-    uint32_t width = lr_op_width(op);
-    int32_t status = lr_op_part(job, op->inputs[0], offset, target, size);
-    if (op->kind == LR_OP_ADD && status == REC_OK) {
-        lr_op_add_numbers(op, target, size / width);
-    }
-    while (op->kind == LR_OP_MULTIPLY && size && status == REC_OK) {
-        uint8_t other[BLOCK_OF_FACTORS];
-        uint64_t n = least(size, sizeof other);
-        status = lr_op_part(job, op->inputs[1], offset, other, n);
-        if (status == REC_OK) {
-            lr_op_multiply_numbers(op, target, other, n / width);
-        }
-        offset += n;
-        target += n;
-        size -= n;
-    }
-    return status;
-}
+/* Makes whole elements from number `first` on. @param middle memory of the operation. */
+typedef int32_t (*elements_fn)(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count,
+                               lr_pages *middle);
 
-/* A sum or a product is made in place. The first and last bytes may be part of an element. */
-static int32_t compute_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+/* Makes bytes, of which the first and the last may be part of an element. */
+static int32_t elements_part(rec_job *job, lr_op *op, elements_fn make, uint64_t offset, uint8_t *target, uint64_t size)
 {
+    lr_pages middle = {.allocator = op->allocator};
     uint32_t width = lr_op_width(op);
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
@@ -520,12 +503,37 @@ static int32_t compute_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *t
         if (within || n == 0) {
             uint8_t element[8];
             n = least(width - within, size);
-            status = compute(job, op, offset - within, element, width);
+            status = make(job, op, offset / width, element, 1, &middle);
             if (status == REC_OK) {
                 memcpy(target, element + within, (size_t)n);
             }
         } else {
-            status = compute(job, op, offset, target, n);
+            status = make(job, op, offset / width, target, n / width, &middle);
+        }
+        offset += n;
+        target += n;
+        size -= n;
+    }
+    lr_pages_free(&middle);
+    return status;
+}
+
+/* A sum or a product is made in place. */
+static int32_t compute(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count, lr_pages *middle)
+{
+    uint32_t width = lr_op_width(op);
+    uint64_t offset = first * width, size = count * width;
+    int32_t status = lr_op_part(job, op->inputs[0], offset, target, size);
+    (void)middle;
+    if (op->kind == LR_OP_ADD && status == REC_OK) {
+        lr_op_add_numbers(op, target, count);
+    }
+    while (op->kind == LR_OP_MULTIPLY && size && status == REC_OK) {
+        uint8_t other[BLOCK_OF_FACTORS];
+        uint64_t n = least(size, sizeof other);
+        status = lr_op_part(job, op->inputs[1], offset, other, n);
+        if (status == REC_OK) {
+            lr_op_multiply_numbers(op, target, other, n / width);
         }
         offset += n;
         target += n;
@@ -560,27 +568,8 @@ static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *t
 
 static int32_t cast_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
-    lr_pages middle = {.allocator = op->allocator};
-    uint32_t width = lr_op_width(op);
-    int32_t status = REC_OK;
-    while (size && status == REC_OK) {
-        uint64_t within = offset % width, n = size - size % width;
-        if (within || n == 0) {
-            uint8_t element[8];
-            n = least(width - within, size);
-            status = cast_elements(job, op, offset / width, element, 1, &middle);
-            if (status == REC_OK) {
-                memcpy(target, element + within, (size_t)n);
-            }
-        } else {
-            status = cast_elements(job, op, offset / width, target, n / width, &middle);
-        }
-        offset += n;
-        target += n;
-        size -= n;
-    }
-    lr_pages_free(&middle);
-    if (status == REC_OK && offset == op->nbytes) {
+    int32_t status = elements_part(job, op, cast_elements, offset, target, size);
+    if (status == REC_OK && offset + size == op->nbytes) {
         uint64_t overflowed = atomic_exchange(&op->u.overflowed, 0);
         lr_losses losses = {.overflowed = overflowed};
         lr_note_losses(job, "", op->dtype, &losses);
@@ -680,7 +669,7 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
         return lr_op_part(job, op->inputs[0], offset, target, size);
     case LR_OP_ADD:
     case LR_OP_MULTIPLY:
-        return compute_part(job, op, offset, target, size);
+        return elements_part(job, op, compute, offset, target, size);
     case LR_OP_WEIGHT_NORM:
         return weight_norm_part(job, op, offset, target, size);
     case LR_OP_NORM:

@@ -27,57 +27,47 @@ static int set_common(rec_job *job, rec_recorder *r, const char *name, const cha
 {
     static const char *const names[] = {"map", "sync", "clamp", "modules", "decode"};
     bool *const targets[] = {&r->map, &r->sync, &r->clamp, &r->modules, &r->decode};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            if (!lr_bool_read(value, targets[i])) {
-                (void)fail_value(job, name, "yes or no", value);
-                return -1;
-            }
-            return 1;
-        }
+    const char *expected = "yes or no";
+    bool good = false, yes = false;
+    int64_t minor = 0;
+    size_t i = 0;
+    while (i < sizeof names / sizeof *names && strcmp(name, names[i]) != 0) {
+        i++;
     }
-    if (strcmp(name, "data") == 0) {
-        if (strcmp(value, "read") != 0 && strcmp(value, "skip") != 0) {
-            (void)fail_value(job, name, "read or skip", value);
-            return -1;
+    if (i < sizeof names / sizeof *names) {
+        good = lr_bool_read(value, targets[i]);
+    } else if (strcmp(name, "data") == 0) {
+        expected = "read or skip";
+        yes = strcmp(value, "skip") == 0;
+        good = yes || strcmp(value, "read") == 0;
+        r->skip = good ? yes : r->skip;
+    } else if (strcmp(name, "as") == 0) {
+        expected = "file or burn";
+        yes = strcmp(value, "file") == 0;
+        good = yes || strcmp(value, "burn") == 0;
+        r->as_file = good ? yes : r->as_file;
+    } else if (strcmp(name, "check") == 0) {
+        bool by_itself = strcmp(value, "auto") == 0;
+        expected = "yes, no or auto";
+        good = by_itself || lr_bool_read(value, &yes);
+        if (good) {
+            r->check = by_itself ? LR_CHECK_AUTO : (yes ? LR_CHECK_YES : LR_CHECK_NO);
         }
-        r->skip = strcmp(value, "skip") == 0;
-        return 1;
-    }
-    if (strcmp(name, "as") == 0) {
-        r->as_file = strcmp(value, "file") == 0;
-        if (!r->as_file && strcmp(value, "burn") != 0) {
-            (void)fail_value(job, name, "file or burn", value);
-            return -1;
+    } else if (strcmp(name, "layout") == 0) {
+        bool keep = strcmp(value, "keep") == 0;
+        expected = "keep, or one of burn-0.7 to burn-0.23,";
+        good = keep || (strncmp(value, "burn-0.", 7) == 0 && lr_int_read(value + 7, &minor) && minor >= LR_BURN_FIRST &&
+                        minor <= LR_BURN_LAST);
+        if (good) {
+            r->target = keep ? LR_TARGET_KEEP : (int32_t)minor;
         }
-        return 1;
+    } else {
+        return 0;
     }
-    if (strcmp(name, "check") == 0) {
-        bool yes = false;
-        if (strcmp(value, "auto") == 0) {
-            r->check = LR_CHECK_AUTO;
-        } else if (lr_bool_read(value, &yes)) {
-            r->check = yes ? LR_CHECK_YES : LR_CHECK_NO;
-        } else {
-            (void)fail_value(job, name, "yes, no or auto", value);
-            return -1;
-        }
-        return 1;
+    if (!good) {
+        (void)fail_value(job, name, expected, value);
     }
-    if (strcmp(name, "layout") == 0) {
-        int64_t minor = 0;
-        if (strcmp(value, "keep") == 0) {
-            r->target = LR_TARGET_KEEP;
-        } else if (strncmp(value, "burn-0.", 7) == 0 && lr_int_read(value + 7, &minor) && minor >= LR_BURN_FIRST &&
-                   minor <= LR_BURN_LAST) {
-            r->target = (int32_t)minor;
-        } else {
-            (void)fail_value(job, name, "keep, or one of burn-0.7 to burn-0.23,", value);
-            return -1;
-        }
-        return 1;
-    }
-    return 0;
+    return good ? 1 : -1;
 }
 
 static int32_t fail_no_option(rec_job *job, const rec_plugin *plugin, const char *name)
@@ -315,11 +305,6 @@ int32_t lr_recorder_set_at(rec_job *job, rec_recorder *r, const char *name, cons
     return job->error.status;
 }
 
-int32_t lr_recorder_set(rec_job *job, rec_recorder *r, const char *name, const char *value)
-{
-    return lr_recorder_set_at(job, r, name, value, NULL);
-}
-
 int32_t lr_recorder_set_like(rec_job *job, rec_recorder *r, const rec_recorder *other)
 {
     for (const lr_kept_option *one = other->kept; one; one = one->next) {
@@ -339,7 +324,7 @@ rec_status rec_recorder_set(rec_recorder *recorder, const char *option, const ch
         return REC_E_ARGUMENT;
     }
     lr_job_begin(&job, recorder->context, "set", NULL);
-    (void)lr_recorder_set(&job, recorder, option, value);
+    (void)lr_recorder_set_at(&job, recorder, option, value, NULL);
     return lr_job_end(&job);
 }
 

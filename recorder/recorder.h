@@ -50,9 +50,7 @@ int32_t lr_recorder_type_name(rec_job *job, rec_recorder *recorder, const rec_ty
 void lr_recorder_begin(rec_recorder *recorder);
 /** Frees all options and what they made. */
 void lr_recorder_forget(rec_recorder *recorder);
-/** Sets any option of a recorder. */
-int32_t lr_recorder_set(rec_job *job, rec_recorder *recorder, const char *name, const char *value);
-/** The same. @param place of an INI file's line, or NULL. */
+/** Sets any option of a recorder. @param place of an INI file's line, or NULL. */
 int32_t lr_recorder_set_at(rec_job *job, rec_recorder *recorder, const char *name, const char *value,
                            const lr_location *place);
 /** Gives a recorder without options those of another one of its context and plugin. */

@@ -3,6 +3,7 @@
  * characters and then a tensor whose data has the size that its shape and element type ask for. They are reported as a
  * map by position: "0", "1"… */
 #include "plugins/codec/bincode/bincode_private.h"
+#include "plugins/codec/pass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,14 +37,6 @@ typedef struct trial {
     uint64_t bytes;
 } trial;
 
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    (void)self;
-    (void)at;
-    (void)scalar;
-    return REC_OK;
-}
-
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     trial *t = self;
@@ -68,15 +61,6 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     return REC_OK;
 }
 
-static int32_t on_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    (void)self;
-    (void)at;
-    (void)form;
-    (void)count;
-    return REC_OK;
-}
-
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     trial *t = self;
@@ -97,23 +81,16 @@ static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_sca
     return REC_OK;
 }
 
-static int32_t on_end(void *self, uint64_t at)
-{
-    (void)self;
-    (void)at;
-    return REC_OK;
-}
-
 static const rec_visitor on_trial = {
     .size = sizeof(rec_visitor),
-    .scalar = on_scalar,
+    .scalar = lr_pass_scalar,
     .numbers = on_numbers,
     .bytes = on_bytes,
-    .list_begin = on_begin,
-    .map_begin = on_begin,
+    .list_begin = lr_pass_begin,
+    .map_begin = lr_pass_begin,
     .key = on_key,
     .variant_begin = on_variant,
-    .end = on_end,
+    .end = lr_pass_end,
 };
 
 /* How often trials may look at a byte, on the average: a file may be full of what could begin a parameter that reaches

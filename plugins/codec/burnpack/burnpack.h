@@ -146,8 +146,6 @@ int32_t lr_bpk_header_open(lr_bpk_header *header, rec_job *job, rec_source *sour
 void lr_bpk_header_close(lr_bpk_header *header);
 /** The bytes that each element of a type has; 0: of a quantised tensor. */
 uint32_t lr_bpk_width(rec_dtype dtype);
-/** Memory for one more element of an array. */
-int32_t lr_bpk_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);
 
 /* ----------------------------------------------------------------------------------------------- element types -- */
 

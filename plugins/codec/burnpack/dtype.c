@@ -4,9 +4,9 @@
  * is one. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/room.h"
 
 enum { NEW_BOOL = 21, NEW_SCHEME = 22, PACKED = 20 };
 
@@ -450,7 +450,7 @@ static int32_t keep_words(lr_bpk_header *h, lr_bpk_entry *e, const scheme *s)
     int32_t status;
     print_scheme(s, text, sizeof text);
     size = strlen(text) + 1;
-    status = lr_bpk_grow(h->job, (void *)&h->words, h->word_size + size, &h->word_room, 1);
+    status = lr_codec_grow(h->job, (void *)&h->words, h->word_size + size, &h->word_room, 1);
     if (status == REC_OK) {
         memcpy(h->words + h->word_size, text, size);
         e->words = h->word_size;

@@ -5,6 +5,7 @@
 #include "plugins/codec/beginning.h"
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/room.h"
 #include "plugins/codec/trailing.h"
 
 const rec_option lr_bpk_trailing = LR_TRAILING;
@@ -56,7 +57,7 @@ static int32_t read_number(lr_cbor *c, uint64_t *number, const char *expected)
 static int32_t add_dim(lr_bpk_header *h, lr_bpk_entry *e, uint64_t dim, uint64_t at)
 {
     lr_bpk_excerpt brief;
-    int32_t status = lr_bpk_grow(h->job, (void *)&h->dims, h->dim_count + 1, &h->dim_room, sizeof *h->dims);
+    int32_t status = lr_codec_grow(h->job, (void *)&h->dims, h->dim_count + 1, &h->dim_room, sizeof *h->dims);
     if (status == REC_OK && (e->rank == LR_BPK_RANK_MOST || h->dim_count == UINT32_MAX)) {
         status = rec_fail(h->job, REC_E_UNSUPPORTED, at, "the tensor `%s` has more than %d dimensions",
                           lr_bpk_shown(&brief, &e->name), LR_BPK_RANK_MOST);
@@ -189,8 +190,9 @@ static int32_t read_tensors(lr_bpk_header *h)
             break;
         }
         status = read_name(c, &name, "the name of a tensor");
-        status = status == REC_OK ? lr_bpk_grow(h->job, (void *)&h->entries, h->count + 1, &h->room, sizeof *h->entries)
-                                  : status;
+        status = status == REC_OK
+                     ? lr_codec_grow(h->job, (void *)&h->entries, h->count + 1, &h->room, sizeof *h->entries)
+                     : status;
         if (status == REC_OK) {
             e = &h->entries[h->count++];
             *e = (lr_bpk_entry){.name = name.text, .at = name.at};
@@ -254,7 +256,7 @@ static int32_t read_pairs(lr_bpk_header *h, bool scalars)
     while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
         lr_bpk_pair *pair;
         status = read_name(c, &key, scalars ? "the name of a scalar" : "a text as key of the metadata");
-        status = status == REC_OK ? lr_bpk_grow(h->job, (void *)pairs, *count + 1, room, sizeof **pairs) : status;
+        status = status == REC_OK ? lr_codec_grow(h->job, (void *)pairs, *count + 1, room, sizeof **pairs) : status;
         if (status != REC_OK) {
             break;
         }

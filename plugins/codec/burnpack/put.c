@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * CBOR as ciborium writes it: the shortest form of all. */
 #include <math.h>
-#include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/room.h"
 
 void lr_bpk_put(lr_bpk_buffer *b, const void *data, uint64_t size)
 {
-    b->status = b->status == REC_OK ? lr_bpk_grow(b->job, (void *)&b->data, b->size + size, &b->room, 1) : b->status;
+    b->status = b->status == REC_OK ? lr_codec_grow(b->job, (void *)&b->data, b->size + size, &b->room, 1) : b->status;
     if (b->status == REC_OK && size) {
         memcpy(b->data + b->size, data, (size_t)size);
         b->size += size;

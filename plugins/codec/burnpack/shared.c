@@ -24,22 +24,3 @@ const char *lr_bpk_shown(lr_bpk_excerpt *buffer, const lr_bpk_text *text)
     memcpy(buffer->text + used, used < text->length ? "..." : "", used < text->length ? 4 : 1);
     return buffer->text;
 }
-
-int32_t lr_bpk_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
-{
-    void **at = array, *grown;
-    uint64_t wider = *room ? *room * 2 : 16;
-    if (need <= *room) {
-        return REC_OK;
-    }
-    while (wider < need) {
-        wider *= 2; /* of what the file holds, far from an overflow */
-    }
-    grown = rec_job_resize(job, *at, wider * each);
-    if (!grown) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory"); /* the first counts */
-    }
-    *at = grown;
-    *room = wider;
-    return REC_OK;
-}

@@ -5,9 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/pass.h"
+#include "plugins/codec/room.h"
 
 const rec_option lr_bpk_store = {
     .size = sizeof lr_bpk_store,
@@ -58,7 +59,7 @@ static int32_t no_walk(const writer *w)
 
 static int32_t add(writer *w, items *list, uint64_t name_at, uint64_t name_length, item **out)
 {
-    int32_t status = lr_bpk_grow(w->job, (void *)&list->at, list->count + 1, &list->room, sizeof *list->at);
+    int32_t status = lr_codec_grow(w->job, (void *)&list->at, list->count + 1, &list->room, sizeof *list->at);
     if (status == REC_OK) {
         *out = &list->at[list->count++];
         **out = (item){.name_at = name_at, .name.length = name_length, .about = w->about.size};
@@ -207,12 +208,6 @@ static int32_t on_begin(void *self, uint64_t at, int32_t form, uint64_t count)
     const writer *w = self;
     (void)at, (void)count;
     return form == REC_FORM_PATHS ? REC_OK : no_walk(w);
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    (void)self, (void)at;
-    return REC_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
@@ -449,18 +444,6 @@ static int32_t put_data(void *self, uint64_t at, const rec_tensor_event *event)
     return status;
 }
 
-static int32_t pass_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    (void)self, (void)at, (void)scalar;
-    return REC_OK;
-}
-
-static int32_t pass_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    (void)self, (void)at, (void)key, (void)value;
-    return REC_OK;
-}
-
 static int32_t pass_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     (void)at, (void)dtype, (void)data, (void)count;
@@ -476,16 +459,16 @@ int32_t lr_bpk_write(rec_job *job, rec_sink *sink)
                                      .list_begin = on_begin,
                                      .map_begin = on_begin,
                                      .key = on_key,
-                                     .end = on_end,
+                                     .end = lr_pass_end,
                                      .tensor = on_tensor};
     static const rec_visitor put = {.size = sizeof put,
-                                    .metadata = pass_metadata,
-                                    .scalar = pass_scalar,
+                                    .metadata = lr_pass_metadata,
+                                    .scalar = lr_pass_scalar,
                                     .numbers = pass_numbers,
                                     .list_begin = on_begin,
                                     .map_begin = on_begin,
-                                    .key = pass_scalar,
-                                    .end = on_end,
+                                    .key = lr_pass_scalar,
+                                    .end = lr_pass_end,
                                     .tensor = put_data};
     writer w = {.job = job, .minor = rec_job_burn(job), .names.job = job, .about.job = job, .sink = sink};
     int32_t status;

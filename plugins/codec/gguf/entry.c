@@ -8,20 +8,14 @@
 #include <stdlib.h>
 
 #include "common/utf8.h"
+#include "plugins/codec/room.h"
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
 
 void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size)
 {
-    if (b->status == REC_OK && size > b->room - b->size) {
-        uint64_t room = b->room + b->room / 2 + size + 256;
-        char *larger = rec_job_resize(b->job, b->data, room);
-        if (larger) {
-            b->data = larger;
-            b->room = room;
-        } else {
-            b->status = rec_fail(b->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
-        }
+    if (b->status == REC_OK) {
+        b->status = lr_codec_grow(b->job, &b->data, b->size + size, &b->room, 1);
     }
     if (b->status == REC_OK && size) {
         memcpy(b->data + b->size, data, (size_t)size);

@@ -5,6 +5,7 @@
 
 #include "plugins/codec/gguf/metadata.h"
 #include "common/utf8.h"
+#include "plugins/codec/room.h"
 #include "plugins/codec/trailing.h"
 
 const rec_option lr_gguf_trailing = LR_TRAILING;
@@ -122,19 +123,13 @@ static int32_t keep_name(reader *r, lr_gguf_tensor *t)
     lr_gguf_header *h = r->h;
     const char *text;
     int32_t status = take_name(r, "the name of a tensor", &text, &t->length);
+    if (status == REC_OK) {
+        status = lr_codec_grow(r->job, &h->names, r->names_used + t->length + 1, &r->names_room, 1);
+    }
     if (status != REC_OK) {
         return status;
     }
     t->name = r->names_used;
-    if (!h->names || t->length > r->names_room - r->names_used) {
-        uint64_t room = r->names_used + t->length + r->names_room / 2 + 256;
-        char *larger = rec_job_resize(r->job, h->names, room);
-        if (!larger) {
-            return rec_fail(r->job, REC_E_MEMORY, t->at, "out of memory for the names of tensors");
-        }
-        h->names = larger;
-        r->names_room = room;
-    }
     memcpy(h->names + t->name, text, (size_t)t->length);
     r->names_used += t->length;
     return REC_OK;

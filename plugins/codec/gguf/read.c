@@ -2,9 +2,9 @@
  * The reader: metadata and tensors of one file, or of a model split into several, as events. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "plugins/codec/gguf/header.h"
+#include "plugins/codec/room.h"
 
 /** The files to read: the given file, and further parts of a split model. */
 typedef struct model {
@@ -112,13 +112,9 @@ static int32_t name_key(model *m, const lr_gguf_header *h, const lr_gguf_tensor 
     const char *name = h->names + t->name;
     uint64_t length = t->length, need = 2 * length + 1;
     if (memchr(name, '\\', (size_t)length)) {
-        if (need > m->path_room) {
-            char *larger = rec_job_resize(m->job, m->path, need);
-            if (!larger) {
-                return rec_fail(m->job, REC_E_MEMORY, t->at, "out of memory for a name");
-            }
-            m->path = larger;
-            m->path_room = need;
+        int32_t status = lr_codec_grow(m->job, &m->path, need, &m->path_room, 1);
+        if (status != REC_OK) {
+            return status;
         }
         length = rec_path_escape(name, length, m->path, m->path_room);
         name = m->path;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "plugins/codec/gguf/entry.h"
+#include "plugins/codec/pass.h"
 
 typedef struct writer {
     rec_job *job;
@@ -278,36 +279,6 @@ static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event
     return status == REC_OK ? pad_to(w, (w->next + pad) & ~pad) : status;
 }
 
-static int32_t pass_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    (void)self, (void)at, (void)key, (void)value;
-    return REC_OK;
-}
-
-static int32_t pass_key(void *self, uint64_t at, const rec_scalar *key)
-{
-    (void)self, (void)at, (void)key;
-    return REC_OK;
-}
-
-static int32_t pass_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    (void)self, (void)at, (void)form, (void)count;
-    return REC_OK;
-}
-
-static int32_t pass_end(void *self, uint64_t at)
-{
-    (void)self, (void)at;
-    return REC_OK;
-}
-
-static int32_t pass_list_of(void *self, uint64_t at, const char *type)
-{
-    (void)self, (void)at, (void)type;
-    return REC_OK;
-}
-
 static const rec_visitor gather = {
     .size = sizeof gather,
     .metadata = on_metadata,
@@ -328,15 +299,15 @@ static const rec_visitor gather = {
 /* What the first walk let pass holds nothing but tensors: the rest core may replace as it likes. */
 static const rec_visitor put = {
     .size = sizeof put,
-    .metadata = pass_metadata,
-    .scalar = pass_key,
-    .list_begin = pass_begin,
-    .map_begin = pass_begin,
-    .key = pass_key,
-    .end = pass_end,
+    .metadata = lr_pass_metadata,
+    .scalar = lr_pass_scalar,
+    .list_begin = lr_pass_begin,
+    .map_begin = lr_pass_begin,
+    .key = lr_pass_scalar,
+    .end = lr_pass_end,
     .tensor = put_tensor,
-    .metadata_value = pass_key,
-    .list_of = pass_list_of,
+    .metadata_value = lr_pass_scalar,
+    .list_of = lr_pass_list_of,
 };
 
 static int32_t write_header(writer *w)

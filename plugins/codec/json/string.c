@@ -3,6 +3,7 @@
 #include "plugins/codec/json/string.h"
 
 #include "common/utf8.h"
+#include "plugins/codec/room.h"
 
 int32_t lr_json_cut_short(const lr_json_input *in, const char *what)
 {
@@ -29,23 +30,12 @@ int32_t lr_json_unexpected(const lr_json_input *in, const char *expected)
 
 static int32_t append(lr_json_input *in, lr_json_text *memory, const void *bytes, uint64_t size)
 {
-    if (size > memory->room - memory->size) {
-        uint64_t room = memory->room ? memory->room * 2 : 256;
-        while (size > room - memory->size) {
-            room *= 2;
-        }
-        char *data = rec_job_resize(in->job, memory->data, room);
-        if (!data) {
-            return rec_fail(in->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a string"); /* the first counts */
-        }
-        memory->data = data;
-        memory->room = room;
-    }
-    if (size) {
+    int32_t status = lr_codec_grow(in->job, &memory->data, memory->size + size, &memory->room, 1);
+    if (status == REC_OK && size) {
         memcpy(memory->data + memory->size, bytes, (size_t)size);
         memory->size += size;
     }
-    return REC_OK;
+    return status;
 }
 
 /* The four hexadecimal digits at `p`. @return -1: there are others. */

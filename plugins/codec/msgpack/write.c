@@ -2,6 +2,7 @@
  * MessagePack writer: a visitor that packs with msgpack-c in the form of rmp-serde's `write_named`: every header and
  * integer in its shortest form, f32 and f64 kept apart, structs as maps, enums as a name or a map of one entry. */
 #include "plugins/codec/msgpack/msgpack.h"
+#include "plugins/codec/pass.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -198,12 +199,6 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     return status == REC_OK ? on_scalar(self, at, name) : status;
 }
 
-static int32_t on_end(void *self, uint64_t at)
-{
-    (void)self, (void)at; /* counts say where things end */
-    return REC_OK;
-}
-
 static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
     lr_msgpack_writer *w = self;
@@ -220,7 +215,7 @@ const rec_visitor lr_msgpack_visitor = {
     .map_begin = on_map_begin,
     .key = on_scalar,
     .variant_begin = on_variant_begin,
-    .end = on_end,
+    .end = lr_pass_end,
     .option = on_option,
 };
 

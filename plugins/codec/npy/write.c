@@ -7,11 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 #include "common/crc32.h"
 #include "plugins/codec/npy/npy.h"
+#include "plugins/codec/pass.h"
+#include "plugins/codec/room.h"
 
 enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, ENTRY = 46, NARROW = 0x7fffffff };
 
@@ -61,25 +62,6 @@ typedef struct writer {
 static int32_t no_memory(writer *w)
 {
     return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while arrays were written");
-}
-
-static int32_t grow(writer *w, void *array, uint64_t need, uint64_t *room, uint64_t each)
-{
-    void **at = array, *larger;
-    uint64_t wanted = *room ? *room : 16;
-    if (need <= *room) {
-        return REC_OK;
-    }
-    while (wanted < need) {
-        wanted *= 2;
-    }
-    larger = rec_job_resize(w->job, *at, wanted * each);
-    if (!larger) {
-        return no_memory(w);
-    }
-    *at = larger;
-    *room = wanted;
-    return REC_OK;
 }
 
 /* --------------------------------------------------------------------------------------------------------- zip -- */
@@ -317,8 +299,8 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
     static const char extension[] = ".npy";
     uint64_t length = w->used + sizeof extension - 1;
     written *m;
-    int32_t status = grow(w, &w->members, w->count + 1, &w->member_room, sizeof *w->members);
-    status = status == REC_OK ? grow(w, &w->names, w->name_used + length, &w->name_room, 1) : status;
+    int32_t status = lr_codec_grow(w->job, &w->members, w->count + 1, &w->member_room, sizeof *w->members);
+    status = status == REC_OK ? lr_codec_grow(w->job, &w->names, w->name_used + length, &w->name_room, 1) : status;
     if (status == REC_OK && (length > UINT16_MAX || memchr(w->used ? w->path : "", '\0', (size_t)w->used))) {
         status = refuse(w,
                         length > UINT16_MAX ? "a name of more than 65,531 bytes, which no zip file can hold"
@@ -382,7 +364,7 @@ static int32_t put_array(writer *w, const rec_tensor_event *t)
 
 static int32_t to_path(writer *w, const char *text, uint64_t length)
 {
-    int32_t status = grow(w, &w->path, w->used + length + 2, &w->path_room, 1);
+    int32_t status = lr_codec_grow(w->job, &w->path, w->used + length + 2, &w->path_room, 1);
     level *l = &w->levels[w->depth - 1];
     if (status != REC_OK) {
         return status;
@@ -465,7 +447,8 @@ static int32_t push(writer *w, bool list)
     if (status == REC_OK && w->array) {
         return other(w);
     }
-    status = status == REC_OK ? grow(w, &w->levels, w->depth + 1, &w->level_room, sizeof *w->levels) : status;
+    status =
+        status == REC_OK ? lr_codec_grow(w->job, &w->levels, w->depth + 1, &w->level_room, sizeof *w->levels) : status;
     if (status == REC_OK) {
         w->levels[w->depth++] = (level){.path = w->used, .list = list};
     }
@@ -560,13 +543,6 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     return on_metadata(w, at, key, NULL);
 }
 
-/* There is no place for metadata, nor for their types. */
-static int32_t on_list_of(void *self, uint64_t at, const char *type)
-{
-    (void)self, (void)at, (void)type;
-    return REC_OK;
-}
-
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *t)
 {
     writer *w = self;
@@ -594,7 +570,7 @@ static const rec_visitor visitor = {
     .option = on_option,
     .tensor = on_tensor,
     .metadata_value = on_metadata_value,
-    .list_of = on_list_of,
+    .list_of = lr_pass_list_of,
 };
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */

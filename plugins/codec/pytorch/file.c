@@ -4,6 +4,7 @@
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
+#include "plugins/codec/room.h"
 #include "plugins/codec/trailing.h"
 
 const rec_option lr_pt_trailing = LR_TRAILING;
@@ -212,14 +213,9 @@ static int32_t find_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_t
         const lr_pt_node *key = lr_pickle_node(&f->pickle, s->key);
         const lr_zip_member *m;
         uint64_t length = root + 5 + key->length;
-        if (length > room) {
-            char *larger = rec_job_resize(f->job, name, length);
-            if (!larger) {
-                status = rec_fail(f->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a name in a zip archive");
-                break;
-            }
-            name = larger;
-            room = length;
+        status = lr_codec_grow(f->job, &name, length, &room, 1);
+        if (status != REC_OK) {
+            break;
         }
         memcpy(name, pickle->name, (size_t)root);
         memcpy(name + root, "data/", 5);

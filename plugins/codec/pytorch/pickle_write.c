@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A pickle of protocol 2 that torch.load(weights_only=True) takes: the same values always give the same bytes. */
 #include "plugins/codec/pytorch/pickle_write.h"
-
-#include <string.h>
+#include "plugins/codec/room.h"
 
 void lr_pw_put(lr_pickle_writer *w, const void *data, uint64_t size)
 {
-    if (w->status != REC_OK || !size) {
-        return;
+    if (w->status == REC_OK) {
+        w->status = lr_codec_grow(w->job, &w->data, w->size + size, &w->room, 1);
     }
-    if (size > w->room - w->size) {
-        uint64_t room = w->room ? w->room : 1024;
-        uint8_t *larger;
-        while (size > room - w->size) {
-            room += room / 2;
-        }
-        larger = rec_job_resize(w->job, w->data, room);
-        if (!larger) {
-            w->status = rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a pickle");
-            return;
-        }
-        w->data = larger;
-        w->room = room;
+    if (w->status == REC_OK && size) {
+        memcpy(w->data + w->size, data, (size_t)size);
+        w->size += size;
     }
-    memcpy(w->data + w->size, data, (size_t)size);
-    w->size += size;
 }
 
 void lr_pw_word(lr_pickle_writer *w, const char *text)

@@ -5,6 +5,7 @@
 
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
+#include "plugins/codec/room.h"
 
 enum { RUN_MOST = 256 };
 
@@ -282,15 +283,8 @@ static int32_t tell_value(teller *t, uint32_t index, uint32_t depth)
 static uint64_t enter(teller *t, const char *part, uint64_t length)
 {
     uint64_t before = t->length, need = before + 2 * length + 2;
-    if (need > t->room) {
-        uint64_t room = need < 256 ? 256 : 2 * need;
-        char *larger = rec_job_resize(t->job, t->path, room);
-        if (!larger) {
-            (void)rec_fail(t->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the name of a tensor");
-            return REC_UNKNOWN;
-        }
-        t->path = larger;
-        t->room = room;
+    if (lr_codec_grow(t->job, &t->path, need, &t->room, 1) != REC_OK) {
+        return REC_UNKNOWN;
     }
     if (before) {
         t->path[t->length++] = '.';
@@ -332,13 +326,9 @@ static int32_t ask_index(teller *t, bool *wanted)
     const char *name = t->path;
     uint64_t length = t->length;
     if (memchr(name, '\\', (size_t)length)) {
-        if (t->name_room <= length) {
-            char *larger = rec_job_resize(t->job, t->name, length + 1);
-            if (!larger) {
-                return rec_fail(t->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the name of a tensor");
-            }
-            t->name = larger;
-            t->name_room = length + 1;
+        int32_t status = lr_codec_grow(t->job, &t->name, length + 1, &t->name_room, 1);
+        if (status != REC_OK) {
+            return status;
         }
         t->path[length] = '\0'; /* there is room for it */
         length = rec_path_unescape(name, length, t->name, t->name_room);

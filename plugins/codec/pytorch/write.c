@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "plugins/codec/pass.h"
 #include "plugins/codec/pytorch/pickle_write.h"
 #include "plugins/codec/pytorch/pytorch.h"
+#include "plugins/codec/room.h"
 
 enum { ALIGNMENT = 64 /* as torch.save() has it, so that storages can be mapped */ };
 
@@ -51,22 +53,6 @@ static int32_t fail_memory(const writer *w)
     return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the output");
 }
 
-/* Room for one element more. @return where it goes, NULL with the failure reported. */
-static void *grow(writer *w, void *array, uint64_t count, uint64_t *room, uint64_t width)
-{
-    if (count == *room) {
-        uint64_t more = *room ? *room * 2 : 64;
-        void *larger = rec_job_resize(w->job, array, more * width);
-        if (!larger) {
-            (void)fail_memory(w);
-            return NULL;
-        }
-        *room = more;
-        return larger;
-    }
-    return array;
-}
-
 /* --------------------------------------------------------------------------------------- the tensors there are -- */
 
 /* The element type to write for one of a record. @return its index; LR_PT_TYPES: not supported. */
@@ -90,25 +76,23 @@ static int32_t see_tensor(void *self, uint64_t at, const rec_tensor_event *event
     writer *w = self;
     const rec_blob *blob = &event->data;
     bool lies = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_RANGE;
-    tensor *tensors = grow(w, w->tensors, w->count, &w->room, sizeof *tensors);
+    int32_t status = lr_codec_grow(w->job, &w->tensors, w->count + 1, &w->room, sizeof *w->tensors);
     uint64_t step = 1;
     (void)at;
-    if (!tensors) {
-        return REC_E_MEMORY;
+    if (status != REC_OK) {
+        return status;
     }
-    w->tensors = tensors;
-    tensors[w->count] = (tensor){.source = lies && blob->length ? blob->source : NULL,
-                                 .data = blob->kind == REC_BLOB_VIEW ? blob->data : NULL,
-                                 .offset = blob->kind == REC_BLOB_RANGE ? blob->offset : 0,
-                                 .size = blob->length,
-                                 .type = find_type(event)};
+    w->tensors[w->count] = (tensor){.source = lies && blob->length ? blob->source : NULL,
+                                    .data = blob->kind == REC_BLOB_VIEW ? blob->data : NULL,
+                                    .offset = blob->kind == REC_BLOB_RANGE ? blob->offset : 0,
+                                    .size = blob->length,
+                                    .type = find_type(event)};
     w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     w->renamed += event->dtype == REC_DTYPE_FLEX32 || event->dtype == REC_DTYPE_BOOL32;
     w->bools += event->dtype == REC_DTYPE_BOOL8;
-    w->recent += !lr_pt_types[tensors[w->count].type % LR_PT_TYPES].storage;
-    if (tensors[w->count].type == LR_PT_TYPES) {
+    w->recent += !lr_pt_types[w->tensors[w->count].type % LR_PT_TYPES].storage;
+    if (w->tensors[w->count].type == LR_PT_TYPES) {
         char path[400];
-        int32_t status;
         (void)rec_job_path(w->job, path, sizeof path);
         status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                           "%s is a tensor of %.100s, which PyTorch's files do not have", path,
@@ -316,13 +300,12 @@ static int32_t begin_map(void *self, uint64_t at, int32_t form, uint64_t count)
 /* The key of a model's tensor: its path as a name of PyTorch's, in which nothing is escaped. */
 static int32_t put_name(writer *w, const rec_scalar *key)
 {
-    name *names = grow(w, w->names, w->name_count, &w->name_room, sizeof *names);
+    int32_t status = lr_codec_grow(w->job, &w->names, w->name_count + 1, &w->name_room, sizeof *w->names);
     char *text;
     uint64_t length;
-    if (!names) {
-        return REC_E_MEMORY;
+    if (status != REC_OK) {
+        return status;
     }
-    w->names = names;
     text = rec_job_alloc(w->job, key->v.length + 1);
     if (!text) {
         return fail_memory(w);
@@ -330,7 +313,7 @@ static int32_t put_name(writer *w, const rec_scalar *key)
     length = rec_path_unescape(key->text, key->v.length, text, key->v.length + 1);
     w->escaped = w->escaped || length != key->v.length;
     lr_pw_string(&w->pickle, text, length);
-    names[w->name_count++] = (name){w->pickle.size - length, length};
+    w->names[w->name_count++] = (name){w->pickle.size - length, length};
     rec_job_free(w->job, text);
     return w->pickle.status;
 }
@@ -401,13 +384,6 @@ static int32_t check_names(const writer *w)
     return status;
 }
 
-/* There is no place for metadata, nor for their types. */
-static int32_t skip_list_of(void *self, uint64_t at, const char *type)
-{
-    (void)self, (void)at, (void)type;
-    return REC_OK;
-}
-
 static int32_t make_pickle(writer *w)
 {
     static const rec_visitor visitor = {.size = sizeof visitor,
@@ -419,7 +395,7 @@ static int32_t make_pickle(writer *w)
                                         .key = put_key,
                                         .end = end,
                                         .tensor = put_tensor,
-                                        .list_of = skip_list_of};
+                                        .list_of = lr_pass_list_of};
     int32_t status;
     lr_pw_put(&w->pickle, "\x80\x02", 2);
     status = rec_job_walk(w->job, &visitor, w);
@@ -429,36 +405,6 @@ static int32_t make_pickle(writer *w)
 }
 
 /* ------------------------------------------------------------------------------------------------- the archive -- */
-
-static int32_t skip_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    (void)self, (void)at, (void)key, (void)value;
-    return REC_OK;
-}
-
-static int32_t skip_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    (void)self, (void)at, (void)scalar;
-    return REC_OK;
-}
-
-static int32_t skip_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    (void)self, (void)at, (void)blob;
-    return REC_OK;
-}
-
-static int32_t skip_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    (void)self, (void)at, (void)form, (void)count;
-    return REC_OK;
-}
-
-static int32_t skip_end(void *self, uint64_t at)
-{
-    (void)self, (void)at;
-    return REC_OK;
-}
 
 static int32_t put_storage(void *self, uint64_t at, const rec_tensor_event *event)
 {
@@ -474,15 +420,15 @@ static int32_t put_storage(void *self, uint64_t at, const rec_tensor_event *even
 static int32_t walk_tensors(writer *w, int32_t (*each)(void *self, uint64_t at, const rec_tensor_event *event))
 {
     const rec_visitor visitor = {.size = sizeof visitor,
-                                 .metadata = skip_metadata,
-                                 .scalar = skip_scalar,
-                                 .bytes = skip_bytes,
-                                 .list_begin = skip_begin,
-                                 .map_begin = skip_begin,
-                                 .key = skip_scalar,
-                                 .end = skip_end,
+                                 .metadata = lr_pass_metadata,
+                                 .scalar = lr_pass_scalar,
+                                 .bytes = lr_pass_bytes,
+                                 .list_begin = lr_pass_begin,
+                                 .map_begin = lr_pass_begin,
+                                 .key = lr_pass_scalar,
+                                 .end = lr_pass_end,
                                  .tensor = each,
-                                 .list_of = skip_list_of};
+                                 .list_of = lr_pass_list_of};
     w->next = 0;
     return rec_job_walk(w->job, &visitor, w);
 }

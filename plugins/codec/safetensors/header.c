@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "plugins/codec/beginning.h"
+#include "plugins/codec/room.h"
 
 /* ----------------------------------------------------------------------------------------------- element types -- */
 
@@ -139,7 +140,7 @@ static int32_t shape(parser *p, lr_st_entry *e)
             return rec_fail(h->job, REC_E_UNSUPPORTED, lr_st_location(e->at), "a tensor of more than %d dimensions",
                             LR_ST_RANK_MOST);
         }
-        if (!lr_st_grow(h->job, (void **)&h->dims, h->dim_count, &h->dim_room, 1, sizeof *h->dims)) {
+        if (lr_codec_grow(h->job, &h->dims, h->dim_count + 1, &h->dim_room, sizeof *h->dims) != REC_OK) {
             return lr_st_no_memory(h->job);
         }
         status = lr_st_json_number(p->json, &h->dims[h->dim_count]);
@@ -298,7 +299,7 @@ static inline bool entry_quick(parser *p, lr_st_entry *e)
     }
     if (!PASS(&at, end, "\",") || (at += at < end && *at == ' ', !PASS(&at, end, "\"shape\":")) ||
         (at += at < end && *at == ' ', at == end) || *at++ != '[' ||
-        !lr_st_grow(h->job, (void **)&h->dims, h->dim_count, &h->dim_room, LR_ST_RANK_MOST, sizeof *h->dims)) {
+        lr_codec_grow(h->job, &h->dims, h->dim_count + LR_ST_RANK_MOST, &h->dim_room, sizeof *h->dims) != REC_OK) {
         return false; /* without memory: the slow path says so */
     }
     at = quick_numbers(at, end, h->dims + h->dim_count, LR_ST_RANK_MOST, &count);
@@ -327,7 +328,7 @@ static inline int32_t tensor(parser *p, const lr_st_text *key, uint32_t at, uint
     lr_st_entry *e;
     uint64_t end = h->count ? h->entries[h->count - 1].end : 0;
     int32_t status = REC_OK;
-    if (!lr_st_grow(h->job, (void **)&h->entries, h->count, &h->room, 1, sizeof *h->entries)) {
+    if (lr_codec_grow(h->job, &h->entries, h->count + 1, &h->room, sizeof *h->entries) != REC_OK) {
         return lr_st_no_memory(h->job);
     }
     e = &h->entries[h->count];
@@ -362,7 +363,7 @@ static int32_t metadata(parser *p, uint32_t at)
     more = status == REC_OK && !lr_st_json_next(p->json, '}');
     while (status == REC_OK && more) {
         lr_st_pair *pair;
-        if (!lr_st_grow(h->job, (void **)&h->pairs, h->pair_count, &h->pair_room, 1, sizeof *h->pairs)) {
+        if (lr_codec_grow(h->job, &h->pairs, h->pair_count + 1, &h->pair_room, sizeof *h->pairs) != REC_OK) {
             return lr_st_no_memory(h->job);
         }
         pair = &h->pairs[h->pair_count];
@@ -396,8 +397,8 @@ static int32_t parse(parser *p)
     uint8_t type = 0;
     if (status == REC_OK) { /* a generous estimate: untouched memory costs nothing */
         uint64_t likely = h->length / 96;
-        if (!lr_st_grow(h->job, (void **)&h->entries, 0, &h->room, likely + 1, sizeof *h->entries) ||
-            !lr_st_grow(h->job, (void **)&h->dims, 0, &h->dim_room, likely + 1, sizeof *h->dims)) {
+        if (lr_codec_grow(h->job, &h->entries, likely + 1, &h->room, sizeof *h->entries) != REC_OK ||
+            lr_codec_grow(h->job, &h->dims, likely + 1, &h->dim_room, sizeof *h->dims) != REC_OK) {
             return lr_st_no_memory(h->job);
         }
     }

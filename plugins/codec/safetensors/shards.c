@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/names.h"
 #include "plugins/codec/beginning.h"
 
 #include "plugins/codec/safetensors/safetensors.h"
@@ -12,12 +13,6 @@
 #define INDEX_EXTENSION ".safetensors.index.json"
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
-
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-    return length > tail && strcmp(name + length - tail, end) == 0;
-}
 
 /* Five digits. */
 static bool five(const char *text, uint64_t *number)
@@ -36,7 +31,7 @@ bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *p
 {
     static const char tail[] = "-00001-of-00001" EXTENSION;
     size_t length = strlen(name);
-    if (length < sizeof tail - 1 || !ends_in(name, EXTENSION)) {
+    if (length < sizeof tail - 1 || !lr_ends_in(name, EXTENSION)) {
         return false;
     }
     *stem = length - (sizeof tail - 1);
@@ -48,7 +43,7 @@ bool lr_st_is_part(const char *name, uint64_t *stem, uint64_t *part, uint64_t *p
 bool lr_st_is_folder(const char *const *names, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (ends_in(names[i], INDEX_EXTENSION) || ends_in(names[i], EXTENSION)) {
+        if (lr_ends_in(names[i], INDEX_EXTENSION) || lr_ends_in(names[i], EXTENSION)) {
             return true;
         }
     }
@@ -60,7 +55,7 @@ static void list_names(char *text, size_t room, const char *const *names, uint64
 {
     size_t used = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (ends_in(names[i], end)) {
+        if (lr_ends_in(names[i], end)) {
             size_t length = strlen(names[i]);
             if (used + length + 8 > room) {
                 (void)snprintf(text + used, room - used, ", ...");
@@ -216,12 +211,12 @@ static int32_t open_folder(lr_st_model *m, const char *const *names, uint64_t co
     const char *index = NULL, *single = NULL;
     int32_t status;
     for (uint64_t i = 0; i < count; i++) {
-        if (ends_in(names[i], INDEX_EXTENSION)) {
+        if (lr_ends_in(names[i], INDEX_EXTENSION)) {
             indexes++;
             index = names[i];
         } else if (lr_st_is_part(names[i], &a, &b, &c)) {
             parts++;
-        } else if (ends_in(names[i], EXTENSION)) {
+        } else if (lr_ends_in(names[i], EXTENSION)) {
             singles++;
             single = names[i];
         }

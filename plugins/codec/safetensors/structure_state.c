@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Where in the record the text that tells it has come to: the values that are not complete, and the path to them. */
+#include "plugins/codec/room.h"
 #include "plugins/codec/safetensors/structure_private.h"
 
 int32_t lr_st_push(lr_st_structure_writer *t, int kind, bool wrapped)
 {
-    if (t->depth == t->room) {
-        uint64_t room = t->room ? t->room * 2 : 32;
-        lr_st_level *levels = rec_job_resize(t->tree->job, t->levels, room * sizeof *levels);
-        if (!levels) {
-            return lr_st_no_memory(t->tree->job);
-        }
-        t->levels = levels;
-        t->room = room;
+    if (lr_codec_grow(t->tree->job, &t->levels, t->depth + 1, &t->room, sizeof *t->levels) != REC_OK) {
+        return lr_st_no_memory(t->tree->job);
     }
     t->levels[t->depth++] = (lr_st_level){.kind = kind, .wrapped = wrapped};
     return REC_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Tensors to write: their names in the file, their storage, and their part of the description. */
+#include "plugins/codec/room.h"
 #include "plugins/codec/safetensors/structure_private.h"
 
 const char *lr_st_structure_name(const void *self, uint64_t number, uint64_t *length)
@@ -84,14 +85,8 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
 
 static bool add_dim(lr_st_tree *tree, uint64_t dim)
 {
-    if (tree->dim_count == tree->dim_room) {
-        uint64_t room = tree->dim_room ? tree->dim_room * 2 : 64;
-        uint64_t *dims = rec_job_resize(tree->job, tree->dims, room * sizeof *dims);
-        if (!dims) {
-            return false;
-        }
-        tree->dims = dims;
-        tree->dim_room = room;
+    if (lr_codec_grow(tree->job, &tree->dims, tree->dim_count + 1, &tree->dim_room, sizeof *tree->dims) != REC_OK) {
+        return false;
     }
     tree->dims[tree->dim_count++] = dim;
     return true;
@@ -106,14 +101,8 @@ int32_t lr_st_structure_add(lr_st_structure_writer *t, int type, const uint64_t 
     if (tree->count >= INT32_MAX) {
         return rec_fail(tree->job, REC_E_LIMIT, REC_UNKNOWN, "more than 2^31 tensors");
     }
-    if (tree->count == tree->room) {
-        uint64_t room = tree->room ? tree->room * 2 : 64;
-        tensor = rec_job_resize(tree->job, tree->tensors, room * sizeof *tensor);
-        if (!tensor) {
-            return lr_st_no_memory(tree->job);
-        }
-        tree->tensors = tensor;
-        tree->room = room;
+    if (lr_codec_grow(tree->job, &tree->tensors, tree->count + 1, &tree->room, sizeof *tensor) != REC_OK) {
+        return lr_st_no_memory(tree->job);
     }
     tensor = &tree->tensors[tree->count];
     *tensor = (lr_st_tensor){.number = tree->count,

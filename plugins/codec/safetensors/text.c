@@ -3,28 +3,15 @@
 
 #include "common/json.h"
 #include "plugins/codec/json/number.h"
+#include "plugins/codec/room.h"
 #include "plugins/codec/safetensors/safetensors.h"
 
 void lr_st_put(lr_st_buffer *b, const void *data, uint64_t size)
 {
-    if (b->status != REC_OK) {
-        return;
+    if (b->status == REC_OK) {
+        b->status = lr_codec_grow(b->job, &b->data, b->size + size, &b->room, 1);
     }
-    if (size > b->room - b->size) {
-        uint64_t room = b->room ? b->room : 256;
-        char *larger;
-        while (size > room - b->size) {
-            room *= 2;
-        }
-        larger = rec_job_resize(b->job, b->data, room);
-        if (!larger) {
-            b->status = rec_fail(b->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
-            return;
-        }
-        b->data = larger;
-        b->room = room;
-    }
-    if (size) {
+    if (b->status == REC_OK && size) {
         memcpy(b->data + b->size, data, (size_t)size);
         b->size += size;
     }

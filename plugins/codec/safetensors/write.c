@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "plugins/codec/pass.h"
 #include "plugins/codec/safetensors/safetensors.h"
 
 const rec_option lr_st_max_shard_size = {
@@ -329,27 +330,9 @@ static int32_t met_bytes(void *self, uint64_t at, const rec_blob *blob)
     return blob->length > LR_ST_INLINE_BYTES ? met(self, blob) : REC_OK;
 }
 
-static int32_t pass_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    (void)self, (void)at, (void)scalar;
-    return REC_OK;
-}
-
-static int32_t pass_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    (void)self, (void)at, (void)key, (void)value;
-    return REC_OK;
-}
-
 static int32_t pass_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     (void)self, (void)at, (void)dtype, (void)data, (void)count;
-    return REC_OK;
-}
-
-static int32_t pass_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    (void)self, (void)at, (void)form, (void)count;
     return REC_OK;
 }
 
@@ -359,39 +342,27 @@ static int32_t pass_variant(void *self, uint64_t at, uint64_t index, const rec_s
     return REC_OK;
 }
 
-static int32_t pass_end(void *self, uint64_t at)
-{
-    (void)self, (void)at;
-    return REC_OK;
-}
-
 static int32_t pass_option(void *self, uint64_t at, int32_t present)
 {
     (void)self, (void)at, (void)present;
     return REC_OK;
 }
 
-static int32_t pass_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    (void)self, (void)at, (void)blob;
-    return REC_OK;
-}
-
 static int32_t walk(writer *w)
 {
     rec_visitor visitor = {.size = sizeof visitor,
-                           .metadata = pass_metadata,
-                           .scalar = pass_scalar,
+                           .metadata = lr_pass_metadata,
+                           .scalar = lr_pass_scalar,
                            .numbers = pass_numbers,
-                           .bytes = w->tree.only_tensors ? pass_bytes : met_bytes,
-                           .list_begin = pass_begin,
-                           .map_begin = pass_begin,
-                           .key = pass_scalar,
+                           .bytes = w->tree.only_tensors ? lr_pass_bytes : met_bytes,
+                           .list_begin = lr_pass_begin,
+                           .map_begin = lr_pass_begin,
+                           .key = lr_pass_scalar,
                            .variant_begin = pass_variant,
-                           .end = pass_end,
+                           .end = lr_pass_end,
                            .option = pass_option,
                            .tensor = met_tensor,
-                           .metadata_value = pass_scalar};
+                           .metadata_value = lr_pass_scalar};
     w->walked = w->aside = 0;
     return rec_job_walk(w->job, &visitor, w);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The index of a model in several files: its JSON, the files that it names, and whether these have what it says. */
+#include "plugins/codec/room.h"
 #include "plugins/codec/shards/index.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static int32_t text_entry(lr_st_json *json, lr_st_pair **pairs, uint64_t *count,
 {
     lr_st_pair *pair;
     int32_t status;
-    if (!lr_st_grow(json->job, (void **)pairs, *count, room, 1, sizeof **pairs)) {
+    if (lr_codec_grow(json->job, pairs, *count + 1, room, sizeof **pairs) != REC_OK) {
         return lr_st_no_memory(json->job);
     }
     pair = &(*pairs)[*count];

@@ -3,6 +3,7 @@
 #include "plugins/codec/shards/json_text.h"
 
 #include "plugins/codec/json/number.h"
+#include "plugins/codec/room.h"
 
 void lr_st_json_open(lr_st_json *json, rec_job *job, rec_source *source, const uint8_t *text, uint64_t length,
                      uint64_t offset, const char *whole)
@@ -55,25 +56,6 @@ const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length
     return buffer->text;
 }
 
-bool lr_st_grow(rec_job *job, void **array, uint64_t count, uint64_t *room, uint64_t more, uint64_t each)
-{
-    uint64_t want = *room ? *room : 16;
-    void *larger;
-    if (more <= *room - count) {
-        return true;
-    }
-    while (want - count < more) {
-        want *= 2;
-    }
-    larger = rec_job_resize(job, *array, want * each);
-    if (!larger) {
-        return false;
-    }
-    *array = larger;
-    *room = want;
-    return true;
-}
-
 int32_t lr_st_no_memory(rec_job *job)
 {
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header"); /* the first failure counts */
@@ -87,7 +69,7 @@ int32_t lr_st_json_string_slow(lr_st_json *json, lr_st_text *out)
     if (status != REC_OK) {
         return lr_st_json_damaged(json->job, status);
     }
-    if (!lr_st_grow(json->job, (void **)&json->texts, json->texts_size, &json->texts_room, length + 1, 1)) {
+    if (lr_codec_grow(json->job, &json->texts, json->texts_size + length + 1, &json->texts_room, 1) != REC_OK) {
         return lr_st_no_memory(json->job);
     }
     if (length) {

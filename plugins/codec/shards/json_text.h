@@ -44,8 +44,6 @@ int32_t lr_st_json_string_slow(lr_st_json *json, lr_st_text *out);
 int32_t lr_st_json_number(lr_st_json *json, uint64_t *out);
 /** Any value, which is passed over. */
 int32_t lr_st_json_foreign(lr_st_json *json);
-/** Room for `more` things in an array of `count`. @return false: the job has failed. */
-bool lr_st_grow(rec_job *job, void **array, uint64_t count, uint64_t *room, uint64_t more, uint64_t each);
 /** Out of memory, if nothing else was reported. */
 int32_t lr_st_no_memory(rec_job *job);
 

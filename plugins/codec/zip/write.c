@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Writing a zip archive in one go: members are stored, their checksums follow them, as torch.save() has it too. The
  * same members always give the same bytes. */
-#include <string.h>
 
 #include "common/crc32.h"
+#include "plugins/codec/room.h"
 #include "plugins/codec/zip/zip.h"
 #include "plugins/codec/zip/zip_private.h"
 
@@ -36,22 +36,12 @@ static uint64_t narrow(uint64_t number)
 
 static int32_t keep(lr_zip_writer *w, const void *data, uint64_t size)
 {
-    if (size > w->room - w->used) {
-        uint64_t room = w->room ? w->room : 1024;
-        uint8_t *larger;
-        while (size > room - w->used) {
-            room *= 2;
-        }
-        larger = rec_job_resize(w->job, w->directory, room);
-        if (!larger) {
-            return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the directory of a zip archive");
-        }
-        w->directory = larger;
-        w->room = room;
+    int32_t status = lr_codec_grow(w->job, &w->directory, w->used + size, &w->room, 1);
+    if (status == REC_OK) {
+        memcpy(w->directory + w->used, data, (size_t)size);
+        w->used += size;
     }
-    memcpy(w->directory + w->used, data, (size_t)size);
-    w->used += size;
-    return REC_OK;
+    return status;
 }
 
 void lr_zip_writer_open(lr_zip_writer *writer, rec_job *job, rec_sink *sink, uint32_t alignment)

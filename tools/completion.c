@@ -2,10 +2,10 @@
  * record completion: what completes words in a shell. The scripts only ask; what there is to choose is found here. */
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/names.h"
 #include "tools/tool.h"
 
 /* ----------------------------------------------------------------------------------------------------- scripts -- */
@@ -152,11 +152,6 @@ static void put_profiles(const session *s, const wanted *w)
     }
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Names of types: all that are known, or with `FILE.rs:` those of the file. */
 static void put_types(const session *s, wanted w)
 {
@@ -183,7 +178,7 @@ static void put_types(const session *s, wanted w)
     for (uint64_t i = 0; i < count; i++) {
         names[i] = rec_types_name(types, i);
     }
-    qsort(names, (size_t)count, sizeof *names, by_text);
+    qsort(names, (size_t)count, sizeof *names, lr_by_text);
     for (uint64_t i = 0; i < count; i++) {
         name = i && strcmp(names[i - 1], names[i]) == 0 ? NULL : names[i];
         if (name && file) {

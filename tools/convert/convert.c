@@ -2,7 +2,6 @@
  * record convert: reads a record with one recorder and writes it with another. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tools/convert/convert_private.h"
@@ -16,14 +15,6 @@ const own_option tool_convert_options[] = {
     {"exclude", "GLOB", 0, "with -r: no files that match (repeatable)"},
     {0},
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 /* Adds ".mpk, .mpk.gz" for "mpk, mpk.gz". */
 static void add_extensions(text *known, const char *extensions)
@@ -274,7 +265,7 @@ static int prepare(session *s, conversion *c, int *status)
 static int convert_to_one(session *s, const char *const *inputs, size_t count, const char *out)
 {
     conversion c = {.inputs = inputs, .count = count, .out = out, .dry = tool_own(s->o, "dry-run") != NULL};
-    double begun = now();
+    double begun = tool_now();
     int status;
 
     tool_progress_begin(s->context, s->o->quiet);
@@ -282,7 +273,7 @@ static int convert_to_one(session *s, const char *const *inputs, size_t count, c
         status = tool_convert(s, &c);
         tool_progress_end();
         if (status == EXIT_OK) {
-            print_report(s, &c, now() - begun);
+            print_report(s, &c, tool_now() - begun);
         } else if (c.plan.made) {
             tool_plan_refuse(&c.plan);
         }

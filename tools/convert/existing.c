@@ -99,26 +99,9 @@ int tool_existing(const session *s, const char *path, bool *all, char **there)
 
 /* ---------------------------------------------------------------------------------------------------- dry runs -- */
 
-static int32_t count_bytes(void *user, const void *data, uint64_t size)
-{
-    (void)data;
-    *(uint64_t *)user += size;
-    return 0;
-}
-
-static int32_t patch_nothing(void *user, uint64_t offset, const void *data, uint64_t size)
-{
-    (void)user;
-    (void)offset;
-    (void)data;
-    (void)size;
-    return 0;
-}
-
 rec_status tool_save_nowhere(const session *s, rec_recorder *to, const rec_record *record, uint64_t *written)
 {
-    const rec_output output = {
-        .size = sizeof output, .name = "(dry run)", .write = count_bytes, .patch = patch_nothing};
+    const rec_output output = tool_nowhere("(dry run)");
     rec_status status;
 
     *written = 0;

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "common/names.h"
 #include "tools/convert/recursive_private.h"
 
 /* What a model in several files has as its index. */
@@ -57,13 +57,6 @@ static const char *type_of(const folder *f, const char *name)
     return other;
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-
-    return length > tail && strcmp(name + length - tail, end) == 0;
-}
-
 /* @return how long the longest of "mpk, mpk.gz" is that a name ends in, after a dot; 0: it ends in none. */
 static size_t tail_of(const char *name, size_t length, const char *extensions)
 {
@@ -88,7 +81,7 @@ static char *stem_of(const session *s, const char *name, const char *recorder)
     const char *extensions = p ? p->extensions : "";
     size_t length = strlen(name), tail;
 
-    if (*extensions && ends_in(name, INDEX)) {
+    if (*extensions && lr_ends_in(name, INDEX)) {
         length -= strlen(INDEX);
     }
     tail = tail_of(name, length, extensions);
@@ -315,7 +308,7 @@ int tool_folder_name(folder *f, found *file)
 
 static void take_success(found *file, conversion *c)
 {
-    bool index = c->path && ends_in(c->path, INDEX);
+    bool index = c->path && lr_ends_in(c->path, INDEX);
 
     file->result = FOLDER_CONVERTED;
     file->out = xasprintf("%s%s", file->target, index ? INDEX : "");

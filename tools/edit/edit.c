@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tools/edit/edit_private.h"
@@ -243,14 +242,6 @@ static void job_free(job *j, const request *r)
     tool_edit_close(&j->to);
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static int load(session *s, const request *r, size_t index, job *j)
 {
     rec_recorder *reader;
@@ -295,16 +286,6 @@ static const char *recorder_of_file(session *s, const request *r, size_t index, 
     return name;
 }
 
-static bool is_given(const session *s, const char *key)
-{
-    for (size_t i = 0; i < s->o->readings.count; i++) {
-        if (s->o->readings.at[i].key && strcmp(s->o->readings.at[i].key, key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Says where one file goes. */
 static int choose(session *s, const request *r, size_t index, job *j)
 {
@@ -344,7 +325,8 @@ static int choose(session *s, const request *r, size_t index, job *j)
     if (tool_edit_open(s, j->w.record, &j->to) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    if (tool_is_of_others(j->w.record) && !tool_is_foreign(s, rec_recorder_name(j->to.to)) && !is_given(s, "adapter")) {
+    if (tool_is_of_others(j->w.record) && !tool_is_foreign(s, rec_recorder_name(j->to.to)) &&
+        !tool_is_given(s, "adapter")) {
         return tool_fail("%s: a model of another framework, and %s holds Burn's\n"
                          "Use record convert; --adapter none keeps names and layouts.",
                          in, rec_recorder_name(j->to.to));
@@ -510,7 +492,7 @@ static int save(session *s, job *j)
 static int run_one(session *s, const request *r, size_t index, json *out, bool try_only)
 {
     job j = {0};
-    double begun = now();
+    double begun = tool_now();
     int status = prepare(s, r, index, &j);
     FILE *stream;
 
@@ -523,7 +505,7 @@ static int run_one(session *s, const request *r, size_t index, json *out, bool t
         status = save(s, &j);
     }
     if (status == EXIT_OK && !try_only) {
-        j.seconds = now() - begun;
+        j.seconds = tool_now() - begun;
         tool_progress_wipe();
         stream = strcmp(j.to.path, "-") == 0 ? stderr : stdout;
         if (out) {

@@ -40,6 +40,9 @@ typedef struct outcome {
     text said;                              /* for people */
 } outcome;
 
+/* Adds a leaf to an outcome: the `user`. */
+void tool_edit_count_leaf(void *user, const char *path, const rec_value *leaf);
+
 /* An operation: a word, followed by operands. */
 typedef struct operation {
     const char *name;

@@ -68,28 +68,10 @@ int tool_edit_save(session *s, const rec_record *record, destination *d)
     return EXIT_OK;
 }
 
-static int32_t take(void *user, const void *data, uint64_t size)
-{
-    uint64_t *written = user;
-
-    (void)data;
-    *written += size;
-    return 0;
-}
-
-static int32_t take_again(void *user, uint64_t offset, const void *data, uint64_t size)
-{
-    (void)user;
-    (void)offset;
-    (void)data;
-    (void)size;
-    return 0;
-}
-
 int tool_edit_try(const rec_record *record, const destination *d)
 {
     uint64_t written = 0;
-    const rec_output nowhere = {.size = sizeof nowhere, .name = d->path, .write = take, .patch = take_again};
+    const rec_output nowhere = tool_nowhere(d->path);
 
     return rec_save_to(d->to, record, &nowhere, &written) == REC_OK ? EXIT_OK : tool_fail_library();
 }

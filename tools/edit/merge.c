@@ -67,17 +67,6 @@ static bool same_leaf(const rec_value *a, const rec_value *b)
     return same_scalar(rec_value_scalar(a), rec_value_scalar(b));
 }
 
-static void add_leaf(void *user, const char *path, const rec_value *leaf)
-{
-    outcome *o = user;
-    const rec_tensor *tensor = rec_value_tensor(leaf);
-
-    (void)path;
-    o->changed++;
-    o->tensors += tensor != NULL;
-    o->nbytes += tensor ? rec_tensor_nbytes(tensor) : 0;
-}
-
 static void give_id(void *user, const char *path, const rec_value *leaf)
 {
     merge *m = user;
@@ -90,7 +79,7 @@ static void give_id(void *user, const char *path, const rec_value *leaf)
 
 static void put(merge *m, const rec_record *from, const rec_value *value)
 {
-    tool_edit_leaves(from, m->path.at, add_leaf, m->o);
+    tool_edit_leaves(from, m->path.at, tool_edit_count_leaf, m->o);
     tool_edit_clear(m->w, m->path.at);
     if (rec_set_value(m->w->record, m->path.at, value) != REC_OK) {
         m->status = tool_fail_library();

@@ -5,7 +5,7 @@
 
 #include "tools/edit/edit_private.h"
 
-static void count_leaf(void *user, const char *path, const rec_value *leaf)
+void tool_edit_count_leaf(void *user, const char *path, const rec_value *leaf)
 {
     outcome *o = user;
     const rec_tensor *tensor = rec_value_tensor(leaf);
@@ -71,7 +71,7 @@ int tool_edit_remove(work *w, const char *const *operands, size_t place, outcome
     (void)place;
     /* From the end, so that items of lists keep their numbers until it is their turn. */
     for (size_t i = keys.count; i-- > 0 && status == EXIT_OK;) {
-        tool_edit_leaves(w->record, keys.at[i], count_leaf, o);
+        tool_edit_leaves(w->record, keys.at[i], tool_edit_count_leaf, o);
         if (rec_remove(w->record, keys.at[i]) != REC_OK) {
             status = tool_fail_library();
         } else {

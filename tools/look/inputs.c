@@ -3,9 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
+#include "common/names.h"
 #include "tools/look/look.h"
 
 static void add_file(input_files *in, char *path)
@@ -23,11 +23,6 @@ static bool is_file(const char *operand)
     struct stat is;
 
     return strcmp(operand, "-") == 0 || strstr(operand, "://") || stat(operand, &is) == 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* What a set that was saved over another one has in the names of its files. */
@@ -117,7 +112,7 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
         (void)closedir(dir);
     }
     if (count) {
-        qsort(names, count, sizeof *names, by_name);
+        qsort(names, count, sizeof *names, lr_by_text);
     }
     for (size_t i = 0; i < count; i++) {
         struct stat is;

@@ -235,6 +235,9 @@ void tool_json_note_items(json *j, const notes *n);
 
 /* ---------------------------------------------------------------------------------------------------- progress -- */
 
+/* Seconds of a clock that does not go back. */
+double tool_now(void);
+
 /* Shows progress on a terminal once the work has taken a second, until tool_progress_end(). */
 void tool_progress_begin(rec_context *context, bool quiet);
 /* Shows how far work of the command's own is, in bytes. @return true if a signal asks to stop (tool_progress_guard()).

@@ -169,3 +169,11 @@ void tool_progress_end(void)
         (void)raise(interrupted);
     }
 }
+
+double tool_now(void)
+{
+    struct timespec t;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}

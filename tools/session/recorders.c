@@ -125,7 +125,7 @@ const char *tool_session_to(const session *s)
     return s->o->to || !burn || strncmp(burn, "0.", 2) != 0 ? s->o->to : format_of_burn(s, strtol(burn + 2, NULL, 10));
 }
 
-static bool is_given(const session *s, const char *key)
+bool tool_is_given(const session *s, const char *key)
 {
     for (size_t i = 0; i < s->o->readings.count; i++) {
         if (s->o->readings.at[i].key && strcmp(s->o->readings.at[i].key, key) == 0) {
@@ -137,12 +137,12 @@ static bool is_given(const session *s, const char *key)
 
 bool tool_goes_back(const session *s)
 {
-    return is_given(s, "reverse");
+    return tool_is_given(s, "reverse");
 }
 
 bool tool_writes_type(const session *s, const char *recorder)
 {
-    return !tool_goes_back(s) && (!is_given(s, "partial") || tool_needs_type(s, recorder));
+    return !tool_goes_back(s) && (!tool_is_given(s, "partial") || tool_needs_type(s, recorder));
 }
 
 static rec_recorder *output(session *s, const char *name, rec_precision precision)
@@ -203,4 +203,27 @@ rec_recorder *tool_session_widen(session *s, rec_recorder *to, const char *name,
                       p->name));
     }
     return wide;
+}
+
+/* ---------------------------------------------------------------------------------------------------- dry runs -- */
+
+static int32_t count_bytes(void *user, const void *data, uint64_t size)
+{
+    (void)data;
+    *(uint64_t *)user += size;
+    return 0;
+}
+
+static int32_t patch_nothing(void *user, uint64_t offset, const void *data, uint64_t size)
+{
+    (void)user;
+    (void)offset;
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+rec_output tool_nowhere(const char *name)
+{
+    return (rec_output){.size = sizeof(rec_output), .name = name, .write = count_bytes, .patch = patch_nothing};
 }

@@ -133,6 +133,8 @@ const char *tool_given_reading(const options *o, int kind);
 bool tool_is_configured(const session *s, const char *name);
 /* @return whether the files of a recorder (by its own name) hold modules as another framework lays them out. */
 bool tool_is_foreign(const session *s, const char *recorder);
+/* Whether an option of the input is given, by whatever option of the command. */
+bool tool_is_given(const session *s, const char *key);
 /* Whether --reverse is given. */
 bool tool_goes_back(const session *s);
 /* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework,
@@ -181,5 +183,8 @@ bool tool_needs_type(const session *s, const char *recorder);
 bool tool_lacks_type(const session *s, const char *path, const char **recorder);
 /* Prints what a file without names needs to be read. @return EXIT_ERROR. */
 int tool_fail_no_type(session *s, const char *path, const char *recorder);
+
+/* An output that keeps nothing, and adds the bytes to the uint64_t that is its `user`. */
+rec_output tool_nowhere(const char *name);
 
 #endif

@@ -353,8 +353,15 @@ static void put_options(const command *c, const wanted *w)
 static void put_operands(session *s, const command *c, const char *const *before, size_t count, const wanted *w)
 {
     static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+    static const char *const operations[] = {"set", "rm", "mv", "cast", "meta", "merge", "split", NULL};
+    size_t of = 0;
 
-    if (c->bit == COMMAND_COMPLETION) {
+    while (count && operations[of] && strcmp(operations[of], before[count - 1]) != 0) {
+        of++;
+    }
+    if (c->bit == COMMAND_EDIT && count && !operations[of]) {
+        put_words(w, operations);
+    } else if (c->bit == COMMAND_COMPLETION) {
         put_words(w, shells);
     } else if (c->bit == COMMAND_HELP) {
         for (const command *each = tool_commands; each->name; each++) {

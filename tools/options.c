@@ -215,6 +215,12 @@ static int set_precision(options *o, const char *value)
     if (precision < REC_PRECISION_DEFAULT) {
         static const char *const names[] = {"half", "full", "double", "default", "keep", NULL};
         const char *near = tool_nearest(value, names);
+        if (rec_dtype_from_name(value) != REC_DTYPE_NONE) {
+            return tool_fail(
+                "--precision: expected half, full, double, default or keep, found the element type \"%s\"\n"
+                "To change the element type of tensors: record edit FILE cast 'PATTERN' %s -o OUT",
+                value, value);
+        }
         return tool_fail("--precision: expected half, full, double, default or keep, found \"%s\"%s%s%s", value,
                          near ? "\nDid you mean " : "", near ? near : "", near ? "?" : "");
     }

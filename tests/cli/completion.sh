@@ -70,6 +70,11 @@ words diff --by p
 check "what diff pairs by" has position
 words edit --by d
 check "which is another thing in edit" has dtype
+words edit "$mnist" ""
+check "after the file of edit come operations" has cast
+check "and no keys" sh -c '! grep -q stem "$1"' sh "$scratch/out"
+words edit "$mnist" rm st
+check "after the operation come keys" has stem.weight
 words diff --ignore=added,meta
 check "a list goes on" has --ignore=added,metadata
 words convert --burn 0.1

@@ -163,6 +163,7 @@ FILE   RESULT
 t.mpk  failed  cannot find the type `T`
 v.bin  failed  cannot find the type `T`
 0 converted, 0 skipped, 2 failed
+record: note: --type x/*.bin: no file has such a name
 record: t.mpk: cannot find the type `T`
   Add the Rust file that defines it, or an INI file with [type T].
   Likewise 1 more.

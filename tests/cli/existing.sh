@@ -199,6 +199,11 @@ run convert -r -y --include '*.mpk' --include 'a.mkp' --type 'sched*=Noam' "$scr
 check "a glob of --include that fits no file is a note" grep -q 'note: --include a\.mkp: no file has such a name' "$scratch/err"
 check "so is one of --type" grep -q 'note: --type sched\*: no file has such a name' "$scratch/err"
 check "others are none" [ "$(grep -c 'no file has such a name' "$scratch/err")" = 2 ]
+mkdir "$scratch/steps"
+cp $tiny "$scratch/steps/s-10.mpk"
+cp $tiny "$scratch/steps/s-9.mpk"
+run convert -r "$scratch/steps" "$scratch/chosen"
+check "numbers in names count as numbers" [ "$(grep -o '^s-[0-9]*' "$scratch/out" | paste -sd ' ')" = 's-9 s-10' ]
 fails "they are for folders" convert --include '*' $tiny "$out" <<END
 record: --include and --exclude choose files of a folder: they need --recursive
   record convert --help shows how it is used.

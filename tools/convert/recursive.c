@@ -27,7 +27,7 @@ static bool is_among(const folder *f, const char *option, const char *name)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcmp(((const found *)a)->name, ((const found *)b)->name);
+    return tool_compare_names(((const found *)a)->name, ((const found *)b)->name);
 }
 
 /* Notes all files below `below` ("": the folder itself). */

@@ -25,6 +25,11 @@ static bool is_file(const char *operand)
     return strcmp(operand, "-") == 0 || strstr(operand, "://") || stat(operand, &is) == 0;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    return tool_compare_names(*(char *const *)a, *(char *const *)b);
+}
+
 /* What a set that was saved over another one has in the names of its files. */
 enum { LETTERS = 6 };
 
@@ -112,7 +117,7 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
         (void)closedir(dir);
     }
     if (count) {
-        qsort(names, count, sizeof *names, lr_by_text);
+        qsort(names, count, sizeof *names, by_name);
     }
     for (size_t i = 0; i < count; i++) {
         struct stat is;

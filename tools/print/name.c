@@ -88,3 +88,37 @@ void tool_names_free(void)
     pairs = NULL;
     count = 0;
 }
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+int tool_compare_names(const char *a, const char *b)
+{
+    const char *from_a = a, *from_b = b;
+
+    while (*a && *b) {
+        size_t x, y;
+        int order;
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b) {
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            }
+            a++;
+            b++;
+            continue;
+        }
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        x = strspn(a, "0123456789");
+        y = strspn(b, "0123456789");
+        order = x != y ? (x < y ? -1 : 1) : strncmp(a, b, x);
+        if (order) {
+            return order;
+        }
+        a += x;
+        b += y;
+    }
+    return *a || *b ? (*a ? 1 : -1) : strcmp(from_a, from_b);
+}

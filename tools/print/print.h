@@ -98,6 +98,8 @@ int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 
 
 /* @return the word nearest to a mistyped one, NULL if none is near. `names` ends in NULL. */
 const char *tool_nearest(const char *typed, const char *const *names);
+/* The order of names, in which numbers count as numbers: model-2 comes before model-10. */
+int tool_compare_names(const char *a, const char *b);
 
 /* ------------------------------------------------------------------------------------------------------ output -- */
 

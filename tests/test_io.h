@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/local_words.h"
 #include "core/io/io.h"
 
 /** The world of one test. `context` is made by hand: these tests need neither configuration nor registry. */
@@ -126,7 +127,7 @@ static inline rec_status end_job(world *w)
 
 #define assert_contains(text, part)                                                      \
     do {                                                                                 \
-        if (!strstr((text), (part))) {                                                   \
+        if (!strstr((text), local_words(part))) {                                        \
             fail_msg("\"%s\" is not in the message:\n%s", (const char *)(part), (text)); \
         }                                                                                \
     } while (0)

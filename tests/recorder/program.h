@@ -19,6 +19,7 @@
 
 #include "librecord/plugin.h"
 #include "tests/little.h"
+#include "tests/local_words.h"
 #include "tests/scratch.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -74,7 +75,7 @@ static REC_MAYBE_UNUSED rec_recorder *recorder_of(const char *name)
 
 static REC_MAYBE_UNUSED void assert_error(rec_status status, const char *words)
 {
-    if (rec_error_status() != status || !strstr(rec_error_message(), words)) {
+    if (rec_error_status() != status || !strstr(rec_error_message(), local_words(words))) {
         fail_msg("%s: %s", rec_status_name(rec_error_status()), rec_error_message());
     }
 }

@@ -478,7 +478,7 @@ static void schemes_can_be_switched_off(void **state)
     assert_int_equal(rec_context_set_sources(context, 1), REC_OK);
     rec_record_free(load("Auto", "shelf://row/m.mpk"));
     assert_non_null(file);
-    assert_true(fputs("[librecord]\nsources = no\n", file) > 0);
+    assert_true(fputs("[librecord]\nsources = no\n", file) >= 0);
     assert_int_equal(fclose(file), 0);
     rec_context_free(context);
     context = rec_config_open(ini);
@@ -492,7 +492,7 @@ static void schemes_can_be_switched_off(void **state)
     assert_int_equal(rec_error_status(), REC_OK);
     rec_close_recorder(recorder);
     file = fopen(ini, "w");
-    assert_true(file && fputs("[librecord]\nsources = maybe\n", file) > 0);
+    assert_true(file && fputs("[librecord]\nsources = maybe\n", file) >= 0);
     assert_int_equal(fclose(file), 0);
     assert_null(rec_config_open(ini));
     assert_int_equal(rec_error_status(), REC_E_CONFIG);

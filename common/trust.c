@@ -78,7 +78,7 @@ static const char *check_above(const char *real, const struct stat *state, char 
         struct stat below = above;
         slash[slash == path] = '\0';
         if (stat(path, &above) != 0) {
-            return lr_reason_errno(errno, reason, "look at the folders above it");
+            return lr_reason_errno(errno, reason, "inspect the directories above it");
         }
         (void)check_step(path, &above, &below, reason, what);
     }
@@ -110,8 +110,8 @@ static const char *check_way(const char *path, char *reason)
 
 const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason)
 {
-    if (!*check_state(state, installed, reason, "the folder")) {
-        (void)check_above(real, state, reason, "the folder");
+    if (!*check_state(state, installed, reason, "the directory")) {
+        (void)check_above(real, state, reason, "the directory");
     }
     return reason;
 }
@@ -119,7 +119,7 @@ const char *lr_trust_folder(const char *real, const struct stat *state, bool ins
 /* A link may lead to another folder, which must be safe as well. */
 static const char *check_link(const char *path, bool installed, char *reason)
 {
-    static const char what[] = "the folder that the link leads to";
+    static const char what[] = "the directory that the link leads to";
     char real[PATH_MAX];
     struct stat state;
     char *slash;
@@ -129,7 +129,7 @@ static const char *check_link(const char *path, bool installed, char *reason)
     slash = strrchr(real, '/');
     slash[slash == real] = '\0';
     if (stat(real, &state) != 0) {
-        return lr_reason_errno(errno, reason, "look at the folder that the link leads to");
+        return lr_reason_errno(errno, reason, "inspect the directory that the link leads to");
     }
     return *check_state(&state, installed, reason, what) ? reason : check_above(real, &state, reason, what);
 }
@@ -138,14 +138,14 @@ const char *lr_trust_file(const char *path, bool installed, struct stat *state, 
 {
     reason[0] = '\0';
     if (lstat(path, state) != 0) {
-        return lr_reason_errno(errno, reason, "look at the file");
+        return lr_reason_errno(errno, reason, "inspect the file");
     }
     if (S_ISLNK(state->st_mode)) {
         if (*check_link(path, installed, reason)) {
             return reason;
         }
         if (stat(path, state) != 0) {
-            return lr_reason_errno(errno, reason, "look at the file");
+            return lr_reason_errno(errno, reason, "inspect the file");
         }
     }
     if (!S_ISREG(state->st_mode)) {
@@ -161,13 +161,13 @@ const char *lr_trust_path(const char *path, char *reason)
     struct stat state;
     size_t length;
     if (!realpath(path, real)) {
-        return lr_reason_errno(errno, reason, "look at the file");
+        return lr_reason_errno(errno, reason, "inspect the file");
     }
     length = (size_t)(strrchr(real, '/') - real);
     memcpy(folder, real, length ? length : 1);
     folder[length ? length : 1] = '\0';
     if (stat(folder, &state) != 0) {
-        return lr_reason_errno(errno, reason, "look at its folder");
+        return lr_reason_errno(errno, reason, "inspect its directory");
     }
     if (*lr_trust_folder(folder, &state, false, reason) || *lr_trust_file(real, false, &state, reason)) {
         return reason;

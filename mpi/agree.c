@@ -117,10 +117,10 @@ rec_status rec_mpi_same_file(MPI_Comm comm, const char *path)
         if (S_ISREG(is.st_mode)) {
             sum = sum_of(fd, 0, sum);
             sum = sum_of(fd, is.st_size > PIECE ? is.st_size - PIECE : 0, sum);
-            (void)snprintf(words, sizeof words, "%lld bytes of %lld.%09ld (sum %016llx)", (long long)is.st_size,
+            (void)snprintf(words, sizeof words, "%lld bytes of %lld.%09ld (checksum %016llx)", (long long)is.st_size,
                            (long long)is.st_mtim.tv_sec, is.st_mtim.tv_nsec, (unsigned long long)sum);
         } else {
-            (void)snprintf(words, sizeof words, "%s", S_ISDIR(is.st_mode) ? "a folder" : "no regular file");
+            (void)snprintf(words, sizeof words, "%s", S_ISDIR(is.st_mode) ? "a directory" : "not a regular file");
         }
     }
     if (fd >= 0) {

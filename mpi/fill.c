@@ -52,8 +52,7 @@ rec_status lr_mpi_saving_compare(lr_mpi_saving *s)
     size_t told = s->losses.size;
     rec_status status = REC_E_UNSUPPORTED;
     if (s->patched) {
-        (void)snprintf(s->why, sizeof s->why,
-                       "%s: its format writes over what it has written, so that it cannot be checked by ranks",
+        (void)snprintf(s->why, sizeof s->why, "%s: its format overwrites earlier bytes, so the ranks cannot check it",
                        s->path);
     } else {
         s->compares = true;

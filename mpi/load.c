@@ -19,7 +19,7 @@ rec_record *rec_mpi_load(MPI_Comm comm, rec_recorder *recorder, const char *path
 {
     rec_record *record = NULL;
     rec_status all = rec_mpi_agree(comm, recorder && path && *path ? REC_OK : REC_E_ARGUMENT,
-                                   "rec_mpi_load: an argument makes no sense");
+                                   "rec_mpi_load: an argument is invalid");
     if (all == REC_OK) {
         all = same_file(comm, recorder, path);
     }
@@ -43,7 +43,7 @@ rec_status rec_mpi_convert(MPI_Comm comm, rec_recorder *from, const char *in, re
                            const rec_mpi_options *options, rec_mpi_report *report)
 {
     rec_status status = rec_mpi_agree(comm, from && to && in && out && *in && *out ? REC_OK : REC_E_ARGUMENT,
-                                      "rec_mpi_convert: an argument makes no sense");
+                                      "rec_mpi_convert: an argument is invalid");
     rec_record *record;
     status = status == REC_OK ? same_file(comm, from, in) : status;
     if (status != REC_OK) {

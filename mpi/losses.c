@@ -182,7 +182,7 @@ rec_status lr_mpi_tell_losses(const lr_mpi_group *group, lr_mpi_told *l, void (*
         failed = failed || !sizes;
         places = sizes ? sizes + ranks : NULL;
     }
-    status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
+    status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory for the losses");
     if (status == REC_OK) {
         (void)MPI_Gather(&mine, 1, MPI_INT, sizes, 1, MPI_INT, 0, comm);
         for (int i = 0; rank == 0 && i < ranks; i++) {
@@ -191,12 +191,12 @@ rec_status lr_mpi_tell_losses(const lr_mpi_group *group, lr_mpi_told *l, void (*
         }
         all = rank == 0 && sum <= INT32_MAX ? malloc((size_t)sum + 1) : NULL;
         failed = rank == 0 && !all;
-        status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
+        status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory for the losses");
     }
     if (status == REC_OK) {
         (void)MPI_Gatherv(l->at, mine, MPI_BYTE, all, sizes, places, MPI_BYTE, 0, comm);
         failed = rank == 0 && tell && !tell_sums(all, (size_t)sum, tell, user);
-        status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory to tell what was lost");
+        status = lr_mpi_agree(group, failed ? REC_E_MEMORY : REC_OK, "out of memory for the losses");
     }
     free(all);
     free(sizes);

@@ -116,7 +116,7 @@ static bool together(void *self, const char *path, uint64_t outcome, const char 
     (void)MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     apart = most[2] ? said != NULL : outcome != first;
     (void)snprintf(why, sizeof why, "%s%s%s", path ? path : "", path ? ": " : "",
-                   a->errors.length ? a->errors.at : "what was found here is not what rank 0 found");
+                   a->errors.length ? a->errors.at : "the files found here differ from those of rank 0");
     return end_of(a, rec_mpi_agree(MPI_COMM_WORLD, apart ? REC_E_MISMATCH : REC_OK, said ? said : why));
 }
 
@@ -497,7 +497,7 @@ static void print_report(const rec_mpi_report *r)
     if (r->resumed == 2) {
         puts("  the partial output of another conversion was discarded");
     } else if (r->resumed) {
-        printf("  of that %s were there of an earlier conversion\n", tool_sized(r->kept, number));
+        printf("  of that %s were kept from an earlier conversion\n", tool_sized(r->kept, number));
     }
     if (r->ranks > 1) {
         printf("  slowest: rank %d (%s), %.2f times the mean\n", r->slowest, r->slowest_host,

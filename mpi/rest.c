@@ -22,7 +22,7 @@ static rec_status end_piece(lr_mpi_saving *s, uint64_t number, bool there, size_
     } else if (status != REC_OK && there && *s->why) {
         size_t used = strlen(s->why);
         (void)snprintf(s->why + used, sizeof s->why - used,
-                       ": what an earlier save left (%.1000s) is another's; save it without resuming",
+                       ": the partial output (%.1000s) is of another save; save it without resuming",
                        s->resume.temporary);
         status = REC_E_MISMATCH;
     } else if (status == REC_OK && !s->patched &&

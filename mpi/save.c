@@ -169,8 +169,8 @@ static rec_status write_files(lr_mpi_saving *s, rec_filling *told)
     if (status == REC_OK && s->options.resume) {
         bool cut = !told || lr_mpi_resume_cut(&s->resume);
         if (!cut) {
-            (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot cut the temporary file to its size: %s", s->path,
-                           strerror(errno));
+            (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot truncate the temporary file to its size: %s",
+                           s->path, strerror(errno));
         }
         status = lr_mpi_agree(s->group, cut ? REC_OK : REC_E_IO, s->why);
     }
@@ -238,7 +238,7 @@ rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const 
                                      !s     ? REC_E_MEMORY
                                      : sane ? REC_OK
                                             : REC_E_ARGUMENT,
-                                     s ? "rec_mpi_save: an argument makes no sense" : "out of memory");
+                                     s ? "rec_mpi_save: an argument is invalid" : "out of memory");
     if (status != REC_OK) {
         free(s);
         return status;

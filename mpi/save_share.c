@@ -13,7 +13,7 @@ rec_status rec_mpi_save_share(MPI_Comm comm, rec_recorder *recorder, const rec_r
     rec_record *whole = NULL;
     char why[LR_MPI_MESSAGE] = "";
     rec_status status = rec_mpi_agree(comm, recorder && record && path ? REC_OK : REC_E_ARGUMENT,
-                                      "rec_mpi_save_share: an argument makes no sense"),
+                                      "rec_mpi_save_share: an argument is invalid"),
                own;
     if (status == REC_OK) {
         status = lr_mpi_union_make(&u, comm, record, slices);

@@ -66,7 +66,7 @@ static rec_status check_place(sharing *s, const placed *p)
         return fail(s, REC_E_ARGUMENT, p->path, words);
     }
     if (w->how != REC_MPI_SPLIT) {
-        (void)snprintf(words, sizeof words, "it is placed in no way that there is (%d)", w->how);
+        (void)snprintf(words, sizeof words, "its place has an unknown `how` (%d)", w->how);
         return fail(s, REC_E_ARGUMENT, p->path, words);
     }
     if (rec_dtype_bits(rec_tensor_dtype(p->tensor)) == 0) {
@@ -95,7 +95,7 @@ static rec_status ask(sharing *s, placed *p, rec_mpi_place_fn place, void *user)
     status = place ? place(user, p->path, p->tensor, &p->place) : REC_OK;
     if (status != REC_OK) {
         char words[128];
-        (void)snprintf(words, sizeof words, "the program's function that says where it goes failed (%s)",
+        (void)snprintf(words, sizeof words, "the program's function for its place failed (%s)",
                        rec_status_name(status));
         return fail(s, status, p->path, words);
     }
@@ -381,7 +381,7 @@ rec_record *rec_mpi_share(MPI_Comm comm, const rec_record *record, rec_mpi_place
     (void)MPI_Bcast(&s.small, 1, MPI_UINT64_T, 0, comm); /* what is sent, all have to take */
     all = record && (!options || options->size >= 8)
               ? REC_OK
-              : fail(&s, REC_E_ARGUMENT, "rec_mpi_share", "an argument makes no sense");
+              : fail(&s, REC_E_ARGUMENT, "rec_mpi_share", "an argument is invalid");
     if (all == REC_OK) {
         all = place_all(&s, place, user);
     }

@@ -93,7 +93,7 @@ rec_status rec_mpi_slices_add(rec_mpi_slices *slices, const rec_mpi_slice *slice
     struct kept *kept;
     uint64_t index;
     if (fault) {
-        (void)snprintf(message, sizeof message, "%.1000s: a slice that cannot be: %s",
+        (void)snprintf(message, sizeof message, "%.1000s: an invalid slice: %s",
                        slice && slice->size >= sizeof *slice && slice->path ? slice->path : "(no path)", fault);
         return lr_mpi_say(REC_E_ARGUMENT, message);
     }

@@ -95,7 +95,7 @@ static void fail(uniting *g, rec_status status, const char *path, const char *wo
 
 static void fail_memory(uniting *g)
 {
-    fail(g, REC_E_MEMORY, "what the ranks have together", "out of memory");
+    fail(g, REC_E_MEMORY, "the combined record of the ranks", "out of memory");
 }
 
 /* Checks that a row of the table matches the tensor. */

@@ -136,7 +136,7 @@ static void put_metadata(building *b, const lr_mpi_leaf *leaf)
     const char *key = leaf->path + 1;
     const rec_value *own = rec_metadata_value(b->record, key);
     if (leaf->kind != REC_KIND_STRING && !own) {
-        fail(b, REC_E_UNSUPPORTED, "metadata", "what is not a text has to be in the record of every rank");
+        fail(b, REC_E_UNSUPPORTED, "metadata", "metadata other than text must be in the record of every rank");
         return;
     }
     b->status = own ? rec_metadata_set_value(b->whole, key, own) : rec_metadata_set(b->whole, key, leaf->value);
@@ -162,7 +162,7 @@ static void put_in_order(building *b, lr_mpi_leaf **sorted, lr_mpi_leaf **below_
         }
         count = below(sorted, u->count, leaf->path, &first);
         if (count == REC_UNKNOWN) {
-            fail(b, REC_E_MEMORY, "what the ranks have together", "out of memory");
+            fail(b, REC_E_MEMORY, "the combined record of the ranks", "out of memory");
         } else if (count && !gives_way) {
             fail(b, REC_E_MISMATCH, leaf->path + 1, "a value on one rank, and on another a list or a map");
         } else if (count) { /* they stand where it stood, those of rank 0 first; what gives way among them does not */
@@ -195,7 +195,7 @@ static void put_all(building *b)
         qsort(sorted, (size_t)u->count, sizeof *sorted, by_path);
         put_in_order(b, sorted, below_it, done);
     } else {
-        fail(b, REC_E_MEMORY, "what the ranks have together", "out of memory");
+        fail(b, REC_E_MEMORY, "the combined record of the ranks", "out of memory");
     }
     free(sorted);
     free(below_it);
@@ -210,7 +210,7 @@ rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
     *why = '\0';
     b.whole = u->alike ? rec_record_copy(record) : rec_record_new(NULL);
     if (!b.whole) {
-        fail(&b, rec_error_status(), "what the ranks have together", rec_error_message());
+        fail(&b, rec_error_status(), "the combined record of the ranks", rec_error_message());
     } else if (u->alike) {
         put_into_copy(&b);
     } else {

@@ -60,7 +60,7 @@ static void lost(void *user, const rec_conversion_loss *loss)
 
 rec_status lr_mpi_saving_changed(lr_mpi_saving *s)
 {
-    (void)snprintf(s->why, sizeof s->why, "%s: what is saved changed meanwhile: was an input written to?", s->path);
+    (void)snprintf(s->why, sizeof s->why, "%s: the saved data changed meanwhile: was an input written to?", s->path);
     return REC_E_MISMATCH;
 }
 

@@ -227,14 +227,14 @@ static int32_t check_same(rec_job *job, const rec_source *source, const seen_fil
     struct stat info;
     char is[32], was[32], is_time[32], was_time[32];
     if (fstat(fd, &info) != 0) {
-        return lr_io_errno(job, rec_source_name(source), REC_UNKNOWN, NULL, errno, "look at the file");
+        return lr_io_errno(job, rec_source_name(source), REC_UNKNOWN, NULL, errno, "inspect the file");
     }
     if (is_same(file, &info)) {
         return REC_OK;
     }
     return lr_io_fail(
         job, rec_source_name(source), REC_E_MISMATCH, REC_UNKNOWN,
-        "Another one is here, or it was written to meanwhile.",
+        "Use the same file everywhere, and do not write to it meanwhile.",
         "this is not the file whose header was read: it has %s bytes and is of %s, that had %s and was of %s",
         lr_group_digits((uint64_t)info.st_size, is, sizeof is), time_text(seconds_of(&info), is_time, sizeof is_time),
         lr_group_digits(file->size, was, sizeof was), time_text(file->seconds, was_time, sizeof was_time));

@@ -28,8 +28,7 @@ rec_status rec_conversion_loss_text(const rec_conversion_loss *loss, char *text,
         return REC_E_ARGUMENT;
     }
     if (loss->size < LOSS_LEAST || !room || (loss->kind != REC_NOTE_OVERFLOW && loss->kind != REC_NOTE_CLAMPED)) {
-        return lr_publish(REC_E_ARGUMENT,
-                          "rec_conversion_loss_text: it is not a loss, or there is no room for its words");
+        return lr_publish(REC_E_ARGUMENT, "rec_conversion_loss_text: the loss is invalid, or `room` is too small");
     }
     lr_loss_text(loss->kind, loss->dtype, loss->count, text, (size_t)room);
     return REC_OK;
@@ -71,7 +70,7 @@ static rec_status save_window(rec_job *job, rec_recorder *r, const rec_record *r
     const lr_plugin *plugin = NULL;
     char *name = NULL;
     if (!lr_job_failed(job) && !is_sane(window)) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the window has no size or no bounds that it can have");
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the window's size or bounds are invalid");
     }
     plugin = lr_job_failed(job) ? NULL : lr_recorder_writer(job, r, path);
     if (plugin && lr_recorder_path(job, plugin, path, &name) == REC_OK) {

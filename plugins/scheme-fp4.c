@@ -51,7 +51,7 @@ static int32_t claim_nvfp4(rec_job *job, const rec_siblings *siblings, const rec
     logical->path_less = (uint32_t)less;
     lr_pairs_claim(&pairs, logical);
     if (!pairs.whole) {
-        logical->unsupported = "the scale of the whole is not there";
+        logical->unsupported = "the scale of the whole tensor is missing";
     }
     return REC_OK;
 }

@@ -48,7 +48,7 @@ static int32_t claim(rec_job *job, const rec_siblings *siblings, const rec_part 
             lr_grid_words(logical->state + GRID, words, sizeof words);
         }
     } else if (strstr(part->path, "scale") == NULL && lr_grid_setting(job, siblings, "quant_method")) {
-        logical->unsupported = "config.json says that it is quantised, and its scale is not there";
+        logical->unsupported = "config.json says that it is quantised, but its scale is missing";
     }
     (void)snprintf(logical->label, sizeof logical->label,
                    logical->unsupported && scale ? "FP8 %s, scale %s" : "FP8 %s, %s", lr_element_name(element), words);

@@ -25,13 +25,14 @@ static void fail_folder(rec_job *job, const lr_plugin *asked)
         return;
     }
     if (any && !asked) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder recognises this folder by the names in it");
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                       "unknown format: no recorder reads a directory with these names");
     } else {
-        (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "this is a folder, not a file");
+        (void)rec_fail(job, REC_E_IO, REC_UNKNOWN, "this is a directory, not a file");
     }
     rec_fail_hint(job, "Give the name of a file.");
     if (any) {
-        rec_fail_hint(job, "Folders are read by: %s.", names);
+        rec_fail_hint(job, "Directories are read by: %s.", names);
     }
 }
 
@@ -39,10 +40,9 @@ static void fail_folder(rec_job *job, const lr_plugin *asked)
 static void hint_unknown(rec_job *job, const lr_recognised *found)
 {
     if (found->codec) {
-        rec_fail_hint(job, "It is %s, but what it inflates to is not a record that a recorder here knows.",
-                      found->codec->d.name);
+        rec_fail_hint(job, "It is %s, but the format of its decompressed data is unknown.", found->codec->d.name);
         if (found->inside) {
-            rec_fail_hint(job, "Of what is in it: %s", found->inside);
+            rec_fail_hint(job, "About its contents: %s", found->inside);
         }
     } else {
         lr_foreign_hint(job, &found->head);
@@ -65,7 +65,7 @@ static void fail_unknown(rec_job *job, const lr_recognised *found)
         (void)snprintf(bytes + strlen(bytes), sizeof bytes - strlen(bytes), "%s%02x", i ? " " : "", head->data[i]);
     }
     (void)rec_fail(job, REC_E_UNSUPPORTED, head->length ? 0 : REC_UNKNOWN,
-                   head->length ? "no recorder recognises this; it begins with %s" : "the file is empty%s", bytes);
+                   head->length ? "unknown format: it begins with %s" : "the file is empty%s", bytes);
     hint_unknown(job, found);
 }
 
@@ -139,7 +139,7 @@ static void suggest(rec_job *job, const rec_recorder *r, rec_source *source, con
     } else if (other && is_sure(other, head)) {
         if (!job->error.hint[0]) {
             rec_fail_hint(job, "It was read as %s: the file is damaged, or %s.", other->d.name,
-                          lr_plugin_is_burns(other) ? "something else than Burn wrote it"
+                          lr_plugin_is_burns(other) ? "another program than Burn wrote it"
                                                     : "its writer made a mistake");
         }
     } else if (!job->error.hint[0] || (job->error.offset == 0 && (found.codec || lr_foreign_words(head)))) {
@@ -229,8 +229,8 @@ static void note_assumed(rec_job *job, const rec_record *record)
     uint64_t assumed = job->plugin->traits & REC_TRAIT_TENSORS ? 0 : lr_value_tensors(&record->root, is_assumed);
     if (assumed) {
         lr_note(job, REC_NOTE_ASSUMED, assumed, "",
-                "the file does not say whether %" PRIu64 " of its tensors %s floats or integers: %s taken for floats",
-                assumed, assumed == 1 ? "holds" : "hold", assumed == 1 ? "it was" : "they were");
+                "the file does not record whether %" PRIu64 " of its tensors %s floats or integers: floats are assumed",
+                assumed, assumed == 1 ? "holds" : "hold");
     }
 }
 
@@ -407,7 +407,8 @@ static rec_record *load_untold(rec_job *job, const rec_recorder *r, rec_source *
     }
     if (record) {
         version_words(fit, words, sizeof words);
-        lr_note(job, REC_NOTE_LAYOUT, 1, "", "the file does not say which Burn wrote it: read as 0.%d%s%s", (int)minor,
+        lr_note(job, REC_NOTE_LAYOUT, 1, "",
+                "the file does not record the version of Burn that wrote it: read as 0.%d%s%s", (int)minor,
                 fit ? "; to the last byte it fits " : "", words);
     }
     return record;

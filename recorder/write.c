@@ -96,7 +96,7 @@ static void check_written(rec_job *job, const rec_recorder *r, lr_check *check, 
         lr_siblings_drop(job);
         job->operation = operation;
     } else if (!lr_job_failed(job) && r->check == LR_CHECK_YES) {
-        note_unchecked(job, "what goes to a pipe, a device, a descriptor or the program cannot be read back");
+        note_unchecked(job, "output to a pipe, a device, a descriptor or the program cannot be read back");
     }
 }
 
@@ -221,7 +221,7 @@ const lr_plugin *lr_recorder_writer(rec_job *job, const rec_recorder *r, const c
             (void)lr_registry_fail_extension(job);
         } else if (!lr_job_failed(job)) {
             (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "Auto cannot tell which format to save in");
-            rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
+            rec_fail_hint(job, "Name the recorder; `record plugins` lists them with their extensions.");
         }
         return NULL;
     }
@@ -260,7 +260,7 @@ int32_t lr_save_file(rec_job *job, rec_recorder *r, const rec_record *record, co
     char *name = NULL;
     job->file = path;
     if (lr_path_scheme(path)) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "what has a scheme in its path can be loaded, not saved");
+        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "paths with a scheme can be loaded, not saved");
         rec_fail_hint(job, "Save it to a file; for a local file of this name, put ./ before its path.");
         return job->error.status;
     }

@@ -159,8 +159,7 @@ static uint64_t differences(rec_job *job, rec_plan *with, rec_plan *without, con
 
 /* ---------------------------------------------------------------------------------------------------- deciding -- */
 
-static const char *const hint =
-    "Say it: the adapter none if it is Burn's layout, pytorch if it is PyTorch's (--adapter).";
+static const char *const hint = "Choose with --adapter: none for Burn's layout, pytorch for PyTorch's.";
 
 static const char *more(const evidence *e, char *text, size_t room)
 {
@@ -174,12 +173,12 @@ static const char *more(const evidence *e, char *text, size_t room)
 static int32_t told(rec_job *job, rec_plan *plan, int32_t adapter, const evidence *e)
 {
     char rest[48];
-    return lr_plan_problem(job, plan, REC_PROBLEM_AMBIGUOUS, false, "", "",
-                           adapter == LR_ADAPTER_NONE
-                               ? "Burn's store wrote it, in Burn's layout (%.500s%s): nothing is transposed or renamed"
-                               : "Burn's store wrote it, with its adapter for PyTorch (%.500s%s): it is taken for "
-                                 "PyTorch's",
-                           e->first, more(e, rest, sizeof rest));
+    return lr_plan_problem(
+        job, plan, REC_PROBLEM_AMBIGUOUS, false, "", "",
+        adapter == LR_ADAPTER_NONE
+            ? "Burn's store wrote it, in Burn's layout (%.500s%s): nothing is transposed or renamed"
+            : "Burn's store wrote it, with its adapter for PyTorch (%.500s%s): it is read as PyTorch's",
+        e->first, more(e, rest, sizeof rest));
 }
 
 static int32_t contradicted(rec_job *job, rec_plan *plan, const evidence *burn, const evidence *torch)
@@ -195,8 +194,7 @@ static int32_t unknown(rec_job *job, rec_plan *plan, const rec_plan_line *first)
     char shape[160];
     return lr_plan_problem(
         job, plan, REC_PROBLEM_AMBIGUOUS, true, "", hint,
-        "Burn's store wrote it, in Burn's layout or in PyTorch's: no shape and no name tells which%s"
-        "%.300s%s%s%s",
+        "Burn's store wrote it, in Burn's layout or in PyTorch's: no shape and no name shows which%s%.300s%s%s%s",
         first ? ", nor whether " : "", first ? first->from : "", first && first->rank_before ? " " : "",
         first && first->rank_before ? lr_shape_words(shape, sizeof shape, first->shape_before, first->rank_before) : "",
         first ? " is to be transposed" : "");
@@ -287,8 +285,7 @@ static int32_t doubt_presumed(rec_job *job, rec_plan *plan)
     }
     return lr_plan_problem(
         job, plan, REC_PROBLEM_AMBIGUOUS, false, "", hint,
-        "taken for PyTorch's, so that %.300s%s %s transposed, though %.300s is Burn's name of it and no "
-        "shape tells",
+        "read as PyTorch's: %.300s%s %s transposed, although %.300s is Burn's name of it and no shape shows the layout",
         first->from, rest, count > 1 ? "are" : "is", burn.first);
 }
 

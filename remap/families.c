@@ -114,8 +114,7 @@ static int32_t refuse(rec_job *job, const lr_families *found, const lr_variables
                       found->at[0].profile, found->at[0].but, found->at[0].profile);
     } else {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "profile auto: no profile fits");
-        rec_fail_hint(
-            job, "It is of none of the families that there are profiles for. Name one, or write rules of your own.");
+        rec_fail_hint(job, "Name a profile, or write rules: no profile is for its family.");
     }
     return job->error.status;
 }
@@ -132,7 +131,7 @@ lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arg
     lr_variables_init(&numbers, job->allocator);
     *family = (lr_family){0};
     if (arguments->reverse) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "profile auto cannot choose for a load that goes backwards");
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "profile auto cannot choose for a reverse load");
         rec_fail_hint(job, "A record does not show which file it came from: name the profile.");
     } else if (lr_variables_read(job, &numbers, path, arguments->config) == REC_OK &&
                lr_families_find(job, record, &numbers, select, NULL, &found) == REC_OK) {

@@ -6,7 +6,7 @@
 
 #include "remap/remap.h"
 
-#define ANOTHER "Is it another family's model? `record profiles` lists those there are."
+#define ANOTHER "Is it another family's model? `record profiles` lists them."
 
 /* The key below what is selected. NULL: it is not below it. */
 static const char *selected(const char *select, const char *key, size_t *length)
@@ -208,7 +208,7 @@ static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
         const lr_family *f = &found.at[0];
         char hint[400];
         withdraw_hints(plan);
-        (void)snprintf(hint, sizeof hint, "Take it for that: `profile = %.64s`%s%.200s%s", f->profile,
+        (void)snprintf(hint, sizeof hint, "Use this: `profile = %.64s`%s%.200s%s", f->profile,
                        *f->select ? " and `select = " : "", f->select, *f->select ? "`" : "");
         status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "", hint,
                                  "%.200s looks like %.100s, whose names the type does not have", source->name, f->name);
@@ -251,7 +251,7 @@ static int32_t check_rotary(rec_job *job, rec_plan *plan, uint64_t number)
     double layers;
     if (rule) {
         return lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "",
-                               "Take the rope rules away (less = rope) and give ones with the number of rotary "
+                               "Remove the rope rules (less = rope) and give others with the number of rotary "
                                "dimensions: rope = PATTERN | HEADS DIMS.",
                                "the configuration says %s, and rule %u (rope = %.200s) permutes the rows of whole "
                                "heads",
@@ -311,7 +311,7 @@ static int32_t check_biases(rec_job *job, rec_plan *plan, uint64_t number)
         }
         if (weight && (value != 0) != (bias != NULL)) {
             char hint[200];
-            (void)snprintf(hint, sizeof hint, "If the model computes %s, say so: --set %s=%d",
+            (void)snprintf(hint, sizeof hint, "If the model computes %s: --set %s=%d",
                            bias ? "with them" : "without biases", biases[i].name, bias != NULL);
             status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, !source->partial, "", hint,
                                      "the configuration says %s: %s, and %.200s has %s%.200s", biases[i].name,
@@ -375,7 +375,7 @@ static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
         same = same || (given && lr_family_has(f->profile, f->others, given));
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " or " : "", f->name);
         hinted += (size_t)snprintf(hint + hinted, sizeof hint - hinted, "%s`profile = %s`%s%.200s%s",
-                                   i ? ", or " : "Take it for that: ", f->profile, *f->select ? " and `select = " : "",
+                                   i ? ", or " : "Use this: ", f->profile, *f->select ? " and `select = " : "",
                                    f->select, *f->select ? "`" : "");
     }
     if (given && same && found.count == 1 && *found.at[0].select && !source->rules->select) {

@@ -81,8 +81,8 @@ static int32_t choose_profile(rec_job *job, rec_plan *plan, const lr_plan_input 
     }
     return lr_plan_problem(
         job, plan, REC_PROBLEM_FAMILY, false, "", asked ? "" : "To keep its names: `adapter = pytorch`.",
-        *family.others ? "%.200s is %.100s%s: taken by the profile %.64s (another destination: %.200s)"
-                       : "%.200s is %.100s%s: taken by the profile %.64s",
+        *family.others ? "%.200s is %.100s%s: converted with the profile %.64s (another destination: %.200s)"
+                       : "%.200s is %.100s%s: converted with the profile %.64s",
         input->name, family.name, asked ? "" : " by its configuration", family.profile, family.others);
 }
 
@@ -224,7 +224,7 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     const lr_arguments *arguments = input->arguments;
     lr_arguments chosen;
     if (plan->made) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan is made: nothing can be added any more");
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plan is computed: nothing can be added");
     } else {
         source = lr_plan_source_new(job, plan);
     }
@@ -287,7 +287,7 @@ rec_status rec_plan_set_base(rec_plan *plan, const rec_record *base)
         return REC_E_ARGUMENT;
     }
     if (plan->made || (base && base->context != plan->context)) {
-        return lr_publish(REC_E_ARGUMENT, plan->made ? "the plan is made: nothing can be added any more"
+        return lr_publish(REC_E_ARGUMENT, plan->made ? "the plan is computed: nothing can be added"
                                                      : "the base must be of the plan's context");
     }
     plan->base = base;

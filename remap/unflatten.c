@@ -375,11 +375,11 @@ static int32_t fail_twice(splitter *s, const item *a, const item *b)
     uint64_t here = place_of(s, first), there = place_of(s, second);
     if (here == REC_UNKNOWN || there == REC_UNKNOWN) {
         return rec_fail(s->job, REC_E_FORMAT, REC_UNKNOWN,
-                        "the key `%.200s` is there twice, as entries %" PRIu64 " and %" PRIu64, key_of(s, first),
+                        "the key `%.200s` occurs twice, as entries %" PRIu64 " and %" PRIu64, key_of(s, first),
                         (uint64_t)first->entry + 1, (uint64_t)second->entry + 1);
     }
     return rec_fail(s->job, REC_E_FORMAT, there,
-                    "the key `%.200s` is there twice, with data at bytes %" PRIu64 " and %" PRIu64, key_of(s, first),
+                    "the key `%.200s` occurs twice, with data at bytes %" PRIu64 " and %" PRIu64, key_of(s, first),
                     here, there);
 }
 

@@ -79,10 +79,10 @@ EOT
 
 cp "$data/0.21.0/tiny-full.mpk" tiny.mpk
 mkdir folder.h
-fails "a folder where a file is to be" embed tiny.mpk -o folder.h <<END
+fails "a directory where a file is to be" embed tiny.mpk -o folder.h <<END
 record: folder.h: expected a file to write to, found something else of that name
 END
-fails "a folder that is not there" embed tiny.mpk -o none/x.h <<END
+fails "a directory that is not there" embed tiny.mpk -o none/x.h <<END
 record: none/x.h: cannot be written: No such file or directory
 END
 compiler=$CC

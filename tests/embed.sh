@@ -111,7 +111,7 @@ else
 fi
 
 run embed --quiet "$tiny" --output=object/../tiny.o
-check "a folder that is not there is an error" [ "$status" = 2 ]
+check "a directory that is not there is an error" [ "$status" = 2 ]
 mkdir obj
 run embed --quiet "$tiny" --output obj/tiny.o
 status_is "embedding as an object file succeeds" 0
@@ -384,7 +384,7 @@ record: void.mpk: expected a file with a record in it, found an empty one
 END
 echo "not a record" >other.txt
 run embed other.txt --output other.c
-check "a file that is no record" grep -q 'other.txt: .*no recorder recognises' "$scratch/err"
+check "a file that is no record" grep -q 'other.txt: .*unknown format' "$scratch/err"
 check "leaves no output" [ ! -e other.c ]
 run embed --from mpk -q other.txt --output other.c
 status_is "unless its recorder is named" 0

@@ -201,7 +201,7 @@ static void print_people(const rec_record *record, const summary *s, const famil
     if (s->tensors || !by_position) {
         print_contents(s, labels[1]);
     } else {
-        printf("%snot known without its type: no parameters can be found in it\n", labels[1]);
+        printf("%sunknown without its type: no parameters can be found in it\n", labels[1]);
     }
     print_schemes(s, width);
     if (s->largest) {
@@ -325,7 +325,7 @@ static int info(session *s, const char *path, bool several, bool *begun, json *j
         status = tool_summarise(record, &sums);
         tool_families_find(s, record, path, &like);
         if (like.failed) {
-            tool_notes_add(&n, REC_NOTE_RULE, "", xasprintf("which family it is of is not known: %s", like.failed));
+            tool_notes_add(&n, REC_NOTE_RULE, "", xasprintf("the family is unknown: %s", like.failed));
         }
         if (status == EXIT_OK && s->o->json) {
             print_json(j, record, &sums, &like, path, &n);

@@ -252,7 +252,7 @@ static void print_people(rec_context *context, uint64_t count, bool why)
         }
     }
     if (count == 0) {
-        puts("No plugin was found. LIBRECORD_PLUGIN_PATH names the folders to look into.");
+        puts("No plugin was found. LIBRECORD_PLUGIN_PATH names the directories to look into.");
     }
     if (hidden && !why) {
         printf("\n%s more %s hidden by others of the same name; record plugins --why shows which.\n",

@@ -298,8 +298,8 @@ int tool_run_profiles(session *s, const char *const *operands, size_t count)
         } else if (profiles) {
             list_people(s->context, profiles, s->o->all);
         } else {
-            puts("No profile was found. LIBRECORD_DATA names the folder to look into. Without it, librecord uses its "
-                 "own.");
+            puts("No profile was found. LIBRECORD_DATA names the directory to look into. Without it, librecord uses "
+                 "its own.");
         }
         return EXIT_OK;
     }

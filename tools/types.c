@@ -83,11 +83,11 @@ static int made_up(session *s, text *t, const rec_record *record, const char *pa
     if (found) {
         tool_text_put(t, "// ");
         tool_text_nameless(t, record, tool_input_name(path));
-        tool_text_format(
-            t,
-            ".\n// This type reads all of it, %" PRIu64 " parameter%s. Names are made up; behind // are "
-            "parameters by position,\n// and what is only assumed says so: other types have the same bytes.\n\n",
-            count, tool_plural(count));
+        tool_text_format(t,
+                         ".\n// This type reads all of it, %" PRIu64
+                         " parameter%s. Names are invented; // precedes parameters by position,\n// and assumptions "
+                         "are marked: other types have the same bytes.\n\n",
+                         count, tool_plural(count));
         tool_text_put(t, source.at);
     } else if (status == EXIT_OK) {
         skeleton(t, record, tool_input_name(path));

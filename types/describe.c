@@ -488,14 +488,14 @@ static char *describe(writer *w, const rec_record *record, const char *name)
     if (lr_job_failed(w->job)) {
         return NULL;
     }
-    (void)snprintf(line, sizeof line, "// The type of a record, as far as it shows%s0.%d.\n",
-                   record->burn_minor >= 0 ? ": written by Burn " : " one: taken for one of Burn ", (int)w->minor);
+    (void)snprintf(line, sizeof line, "// The type of a record%s0.%d.\n",
+                   record->burn_minor >= 0 ? ": written by Burn " : ": assumed to be of Burn ", (int)w->minor);
     put(w, &whole, line);
     if (strstr(w->out.at, "// assumed:")) {
-        put(w, &whole, "// What is marked as assumed is not in the record: check it.\n");
+        put(w, &whole, "// Lines marked as assumed are not in the record: check them.\n");
     }
     if (strstr(w->out.at, "struct ")) {
-        put(w, &whole, "// A record does not show either whether what is there is an Option.\n");
+        put(w, &whole, "// The record does not show whether a present value is an Option.\n");
     }
     put(w, &whole, "\n");
     put_imports(w, &whole, w->out.at);

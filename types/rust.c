@@ -268,7 +268,7 @@ static void add_field(reader *r, fields *to, const lr_type_field *field, const l
         bool configured = attributes->cfg < LR_CFG_YES || (slot && *slot == (void *)r);
         if (!configured) {
             parser->lexer.token = *at;
-            (void)lr_rust_fail(&parser->lexer, REC_E_FORMAT, "the %s `%s` is there twice", what, field->name);
+            (void)lr_rust_fail(&parser->lexer, REC_E_FORMAT, "the %s `%s` occurs twice", what, field->name);
             return;
         }
         lr_note(parser->job, REC_NOTE_ASSUMED, 1, "",

@@ -350,8 +350,7 @@ static void read_sign(lr_rust_lexer *lexer)
         }
     }
     if (c < ' ' || c == 0x7F || c == '`' || c == '\\') {
-        (void)fail_at(lexer, REC_E_FORMAT, lexer->next, lexer->line, "a character that Rust has no use for (0x%02x)",
-                      c);
+        (void)fail_at(lexer, REC_E_FORMAT, lexer->next, lexer->line, "a character that Rust does not use (0x%02x)", c);
         return;
     }
     lexer->next++;

@@ -199,7 +199,7 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
         name = name_length(at);
         text = skip_blanks(at + name);
         if (!name || (text < stop && *text != ':')) {
-            (void)MISTAKE(p, line, "[%s]: what stands in <> must be names", p->title);
+            (void)MISTAKE(p, line, "[%s]: expected names in <>", p->title);
             rec_fail_hint(p->job, "Such as <B> or <B, const D: usize>.");
             return p->job->error.status;
         }
@@ -256,7 +256,7 @@ static int32_t find_kind(parser *p, const char *text, size_t length, uint32_t li
     }
     (void)MISTAKE(p, line, "unknown section [%s] for types", lr_excerpt_text(&brief, text));
     if (strcmp(word, "librecord") == 0 || strcmp(word, "recorder") == 0) {
-        rec_fail_hint(p->job, "Types stand in a file of their own, apart from the configuration.");
+        rec_fail_hint(p->job, "Put types into a separate file, not into the configuration.");
     } else if (near.best) {
         rec_fail_hint(p->job, "Did you mean [%s%s]?", near.best, strcmp(near.best, "stateless") == 0 ? "" : " NAME");
     } else {
@@ -499,9 +499,8 @@ static int32_t detail_setting(parser *p, const char *key, const char *value, uin
     lr_type_field *field = find_field(p, key, (size_t)(dot - key));
     lr_suggestion near;
     if (!field || field != &p->fields[p->def->field_count - 1]) {
-        (void)MISTAKE(p, line, "\"%s\" does not stand below its field", key);
-        rec_fail_hint(p->job, "First comes \"%.*s = TYPE\", then what else there is to say about it.", (int)(dot - key),
-                      key);
+        (void)MISTAKE(p, line, "\"%s\" does not follow its field", key);
+        rec_fail_hint(p->job, "Write \"%.*s = TYPE\" first, then its other keys.", (int)(dot - key), key);
         return p->job->error.status;
     }
     if (p->def->kind == LR_DEF_ENUM || (p->def->kind == LR_DEF_ALIAS && strcmp(dot + 1, "from") != 0)) {
@@ -645,7 +644,7 @@ static int32_t read_file(parser *p, const char *path)
     static const lr_ini_reader reader = {.section = on_section,
                                          .setting = on_setting,
                                          .begin = "Begin with a section such as [type NAME].",
-                                         .no_value = "Say which type it has: FIELD = TYPE."};
+                                         .no_value = "Set its type: FIELD = TYPE."};
     int32_t status;
     p->file = copy(p, path, strlen(path));
     p->line = 0;

@@ -193,13 +193,13 @@ int32_t lr_burn_check(rec_job *job, const rec_plugin *plugin, int32_t target)
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "Burn 0.%d has no %s files: Burn 0.%d is the first with them", (int)target, plugin->name,
                        (int)plugin->burn_first);
-        rec_fail_hint(job, "It has recorders: write .mpk, say.");
+        rec_fail_hint(job, "Write .mpk, for example: this version has recorders.");
     } else {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "Burn 0.%d has no recorders, and loads no %s: Burn 0.%d is the "
                        "last that does",
                        (int)target, plugin->name, LR_BURN_NOW);
-        rec_fail_hint(job, "It loads .bpk.");
+        rec_fail_hint(job, "Write .bpk, which it loads.");
     }
     return job->error.status;
 }

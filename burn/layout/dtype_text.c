@@ -131,7 +131,7 @@ const char *lr_burn_dtype_text(rec_job *job, const rec_value *value, char *buffe
     put_value(&w, value, 0);
     if (!w.told || w.out.used > LONGEST) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "the words of a tensor's element type cannot be put as text");
+                       "the description of a tensor's element type cannot be written as text");
         return NULL;
     }
     buffer[w.out.used] = '\0';

@@ -57,12 +57,11 @@ static bool is_sure(rec_job *job, const rec_layout *item)
         return true;
     }
     (void)rec_fail(job, REC_E_TYPE, REC_UNKNOWN,
-                   "whether the integer `%s` has a sign does not show in the record that the type was taken from, and "
-                   "without names both are kept differently",
+                   "the record that the type was taken from does not show whether the integer `%s` is signed, and "
+                   "formats without names store both differently",
                    *path ? path : "item");
-    rec_fail_hint(job,
-                  "Give a type that says so: the name of Burn's own (StepLrScheduler), or its Rust source; in what "
-                  "`record types` prints, correct `u64 /* or i64 */` and take the comment away.");
+    rec_fail_hint(job, "Give a type that shows it: Burn's own by its name (StepLrScheduler), or Rust source; in the "
+                       "output of `record types`, correct `u64 /* or i64 */` and remove the comment.");
     return false;
 }
 

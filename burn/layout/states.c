@@ -277,8 +277,7 @@ static int32_t put(const lr_raise *b, lr_map *map, const char *path, uint64_t le
         if (!dot || level == LEVELS_MOST) {
             if (entry->value.kind != REC_KIND_NIL || dot) {
                 return rec_fail(b->job, REC_E_FORMAT, REC_UNKNOWN,
-                                "the path `%.*s` of a state ends where another one goes on, "
-                                "or is there twice",
+                                "the path `%.*s` of a state ends where another one goes on, or occurs twice",
                                 (int)(length < 100 ? length : 100), path);
             }
             entry->value = *value;

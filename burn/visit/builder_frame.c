@@ -210,11 +210,11 @@ static int32_t set_of(lr_builder *b, const lr_frame *f, rec_value *value)
     if (f->of == LR_OF_TEXTS || f->of == LR_OF_LISTS) { /* a string that is not UTF-8 came as bytes */
         value->bits = f->of;
         return value->kind == REC_KIND_LIST ? REC_OK
-                                            : lr_breach(b->job, b->at, "told numbers in a list of texts or lists");
+                                            : lr_breach(b->job, b->at, "sent numbers in a list of texts or lists");
     }
     status = lr_value_apply_type(b->record, value, &type);
     return status == REC_E_MEMORY ? lr_fail_arena(b->job, &b->record->arena, 64)
-           : status != REC_OK     ? lr_breach(b->job, b->at, "told elements that are not of the type of their list")
+           : status != REC_OK     ? lr_breach(b->job, b->at, "sent elements that are not of the type of their list")
                                   : REC_OK;
 }
 

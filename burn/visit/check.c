@@ -230,11 +230,11 @@ static int32_t compare_data(lr_check *c, lr_leaf *written, const lr_leaf *found,
 {
     uint64_t hash = found->hash, at = 0;
     int32_t status = REC_OK;
-    (void)snprintf(how, room, ", whose data are others");
+    (void)snprintf(how, room, ", whose data differ");
     if (blob && lies_somewhere(written)) {
         rec_blob expected = written_blob(written);
         status = compare_blobs(c, &expected, blob, same, &at);
-        (void)snprintf(how, room, ", whose byte %" PRIu64 " of %" PRIu64 " is another", at, written->count);
+        (void)snprintf(how, room, ", whose byte %" PRIu64 " of %" PRIu64 " differs", at, written->count);
         return status;
     }
     if (blob) {
@@ -284,7 +284,7 @@ static int32_t hold(lr_check *c, lr_leaf *written, uint64_t place, uint64_t at, 
     int32_t status = REC_OK;
     if (same && written->kind == LR_LEAF_STRING) {
         same = written->count == found->count && written->hash == found->hash;
-        (void)snprintf(how, sizeof how, ", which goes on otherwise");
+        (void)snprintf(how, sizeof how, ", which continues differently");
     } else if (same && (written->kind == LR_LEAF_LIST || written->kind == LR_LEAF_TENSOR)) {
         same = written->count == found->count && same_type(written->dtype, found->dtype) &&
                (written->kind == LR_LEAF_LIST || written->sizes == found->sizes);

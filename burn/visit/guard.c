@@ -95,7 +95,8 @@ static bool is_scalar(const lr_guard *g, uint64_t at, const char *what, const re
         (void)lr_breach(g->order.job, at, "gave %s that is a number of %u bits, and not one that has them", what,
                         (unsigned)s->bits);
     } else if (s->form > REC_FORM_UNIT_STRUCT || (s->kind != REC_KIND_NIL && s->form)) {
-        (void)lr_breach(g->order.job, at, "gave %s of the form %u, which its kind has not", what, (unsigned)s->form);
+        (void)lr_breach(g->order.job, at, "gave %s of the form %u, which its kind does not have", what,
+                        (unsigned)s->form);
     } else {
         return true;
     }
@@ -154,7 +155,7 @@ static bool is_id(const lr_guard *g, uint64_t at, const char *id)
 static bool has_form(const lr_guard *g, uint64_t at, int32_t form, int32_t a, int32_t b, int32_t c, const char *event)
 {
     if (form != REC_FORM_UNKNOWN && form != a && form != b && form != c) {
-        (void)lr_breach(g->order.job, at, "sent `%s` with the form %d, which it has not", event, (int)form);
+        (void)lr_breach(g->order.job, at, "sent `%s` with the form %d, which it does not have", event, (int)form);
         return false;
     }
     return true;
@@ -251,7 +252,7 @@ static int32_t on_list_of(void *self, uint64_t at, const char *type)
         return refused(g);
     }
     if (strnlen(type, 8) == 8 || !lr_list_of(type)) {
-        return lr_breach(g->order.job, at, "told `list_of` with a type that no list has");
+        return lr_breach(g->order.job, at, "sent `list_of` with a type that no list has");
     }
     if (lr_order_list_of(&g->order, at) != REC_OK) {
         return refused(g);
@@ -330,7 +331,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
                          (int)event.transposed);
     }
     if ((event.flags & ~(uint32_t)REC_EVENT_BARE) || (event.flags && event.id)) {
-        return lr_breach(g->order.job, at, "told a tensor with the flags %u%s, which no reader may set",
+        return lr_breach(g->order.job, at, "sent a tensor with the flags %u%s, which no reader may set",
                          (unsigned)event.flags, event.id ? " and an id" : "");
     }
     if ((event.rank && !has(g, at, "tensor", "shape", event.shape)) ||
@@ -391,7 +392,7 @@ int32_t lr_guard_close(lr_guard *g, int32_t status)
         (void)lr_order_finish(&g->order);
     }
     if (left && status == REC_OK && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "did not give back %" PRIu64 " source%s: rec_source_release()", left,
+        (void)lr_breach(job, REC_UNKNOWN, "did not release %" PRIu64 " source%s: rec_source_release()", left,
                         left == 1 ? "" : "s");
     }
     lr_release(job->allocator, g->order.frames);
@@ -429,7 +430,7 @@ int32_t lr_plugin_save(rec_job *job, rec_sink *sink)
         (void)lr_breach(job, REC_UNKNOWN, "did not close a sink that it had made: rec_sink_close()");
     }
     if (!job->walk->walks && status == REC_OK) {
-        (void)lr_breach(job, REC_UNKNOWN, "saved without a look at the record: rec_job_walk()");
+        (void)lr_breach(job, REC_UNKNOWN, "saved without reading the record: rec_job_walk()");
     } else if (!lr_sink_tell_all(sink) && status == REC_OK) {
         (void)lr_breach(job, REC_UNKNOWN, "wrote nothing");
     }

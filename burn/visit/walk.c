@@ -134,7 +134,7 @@ static int32_t walk_tensor_entry(lr_walk *w, const rec_scalar *name, const rec_v
         return walk_as_text(w, name, value);
     }
     lr_walk_tell(w, REC_NOTE_DROPPED, 1, lr_walk_value_words(value, words, sizeof words),
-                 "metadata that this format has no place for: left out");
+                 "metadata that this format cannot store: left out");
     return REC_OK;
 }
 
@@ -187,7 +187,7 @@ static void note_options(lr_walk *w)
     size_t length = options ? strcspn(options + strlen("\noptions "), "\n") : 0;
     if (length && !w->again) {
         lr_note(w->job, REC_NOTE_DROPPED, 1, "",
-                "data without names do not keep how the model was imported: the way back needs %.*s%s",
+                "data without names do not store how the model was imported: the reverse conversion needs %.*s%s",
                 (int)(length > 700 ? 700 : length), options + strlen("\noptions "), length > 700 ? "…" : "");
     }
 }
@@ -208,7 +208,7 @@ static void note_left_out(lr_walk *w)
     note_options(w);
     if (first && !w->again) {
         lr_note(w->job, REC_NOTE_DROPPED, count, "",
-                "%" PRIu64 " %s of metadata%s `%s`: left out, for data without names hold none but Burn's own", count,
+                "%" PRIu64 " %s of metadata%s `%s`: left out, because data without names hold only Burn's own", count,
                 count == 1 ? "entry" : "entries", count == 1 ? "," : ", the first", lr_excerpt_text(&brief, first));
     }
 }
@@ -407,7 +407,7 @@ static bool is_paths(const rec_record *record, uint64_t *tensors)
 int32_t lr_plugin_returned(rec_job *job, int32_t status)
 {
     if (status != REC_OK && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "stopped without saying why (%d)", (int)status);
+        (void)lr_breach(job, REC_UNKNOWN, "stopped without a reason (%d)", (int)status);
     }
     return job->error.status;
 }

@@ -49,12 +49,11 @@ static void tell_lost(lr_walk *w)
     }
     if (held->count == 0 && w->depth > 1 && (held->list || !lr_job_typed(w->job))) {
         lr_walk_tell(w, REC_NOTE_DROPPED, 1, held->list ? "a list" : "a map",
-                     "what is empty is left out, as %s holds tensors alone", writer);
+                     "empty values are left out: %s holds only tensors", writer);
     } else if (held->list && held->next < held->count) {
         (void)snprintf(words, sizeof words, "%" PRIu64 " of %" PRIu64, held->count - held->next, held->count);
         lr_walk_tell(w, REC_NOTE_DROPPED, held->count - held->next, words,
-                     "elements at the end of a list that hold no tensors are left out, as %s holds tensors alone",
-                     writer);
+                     "elements at the end of a list that hold no tensors are left out: %s holds only tensors", writer);
     }
 }
 

@@ -101,8 +101,8 @@ static int32_t step_optimizer(lr_paths *p, const rec_scalar *name, uint64_t leve
                      ? (uint64_t)(name->text[sizeof rank - 1] - '0')
                      : 0;
     if (number.v.u < 1 || number.v.u > 9) {
-        return rec_fail_found(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the rank of an optimizer's state, \"Rank2\" say",
-                              "\"%.40s\"", name->text);
+        return rec_fail_found(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                              "the rank of an optimizer's state, such as \"Rank2\"", "\"%.40s\"", name->text);
     }
     status = append(p, "__rank", 6);
     status = status == REC_OK ? tell_number(p, &number) : status;
@@ -167,7 +167,7 @@ static int32_t scheduler_number(lr_paths *p, const rec_scalar *scalar)
     int32_t status;
     if (!s) {
         (void)rec_fail(job, REC_E_TYPE, REC_UNKNOWN,
-                       "this number is the record of a scheduler, and does not say of which: its type is needed");
+                       "this number is the record of an unknown scheduler: its type is needed");
         rec_fail_hint(job,
                       "It is NoamLrScheduler, CosineAnnealingLrScheduler, LinearLrScheduler, ExponentialLrScheduler or "
                       "StepLrScheduler.");
@@ -195,7 +195,7 @@ static void tell_left_out(lr_paths *p, const rec_scalar *scalar)
     rec_value value = {.kind = (uint8_t)scalar->kind, .bits = scalar->bits, .v.u = scalar->v.u};
     bool text = scalar->kind == REC_KIND_STRING;
     lr_walk_tell(p->walk, REC_NOTE_DROPPED, 1, text ? NULL : lr_walk_value_words(&value, words, sizeof words),
-                 "a %s holds the tensors of a module alone, and what else is in the record was left out",
+                 "a %s holds only the tensors of a module: the other values of the record are left out",
                  p->walk->job->plugin->name);
 }
 
@@ -387,9 +387,10 @@ int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)
     int mode = mode_of(w->record);
     if (mode != MODULE && w->job->burn.minor < LR_BURN_STATES) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "Burn 0.%d keeps %s in the files of its recorders, not in %s", (int)w->job->burn.minor,
+                       "Burn 0.%d stores %s in the files of its recorders, not in %s", (int)w->job->burn.minor,
                        mode == OPTIMIZER ? "an optimizer" : "a scheduler", w->job->plugin->name);
-        rec_fail_hint(w->job, "Burn 0.%d is the first that does; for the others write .mpk, say.", LR_BURN_STATES);
+        rec_fail_hint(w->job, "Burn 0.%d is the first that does; for the others write .mpk, for example.",
+                      LR_BURN_STATES);
         return w->job->error.status;
     }
     if (mode == OPTIMIZER && check_states(w) != REC_OK) {

@@ -11,7 +11,7 @@ static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found
 {
     int32_t status = rec_fail_found(w->job, REC_E_MISMATCH, REC_UNKNOWN, expected, "%s", lr_kind_words(found->kind));
     if (w->record->burn_minor >= LR_BURN_FIRST && w->record->burn_minor != w->job->burn.minor) {
-        rec_fail_hint(w->job, "The record is one of Burn 0.%d, which may not keep what Burn 0.%d has in this place.",
+        rec_fail_hint(w->job, "The record is of Burn 0.%d, which may not store what Burn 0.%d has here.",
                       (int)w->record->burn_minor, (int)w->job->burn.minor);
     }
     return status;
@@ -350,8 +350,7 @@ static int32_t check_rest(lr_walk *w, const lr_map *map, const rec_layout *layou
         used = lr_walk_enter_key(w, &entry->key);
         if (lr_value_is_nothing(&entry->value)) {
             if (w->record->burn_minor == w->job->burn.minor) {
-                lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL,
-                             "the type has no such field, which is empty and was left out");
+                lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL, "the type has no such field: it is empty and was left out");
             }
         } else if ((map == whole && goes_without_saying(w, layout, entry)) ||
                    (length < sizeof below && taken(layout, whole, below, true))) {

@@ -282,7 +282,7 @@ static int32_t fail_rounded(lr_walk *w, uint64_t index, int32_t number)
 {
     (void)lr_fail_path(w->job, REC_E_RANGE, w->path,
                        "element %" PRIu64 " is %" PRId32
-                       ", but Burn 0.%d keeps the integers of full precision as f32, which has no such number",
+                       ", but Burn 0.%d stores the integers of full precision as f32, which cannot represent it",
                        index, number, (int)w->job->burn.minor);
     rec_fail_hint(w->job, "Save it at double precision, or for Burn 0.12 or later.");
     return w->job->error.status;
@@ -365,7 +365,7 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype,
     }
     if (event.flags & REC_EVENT_BARE && !(w->job->plugin->traits & REC_TRAIT_BARE)) {
         lr_walk_tell(w, REC_NOTE_DROPPED, 1, NULL,
-                     "%s does not say that a tensor is no parameter: without a type it is read back as one",
+                     "%s does not record that a tensor is not a parameter: without a type it is read back as one",
                      w->job->plugin->name);
     }
     lr_walk_hold(w);
@@ -384,15 +384,14 @@ static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
     }
     if (lr_walk_nameless(w)) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "a tensor of %s: its element type has words that this format has no place for",
+                       "a tensor of %s: its element type has attributes that this format cannot store",
                        rec_tensor_dtype_name(tensor));
-        rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which keep it.");
+        rec_fail_hint(w->job, "Write it as MessagePack or JSON (NamedMpk, PrettyJson), which store it.");
         return w->job->error.status;
     }
     if (tensor->dtype == REC_DTYPE_OPAQUE && !w->tensors) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, NULL,
-                     "Burn has no element type %s: its tensors are carried, and Burn loads no "
-                     "file that has them",
+                     "Burn has no element type %s: its tensors are copied, but Burn cannot load the file",
                      rec_tensor_dtype_name(tensor));
     }
     if (tensor->dtype == REC_DTYPE_QFLOAT && w->job->burn.minor < LR_BURN_V2) {

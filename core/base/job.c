@@ -111,8 +111,8 @@ static int32_t fail_cut(rec_job *job, const char *name)
     int32_t status;
     job->file = name;
     job->where = NULL; /* wherever it was met; and there may be nothing left that knows */
-    status = rec_fail(job, REC_E_IO, REC_UNKNOWN, "the file was cut while it was read");
-    rec_fail_hint(job, "Or its disk failed. Load it again when no other program writes to it.");
+    status = rec_fail(job, REC_E_IO, REC_UNKNOWN, "the file was truncated while it was read");
+    rec_fail_hint(job, "Load it again when no other program writes to it, or check its disk.");
     job->file = whole;
     job->named = true;
     return status;

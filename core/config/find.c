@@ -10,7 +10,7 @@
 #include "common/trust.h"
 
 #ifndef LR_SYSCONF_DIR
-#error "LR_SYSCONF_DIR must be the system's configuration folder, such as \"/etc\""
+#error "LR_SYSCONF_DIR must be the system's configuration directory, such as \"/etc\""
 #endif
 
 /* `folder` + `rest`, allocated. NULL: the job has failed. */

@@ -141,8 +141,8 @@ static int32_t take_setting(ini *in, char *line)
     char *key;
     if (!equals) {
         (void)MISTAKE(in, "no \"=\" in \"%s\"", lr_excerpt_text(&brief, line));
-        rec_fail_hint(in->job, "A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #.\n"
-                               "A value cannot go on in the next line.");
+        rec_fail_hint(in->job, "A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #.\nA "
+                               "value cannot continue on the next line.");
         return in->job->error.status;
     }
     in->value = trim(equals + 1, strchr(equals, 0));

@@ -112,7 +112,7 @@ static int32_t end_section(lr_config_parser *p)
 {
     if (p->section && !p->section->plugin) {
         (void)MISTAKE(p, p->section->line, "[recorder %s] has no plugin", p->section->name);
-        rec_fail_hint(p->job, "Say which one it is: plugin = NAME.");
+        rec_fail_hint(p->job, "Set it: plugin = NAME.");
         return p->job->error.status;
     }
     return REC_OK;
@@ -344,7 +344,7 @@ int32_t lr_config_read(rec_job *job, lr_config *config, const char *path)
     static const lr_ini_reader reader = {.section = on_section,
                                          .setting = on_setting,
                                          .begin = "Begin with [librecord], [recorder NAME] or [profile NAME].",
-                                         .no_value = "Leave the line out for the default."};
+                                         .no_value = "Remove the line for the default."};
     lr_config draft;
     lr_config_parser p = {.job = job, .config = &draft};
     int32_t status;

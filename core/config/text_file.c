@@ -46,7 +46,7 @@ char *lr_text_file(rec_job *job, const char *path, const char *wanted, size_t *l
         return NULL;
     }
     if (fstat(fd, &state) == 0 && S_ISDIR(state.st_mode)) {
-        status = lr_fail_line(job, REC_E_IO, path, 0, "a folder, where %s is needed", wanted);
+        status = lr_fail_line(job, REC_E_IO, path, 0, "a directory, where %s is needed", wanted);
     }
     while (status == REC_OK) {
         ssize_t got;

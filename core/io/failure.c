@@ -97,7 +97,7 @@ int32_t lr_io_wait(rec_job *job, int fd, short events)
 int32_t lr_said_why(rec_job *job, int32_t status, const char *whose)
 {
     if (status != REC_OK && !lr_job_failed(job)) {
-        return lr_breach(job, REC_UNKNOWN, "has %s that failed with status %d and did not say why", whose, (int)status);
+        return lr_breach(job, REC_UNKNOWN, "has %s that failed with status %d and gave no reason", whose, (int)status);
     }
     return status;
 }
@@ -110,7 +110,7 @@ const char *lr_own_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static const char hint[] = "The files of a model lie in one folder; a name that leads out of it is not followed.";
+static const char hint[] = "The files of a model must be in one directory: names that lead out of it are rejected.";
 
 /* A name in a file may be an address. */
 static const char *quoted(lr_excerpt *brief, const char *name)
@@ -160,7 +160,7 @@ int32_t lr_check_own_path(rec_job *job, const char *file, int32_t status, const 
         slash = strchr(at, '/');
         if (!is_plain(at, slash ? (size_t)(slash - at) : strlen(at))) {
             return lr_io_fail(job, file, status, REC_UNKNOWN, hint,
-                              "it names the file \"%s\", which is not a path below its own folder",
+                              "it names the file \"%s\", which is not a path below its own directory",
                               quoted(&brief, path));
         }
     }

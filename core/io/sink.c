@@ -285,13 +285,13 @@ int32_t rec_sink_patch(rec_sink *sink, uint64_t offset, const void *data, uint64
     }
     if (offset > sink->written || size > sink->written - offset) {
         char from[32], many[32], have[32];
-        return lr_breach(job, REC_UNKNOWN, "wrote over %s bytes from byte %s on, where only %s bytes were written",
+        return lr_breach(job, REC_UNKNOWN, "overwrote %s bytes from byte %s on, where only %s bytes were written",
                          lr_group_digits(size, many, sizeof many), lr_group_digits(offset, from, sizeof from),
                          lr_group_digits(sink->written, have, sizeof have));
     }
     if (!rec_sink_can_patch(sink)) {
         return lr_io_fail(job, sink->name, REC_E_UNSUPPORTED, offset, "Save it by the path of a regular file.",
-                          "what was written to a stream or compressed cannot be written over");
+                          "bytes written to a stream or to compressed output cannot be overwritten");
     }
     return sink->ops && size ? sink->ops->patch(sink, offset, data, size) : REC_OK;
 }
@@ -475,7 +475,7 @@ int32_t rec_sink_close(rec_sink *sink)
         return lr_sink_finish(sink);
     }
     if (!sink->closable || sink->lent) {
-        return lr_breach(sink->job, REC_UNKNOWN, "closed the sink that it was given, which is core's to close");
+        return lr_breach(sink->job, REC_UNKNOWN, "closed the sink passed to it, which the core closes");
     }
     if (sink->closed) {
         return lr_breach(sink->job, REC_UNKNOWN, "closed a sink twice");

@@ -72,10 +72,10 @@ int32_t lr_fd_errno(lr_fd_sink *self, uint64_t at, int error, const char *doing)
         rec_fail_hint(job, "Files of this size are not allowed here: see `ulimit -f` and the file system's own limit.");
         break;
     case EPIPE:
-        rec_fail_hint(job, "Whoever was to read this has gone away.");
+        rec_fail_hint(job, "The reader of this output has exited.");
         break;
     case EFAULT:
-        rec_fail_hint(job, "The data were in a mapped file that somebody made shorter; load it with map=no.");
+        rec_fail_hint(job, "The data were in a mapped file that was truncated; load it with map=no.");
         break;
     default:
         break;

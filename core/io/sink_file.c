@@ -64,7 +64,7 @@ static int32_t file_finish(rec_sink *sink)
         return close_straight(self);
     }
     if (self->reserved > self->out.flushed && ftruncate(fd, (off_t)self->out.flushed) != 0) {
-        return lr_file_failed(self, "cut the file to its size", NULL);
+        return lr_file_failed(self, "truncate the file to its size", NULL);
     }
     if (self->replaces) {
         status = lr_target_keep_attributes(self);
@@ -120,9 +120,8 @@ static int32_t file_place(rec_sink *sink)
 
 static int32_t sync_folder(rec_sink *sink)
 {
-    static const char hint[] =
-        "The new file is in its place and whole; a crash of the system may still bring back what was "
-        "there before. Save again, or sync the folder.";
+    static const char hint[] = "Save again, or sync the directory: the new file is complete and in place, but after a "
+                               "crash of the system the old one may reappear.";
     lr_file_sink *self = (lr_file_sink *)sink;
     bool first = !lr_job_failed(sink->job);
     int32_t status;
@@ -136,8 +135,8 @@ static int32_t sync_folder(rec_sink *sink)
         return REC_OK;
     }
     error = errno;
-    status = lr_io_fail(sink->job, sink->name, REC_E_SYNC, REC_UNKNOWN, hint, "saved, but cannot sync its folder: %s",
-                        lr_system_words(error, text, sizeof text));
+    status = lr_io_fail(sink->job, sink->name, REC_E_SYNC, REC_UNKNOWN, hint,
+                        "saved, but cannot sync its directory: %s", lr_system_words(error, text, sizeof text));
     return first ? lr_job_errno(sink->job, error) : status;
 }
 
@@ -300,7 +299,7 @@ int32_t lr_sink_resume(rec_sink *file, uint64_t size)
         return file->job->error.status;
     }
     if (fstat(self->out.fd, &is) != 0) {
-        return lr_file_failed(self, "look at the temporary file", NULL);
+        return lr_file_failed(self, "inspect the temporary file", NULL);
     }
     if (is.st_nlink == 0 || (uint64_t)is.st_size != size) {
         char have[32], want[32];
@@ -401,7 +400,7 @@ static int32_t open_target(lr_file_sink *self)
     int32_t status;
     int fd = -1;
     if (!exists && errno != ENOENT) {
-        status = lr_file_failed(self, "look at the file", NULL);
+        status = lr_file_failed(self, "inspect the file", NULL);
     } else if (exists && S_ISDIR(there.st_mode)) {
         status = lr_file_is_folder(self);
     } else if (!exists || S_ISREG(there.st_mode)) {
@@ -410,7 +409,7 @@ static int32_t open_target(lr_file_sink *self)
         status = open_straight(self, &fd);
     } else {
         status = lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
-                            "one of several files of a model cannot be saved to what is not a regular file");
+                            "a model in several files can only be saved to regular files");
     }
     self->out.fd = fd;
     return status;

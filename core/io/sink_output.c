@@ -111,8 +111,7 @@ rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user)
     struct output_sink *self = NULL;
     char *name = NULL;
     if (output->size < OUTPUT_LEAST || output->size > LR_STRUCT_MOST) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output has no size that it can have (%u)",
-                       (unsigned)output->size);
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output's `size` is invalid (%u)", (unsigned)output->size);
         return NULL;
     }
     memcpy(&known, output, output->size < sizeof known ? output->size : sizeof known);

@@ -304,7 +304,7 @@ static int32_t look_at_old(lr_file_sink *first, const set_files *all)
             int error = errno;
             (void)snprintf(doing, sizeof doing, "replace its old file %s", all->files[i].name);
             status = lr_io_errno(first->out.sink.job, first->name, REC_UNKNOWN,
-                                 "It is protected: make it writable first.", error, doing);
+                                 "Make it writable first: it is protected.", error, doing);
         }
         status = status == REC_OK ? join_like(first, all->folder, all->files[i].name, &info) : status;
     }
@@ -430,7 +430,7 @@ void lr_set_free(lr_file_sink *first)
 
 int32_t lr_set_place_part(lr_file_sink *part)
 {
-    static const char hint[] = "Another program has made it since the save began: save again.";
+    static const char hint[] = "Save again: another program has created it since the save began.";
     if (fstatat(part->folder, part->temporary, &part->old, AT_SYMLINK_NOFOLLOW) != 0 ||
         lr_rename_new(part->folder, part->temporary, part->base) != 0) {
         return lr_file_failed(part, "rename the temporary file to the file's name", errno == EEXIST ? hint : NULL);
@@ -463,7 +463,7 @@ static int32_t sync_parts(lr_file_sink *first)
         }
         done = done || part->lead;
         if (lr_file_sync(part->folder) != 0 && errno != EINVAL && errno != EBADF) {
-            return lr_file_failed(first, "sync its folder", NULL);
+            return lr_file_failed(first, "sync its directory", NULL);
         }
     }
     return REC_OK;

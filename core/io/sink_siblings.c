@@ -25,12 +25,11 @@ static int32_t check_can(rec_sink *sink)
     if (sink->finished) {
         return lr_breach(sink->job, REC_UNKNOWN, "used a sink after closing it");
     }
-    return can_have_others(sink)
-               ? REC_OK
-               : lr_io_fail(sink->job, sink->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                            "Save it by the path of a file, or in one file: what is saved to memory, to a stream or "
-                            "compressed has no folder.",
-                            "a model in several files cannot be saved here");
+    return can_have_others(sink) ? REC_OK
+                                 : lr_io_fail(sink->job, sink->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                                              "Save it by the path of a file, or in one file: memory, streams and "
+                                              "compressed output have no directory.",
+                                              "a model in several files cannot be saved here");
 }
 
 /* The name must be good and free. */

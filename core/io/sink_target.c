@@ -18,7 +18,7 @@ int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint)
 int32_t lr_file_is_folder(lr_file_sink *self)
 {
     return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Give the name of a file.",
-                      "cannot save to a folder");
+                      "cannot save to a directory");
 }
 
 int32_t lr_file_has_changed(lr_file_sink *self)
@@ -71,7 +71,7 @@ static int32_t follow(lr_file_sink *self)
 
 static int32_t open_folder(lr_file_sink *self)
 {
-    static const char hint[] = "Make the folder first; missing ones are not made.";
+    static const char hint[] = "Create the directory first.";
     char *slash = strrchr(self->path, '/');
     const char *folder = !slash ? "." : slash == self->path ? "/" : self->path;
     int error;
@@ -90,7 +90,7 @@ static int32_t open_folder(lr_file_sink *self)
     }
     self->base = slash ? slash + 1 : self->path;
     errno = error;
-    return self->folder < 0 ? lr_file_failed(self, "open its folder", error == ENOENT ? hint : NULL) : REC_OK;
+    return self->folder < 0 ? lr_file_failed(self, "open its directory", error == ENOENT ? hint : NULL) : REC_OK;
 }
 
 /* Looks at what is in the target's place. That must be what the caller's path leads to: links of /proc/self/fd may say
@@ -103,7 +103,7 @@ static int32_t look_at_target(lr_file_sink *self)
         bool there =
             (before || errno == ENOENT) && fstatat(self->folder, self->base, &self->old, AT_SYMLINK_NOFOLLOW) == 0;
         if (!there && errno != ENOENT) {
-            return lr_file_failed(self, "look at the file", NULL);
+            return lr_file_failed(self, "inspect the file", NULL);
         }
         if (there && S_ISDIR(self->old.st_mode)) {
             return lr_file_is_folder(self);
@@ -134,7 +134,7 @@ int32_t lr_target_open(lr_file_sink *self)
         status = open_folder(self);
     }
     if (status == REC_OK && fstat(self->folder, &self->where) != 0) {
-        status = lr_file_failed(self, "look at its folder", NULL);
+        status = lr_file_failed(self, "inspect its directory", NULL);
     }
     if (status == REC_OK && !*self->base) {
         status = lr_file_is_folder(self);
@@ -154,7 +154,7 @@ int32_t lr_target_keep_attributes(lr_file_sink *self)
     bool another_group;
     struct stat info;
     if (fstat(self->out.fd, &info) != 0) {
-        return lr_file_failed(self, "look at the temporary file", NULL);
+        return lr_file_failed(self, "inspect the temporary file", NULL);
     }
     another_group = info.st_gid != self->old.st_gid && fchown(self->out.fd, (uid_t)-1, self->old.st_gid) != 0;
     if (another_group) {

@@ -303,7 +303,7 @@ static bool lock_own(const lr_file_sink *self, int fd)
     return fstat(fd, &info) == 0 && info.st_nlink > 0 && is_same(self->folder, self->temporary, &info);
 }
 
-static const char hint[] = "A save replaces the file as a whole, and has to write to its folder for that.";
+static const char hint[] = "Make its directory writable: a save creates the new file there.";
 
 /* Rejects a file that another user made, or that has another name too: its owner could change the model later, and
  * whoever chose the other name has the save write over that file. */
@@ -312,7 +312,7 @@ static int32_t judge_kept(lr_file_sink *self, const struct stat *info)
     static const char remove_it[] = "Remove it if you do not know it, and try again.";
     if (!S_ISREG(info->st_mode)) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, NULL,
-                          "what would be left of an earlier save, %s, is not a regular file", self->temporary);
+                          "the partial output of an earlier save, %s, is not a regular file", self->temporary);
     }
     if (info->st_uid != geteuid()) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_IO, REC_UNKNOWN, remove_it,
@@ -337,10 +337,10 @@ static int32_t take_up(lr_file_sink *self, int *fd)
         *fd = openat(self->folder, self->temporary, MODE, self->replaces ? 0600 : 0666);
     } while (*fd < 0 && errno == EINTR);
     if (*fd < 0) {
-        return lr_file_failed(self, "open what was left of an earlier save", hint);
+        return lr_file_failed(self, "open the partial output of an earlier save", hint);
     }
     if (fstat(*fd, &info) != 0) {
-        return lr_file_failed(self, "look at what was left of an earlier save", NULL);
+        return lr_file_failed(self, "inspect the partial output of an earlier save", NULL);
     }
     status = judge_kept(self, &info);
     if (status != REC_OK) {
@@ -364,7 +364,7 @@ int32_t lr_temporary_create(lr_file_sink *self, int *fd)
     }
     for (int tries = 0; tries < NAMES_TRIED; tries++) {
         if (!make_name(self)) {
-            return lr_file_failed(self, "make up a name for a temporary file", NULL);
+            return lr_file_failed(self, "create a name for a temporary file", NULL);
         }
         *fd = openat(self->folder, self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (*fd >= 0 && lock_own(self, *fd)) {
@@ -377,8 +377,8 @@ int32_t lr_temporary_create(lr_file_sink *self, int *fd)
             *fd = -1;
             errno = EAGAIN;
         } else if (errno != EEXIST && errno != EINTR) {
-            return lr_file_failed(self, "make a temporary file in its folder", hint);
+            return lr_file_failed(self, "make a temporary file in its directory", hint);
         }
     }
-    return lr_file_failed(self, "make a temporary file in its folder", hint);
+    return lr_file_failed(self, "make a temporary file in its directory", hint);
 }

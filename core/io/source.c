@@ -198,9 +198,9 @@ int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t 
     }
     if (source->programs) {
         return lr_io_fail(job, source->name, REC_E_ARGUMENT, REC_UNKNOWN, NULL,
-                          "the program's function that gives these bytes asks for them meanwhile");
+                          "the program's function that supplies these bytes requests them itself");
     }
-    return lr_breach(job, REC_UNKNOWN, "has a source, %s, that asks for bytes of itself to give them", source->name);
+    return lr_breach(job, REC_UNKNOWN, "has a source, %s, that reads itself", source->name);
 }
 
 int32_t lr_source_read_whole(rec_job *job, rec_source *source)

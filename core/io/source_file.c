@@ -46,11 +46,11 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
     uint64_t begin = 0, end;
     int32_t status;
     if (fstat(fd, &info) != 0) {
-        return lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "look at the file");
+        return lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "inspect the file");
     }
     if (S_ISDIR(info.st_mode)) {
         return lr_io_fail(job, source->name, REC_E_IO, REC_UNKNOWN, "Give the name of a file.",
-                          "this is a folder, not a file");
+                          "this is a directory, not a file");
     }
     end = S_ISREG(info.st_mode) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
     if (end && at_position) {

@@ -42,7 +42,7 @@ static int32_t add_entry(rec_job *job, const rec_source *source, struct names *e
     if (entries->count == NAMES_MOST) {
         char most[32];
         return lr_io_fail(job, source->name, REC_E_LIMIT, REC_UNKNOWN, "Give the name of a file in it.",
-                          "the folder holds more than %s files", lr_group_digits(NAMES_MOST, most, sizeof most));
+                          "the directory holds more than %s files", lr_group_digits(NAMES_MOST, most, sizeof most));
     }
     if (!lr_job_grow(job, (void *)&entries->names, entries->count + 1, &entries->room, sizeof(char *))) {
         return job->error.status;
@@ -59,7 +59,7 @@ static int32_t add_entry(rec_job *job, const rec_source *source, struct names *e
 static int32_t folder_view(rec_job *job, rec_source *source)
 {
     return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Give the name of a file.",
-                      "this is a folder, not a file");
+                      "this is a directory, not a file");
 }
 
 static int32_t folder_next(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
@@ -108,7 +108,7 @@ int32_t lr_source_list(rec_job *job, rec_source *source, int fd)
         source->name[end - 1] = '\0'; /* so that it ends in the folder's own name */
     }
     if (!folder) {
-        status = lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "list the folder");
+        status = lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "list the directory");
         (void)close(fd);
         return status;
     }
@@ -130,7 +130,7 @@ int32_t lr_source_list(rec_job *job, rec_source *source, int fd)
         entry = readdir(folder);
         if (!entry) {
             if (errno) {
-                status = lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "list the folder");
+                status = lr_io_errno(job, source->name, REC_UNKNOWN, NULL, errno, "list the directory");
             }
             break;
         }

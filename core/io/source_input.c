@@ -145,7 +145,7 @@ int32_t lr_source_check_total(rec_job *job, const rec_source *source, uint64_t t
     return total == REC_UNKNOWN || total == source->size
                ? REC_OK
                : lr_io_fail(job, source->name, REC_E_IO, source->size, hint,
-                            "it was to have %s bytes and ended after %s", lr_group_digits(total, said, sizeof said),
+                            "expected %s bytes, found the end after %s", lr_group_digits(total, said, sizeof said),
                             lr_group_digits(source->size, was, sizeof was));
 }
 
@@ -177,8 +177,7 @@ rec_source *lr_source_input(rec_job *job, const rec_input *input, void *user)
     const char *name;
     bool anywhere;
     if (input->size < INPUT_LEAST || input->size > LR_STRUCT_MOST) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the input has no size that it can have (%u)",
-                       (unsigned)input->size);
+        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the input's `size` is invalid (%u)", (unsigned)input->size);
         return NULL;
     }
     memcpy(&known, input, input->size < sizeof known ? input->size : sizeof known);

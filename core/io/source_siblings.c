@@ -129,7 +129,7 @@ static int32_t check_regular(rec_job *job, const char *path, int fd, bool *missi
     return S_ISREG(info.st_mode)
                ? REC_OK
                : lr_io_fail(job, path, REC_E_FORMAT, REC_UNKNOWN, NULL,
-                            S_ISDIR(info.st_mode) ? "this is a folder, not a file" : "this is not a regular file");
+                            S_ISDIR(info.st_mode) ? "this is a directory, not a file" : "this is not a regular file");
 }
 
 static int32_t open_regular(rec_job *job, const char *path, int *fd, bool *missing)
@@ -227,7 +227,7 @@ static int32_t find_beside(rec_job *job, rec_source *source, const char *name, b
     if (!any && !optional) {
         lr_excerpt brief;
         return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                          "Load it by the path of its file: what is in memory, inflated or a stream has no folder.",
+                          "Load it by the path of its file: memory, decompressed data and streams have no directory.",
                           "the model continues in another file, \"%s\", which is missing",
                           lr_excerpt_text(&brief, name));
     }

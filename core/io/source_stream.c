@@ -62,7 +62,7 @@ static int32_t stream_next(rec_job *job, rec_source *source, void *target, uint6
 static int32_t gone(rec_job *job, const rec_source *source)
 {
     return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Write it to a file first.",
-                      "it has to be read twice, and is a stream of which only the beginning is kept");
+                      "it must be read twice, but only the beginning of a stream is kept");
 }
 
 static int32_t stream_rewind(rec_job *job, rec_source *source)

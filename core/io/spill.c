@@ -48,7 +48,7 @@ int lr_spill_open(rec_job *job)
         (void)unlink(name);
     } else {
         int error = errno;
-        (void)lr_io_errno(job, folder, REC_UNKNOWN, hint, error, "make a temporary file in this folder");
+        (void)lr_io_errno(job, folder, REC_UNKNOWN, hint, error, "make a temporary file in this directory");
     }
     lr_release(job->allocator, name);
     return fd;
@@ -65,8 +65,8 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
         } else if (n < 0 && errno == EINTR) {
             status = lr_io_interrupted(job);
         } else {
-            status = lr_io_errno(job, temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a folder with more space.",
-                                 n < 0 ? errno : EIO, "write to a temporary file in this folder");
+            status = lr_io_errno(job, temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a directory with more space.",
+                                 n < 0 ? errno : EIO, "write to a temporary file in this directory");
         }
         if (status != REC_OK) {
             return status;
@@ -77,7 +77,7 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
 
 static int32_t fail_map(rec_job *job)
 {
-    return lr_io_errno(job, temporary_folder(), REC_UNKNOWN, NULL, errno, "map a temporary file in this folder");
+    return lr_io_errno(job, temporary_folder(), REC_UNKNOWN, NULL, errno, "map a temporary file in this directory");
 }
 
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status)
@@ -163,7 +163,7 @@ static int32_t more(rec_job *job, const rec_source *source, const struct stream 
     int32_t status = stream->read(job, source, stream->user, at, target, left < room ? left + 1 : room, got);
     if (status == REC_OK && *got > left) {
         *got = 0;
-        status = lr_io_fail(job, source->name, REC_E_IO, stream->total, NULL, "it was to have %s bytes and has more",
+        status = lr_io_fail(job, source->name, REC_E_IO, stream->total, NULL, "expected %s bytes, found more",
                             lr_group_digits(stream->total, said, sizeof said));
     }
     return status;

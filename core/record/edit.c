@@ -197,7 +197,7 @@ rec_status lr_edit_put(edit *e, const char *path, const rec_value *value)
     if (below) {
         (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "%s of %" PRIu64 " %s is here, which would be lost",
                            lr_kind_words(place->kind), below, place->kind == REC_KIND_LIST ? "elements" : "entries");
-        rec_fail_hint(&e->job, "Take it away first: rec_clear(), rec_remove().");
+        rec_fail_hint(&e->job, "Remove it first: rec_clear(), rec_remove().");
     } else if (place) {
         if (place->kind == REC_KIND_TENSOR && value->kind == REC_KIND_TENSOR && !value->v.tensor->id) {
             value->v.tensor->anonymous |= place->v.tensor->anonymous; /* it stays a parameter */

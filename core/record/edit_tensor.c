@@ -98,8 +98,7 @@ int32_t lr_spec_check(edit *e, const char *path, const rec_tensor_spec *spec, ui
                             lr_group_digits(spec->data_size, have, sizeof have));
     }
     if (size && spec->ownership == REC_PRODUCE && !spec->produce) {
-        return lr_fail_path(&e->job, REC_E_ARGUMENT, path,
-                            "the tensor's bytes are to be made, and it has no `produce`");
+        return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "a tensor of REC_PRODUCE needs `produce`");
     }
     if (size && !spec->data && spec->ownership != REC_PRODUCE) {
         return lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor has no data");

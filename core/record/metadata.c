@@ -203,7 +203,7 @@ static bool may_set(const rec_record *record, const char *key, const char *text,
     if (!lr_metadata_is_burns(key) || lr_record_is_foreign(record) || same) {
         return true;
     }
-    (void)lr_publish(REC_E_ARGUMENT, "the metadata `%s` tell how a record is written, and are not set: %s", key,
+    (void)lr_publish(REC_E_ARGUMENT, "the metadata `%s` describe how the record is written and cannot be set: %s", key,
                      burns[burns_index(key)].how);
     return false;
 }

@@ -435,7 +435,7 @@ bool lr_plugin_init(rec_context *context, const rec_plugin *plugin, char *reason
         (void)snprintf(reason, LR_REASON, "%.500s", job.error.what);
         status = job.error.status;
     } else if (status != REC_OK) {
-        (void)snprintf(reason, LR_REASON, "its init failed with status %d and did not say why", (int)status);
+        (void)snprintf(reason, LR_REASON, "its init failed with status %d and gave no reason", (int)status);
     }
     lr_job_drop(&job);
     return status == REC_OK;

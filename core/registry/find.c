@@ -132,7 +132,7 @@ static const lr_plugin *make_pair(rec_job *job, lr_registry *registry, const lr_
     } else if (plugin) {
         (void)lr_fail_memory(job, sizeof *pair);
     } else if (*reason) {
-        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s cannot be put behind %s: %s", format->d.name, codec->d.name,
+        (void)rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "%s cannot follow %s: %s", format->d.name, codec->d.name,
                        reason);
     }
     return pair ? plugin : NULL;
@@ -237,7 +237,7 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
     other = *format ? lr_registry_raw(job, REC_PLUGIN_FORMAT, format) : NULL;
     list_codecs(job, codecs, sizeof codecs);
     if (codec && !lr_job_failed(job)) {
-        (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s is a codec, no recorder", codec->d.name);
+        (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s is a codec, not a recorder", codec->d.name);
         rec_fail_hint(job, "Append it to a format, as in mpk.%s.", codec->d.extension);
     } else if (other && !lr_job_failed(job)) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "no recorder is called \"%s\": %s is in a codec already",
@@ -341,7 +341,7 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_dir
 int32_t lr_registry_fail_extension(rec_job *job)
 {
     (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "its name does not end in the extension of any recorder");
-    rec_fail_hint(job, "Name the recorder; `record plugins` lists those there are with their extensions.");
+    rec_fail_hint(job, "Name the recorder; `record plugins` lists them with their extensions.");
     lr_registry_refused_hint(job);
     return job->error.status;
 }

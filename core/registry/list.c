@@ -331,10 +331,10 @@ static void hint_folders(rec_job *job, const lr_table *t)
 {
     if (!first_of(t, true, NULL)) {
         if (*t->folders) {
-            rec_fail_hint(job, "No usable plugin was found in %s; LIBRECORD_PLUGIN_PATH may name another folder.",
+            rec_fail_hint(job, "No usable plugin was found in %s; LIBRECORD_PLUGIN_PATH may name another directory.",
                           t->folders);
         } else {
-            rec_fail_hint(job, "No folder was searched for plugins.");
+            rec_fail_hint(job, "No directory was searched for plugins.");
         }
     }
     if (t->narrowed) {
@@ -396,7 +396,7 @@ void lr_registry_missing(rec_job *job, const char *name, const char *format)
                            lr_excerpt_text(&brief, name), refused->plugin.file, refused->refused);
         } else {
             (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN,
-                           *format ? "no recorder is called \"%s\": what stands before the codec is not a format"
+                           *format ? "no recorder is called \"%s\": the name before the codec is not a format"
                                    : "no recorder is called \"%s\"",
                            lr_excerpt_text(&brief, name));
             if (lr_config_find_recorder(job->context->config, name)) {

@@ -111,14 +111,14 @@ static int32_t tell_files(rec_job *job, lr_opener *opener, place *where, DIR *fo
     struct stat state;
     listing files;
     if (fstat(dirfd(folder), &state) != 0) {
-        return refuse(job, opener, where->path, lr_reason_errno(errno, reason, "look at the folder"));
+        return refuse(job, opener, where->path, lr_reason_errno(errno, reason, "inspect the directory"));
     }
     if (seen_before(job, opener, &state) || list(job, opener, folder, &files) != REC_OK) {
         return job->error.status;
     }
     if (files.too_many) {
         (void)snprintf(reason, sizeof reason,
-                       "the folder has more than %d shared objects: it is not a folder of plugins", FILES_MOST);
+                       "the directory has more than %d shared objects: it is not a directory of plugins", FILES_MOST);
         return refuse(job, opener, where->path, reason);
     }
     if (*lr_trust_folder(where->path, &state, where->installed, where->refused) && files.count == 0) {
@@ -138,24 +138,26 @@ int32_t lr_list_folder(rec_job *job, lr_opener *opener, const char *folder, bool
     DIR *entries;
     int fd;
     if (*folder != '/') {
-        return refuse(job, opener, folder, "the folder's path is not absolute");
+        return refuse(job, opener, folder, "the directory's path is not absolute");
     }
     if (!realpath(folder, real)) {
         if (installed && errno == ENOENT) {
             return REC_OK;
         }
         return refuse(job, opener, folder,
-                      errno == ENOENT ? "there is no such folder" : lr_reason_errno(errno, reason, "open the folder"));
+                      errno == ENOENT ? "there is no such directory"
+                                      : lr_reason_errno(errno, reason, "open the directory"));
     }
     /* By descriptor: what is checked and what is listed are one folder. */
     fd = open(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         return refuse(job, opener, folder,
-                      errno == ENOTDIR ? "it is not a folder" : lr_reason_errno(errno, reason, "open the folder"));
+                      errno == ENOTDIR ? "it is not a directory"
+                                       : lr_reason_errno(errno, reason, "open the directory"));
     }
     entries = fdopendir(fd);
     if (!entries) {
-        status = refuse(job, opener, folder, lr_reason_errno(errno, reason, "read the folder"));
+        status = refuse(job, opener, folder, lr_reason_errno(errno, reason, "read the directory"));
         (void)close(fd);
         return status;
     }

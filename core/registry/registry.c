@@ -99,14 +99,14 @@ static int32_t add_folder(rec_job *job, const char *path)
     const char *copy;
     lr_folder *f;
     if (!*path) {
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a folder is needed");
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "rec_context_add_plugin_path: a directory is needed");
     }
     if (*path != '/') {
-        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin folder \"%s\" is not an absolute path", path);
+        return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the plugin directory \"%s\" is not an absolute path", path);
     }
     if (lr_static_build()) {
         return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                        "the plugin folder %s: this librecord is a static one, which opens no plugins", path);
+                        "the plugin directory %s: this librecord is a static one, which opens no plugins", path);
     }
     registry = lr_registry_of(job);
     if (!registry) {

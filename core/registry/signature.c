@@ -86,7 +86,6 @@ void lr_foreign_hint(rec_job *job, const rec_head *head)
 {
     const char *words = lr_foreign_words(head);
     if (words || head->length) {
-        rec_fail_hint(job, "%s",
-                      words ? words : "Name the recorder if you know it; `record plugins` lists those there are.");
+        rec_fail_hint(job, "%s", words ? words : "Name the recorder if you know it; `record plugins` lists them.");
     }
 }

@@ -85,13 +85,13 @@ static rec_source *open_with(rec_job *job, const lr_plugin *plugin, const char *
     lr_call_end(&call);
     if (source && !lr_source_take_back(source)) {
         source = NULL;
-        (void)lr_breach(job, REC_UNKNOWN, "opened a source that is not its own, or not any more");
+        (void)lr_breach(job, REC_UNKNOWN, "returned a source that it does not own");
     }
     if (lr_sources_left(&call)) {
-        (void)lr_breach(job, REC_UNKNOWN, "kept sources that it did not give back");
+        (void)lr_breach(job, REC_UNKNOWN, "did not release its sources");
     }
     if (status != REC_OK && !lr_job_failed(job)) {
-        (void)lr_breach(job, REC_UNKNOWN, "stopped without saying why (%d)", (int)status);
+        (void)lr_breach(job, REC_UNKNOWN, "stopped without a reason (%d)", (int)status);
     }
     if (!source && !lr_job_failed(job)) {
         (void)lr_breach(job, REC_UNKNOWN, "opened nothing and reported no error");

@@ -74,7 +74,7 @@ static int32_t call_codec(rec_job *job, const stack *s, rec_source *stored, rec_
     }
     if (!lr_job_failed(job) && (status != REC_OK || !made)) {
         status = status != REC_OK
-                     ? rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the codec %s stopped without saying why (%d)",
+                     ? rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the codec %s stopped without a reason (%d)",
                                 s->inner.name, (int)status)
                      : rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the codec %s added no filter", s->inner.name);
     }
@@ -205,7 +205,7 @@ static bool gather_options(maker *m)
         if (inner && lr_option_find(m->format, m->copies[i].name)) {
             m->copies[i].name = long_name(m, m->copies[i].name);
             if (m->copies[i].name && lr_option_find(m->format, m->copies[i].name)) {
-                return REFUSE(m, "%s and %s have an option \"%s\" both", m->codec->name, m->format->name,
+                return REFUSE(m, "%s and %s both have an option \"%s\"", m->codec->name, m->format->name,
                               m->copies[i].name);
             }
         }

@@ -13,7 +13,7 @@
 #include "core/registry/stack_private.h"
 
 #ifndef LR_PLUGIN_DIR
-#error "LR_PLUGIN_DIR must be the folder of the installed plugins"
+#error "LR_PLUGIN_DIR must be the directory of the installed plugins"
 #endif
 
 /* A table with more descriptors lacks the NULL at its end. */

@@ -165,7 +165,7 @@ static int32_t report(rec_job *job, const share *s)
     }
     if (s->breach) {
         return rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN,
-                        "%s: the scheme %s wants bytes that its parts do not have for the elements before %" PRIu64,
+                        "%s: the scheme %s requests bytes that its parts do not have for the elements before %" PRIu64,
                         d->path, d->scheme, s->first);
     }
     if (s->status == REC_E_MEMORY) {

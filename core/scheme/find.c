@@ -307,7 +307,7 @@ static int32_t ask(finder *f, const rec_plugin *plugin)
     status = plugin->claim(f->job, &f->siblings, &f->siblings.parts[0], &logical);
     lr_call_end(&call);
     if (status != REC_OK && !lr_job_failed(f->job)) {
-        status = lr_breach(f->job, REC_UNKNOWN, "stopped without saying why (%d)", (int)status);
+        status = lr_breach(f->job, REC_UNKNOWN, "stopped without a reason (%d)", (int)status);
     }
     if (status == REC_OK && !lr_job_failed(f->job) && logical.part_count) {
         status = take(f, plugin, &logical);

@@ -71,7 +71,7 @@ static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
         pattern[used++] = *c;
     }
     pattern[used] = '\0';
-    return lr_plan_text(f->job, f->plan, "Drop it, and the base's stays: drop = ^%s%s", pattern, last > key ? "" : "$");
+    return lr_plan_text(f->job, f->plan, "Drop it to keep the base's: drop = ^%s%s", pattern, last > key ? "" : "$");
 }
 
 /* The axis that alone differs; the rank: none, or more than one. */
@@ -100,8 +100,8 @@ static const char *cause(const lr_fitter *f, const lr_piece *piece, const char *
         tensor->shape[1] == kept->shape[0]) {
         bool linear = strncmp(why, "Linear", 6) == 0;
         *hint = !adapted ? "The adapter pytorch transposes the weights of Linear."
-                : linear ? "Say that it is not to be: module = PATTERN => Conv1D."
-                         : "Say that it is to be: module = PATTERN => Linear.";
+                : linear ? "Keep it as in the file: module = PATTERN => Conv1D."
+                         : "Transpose it: module = PATTERN => Linear.";
         return linear ? "it was transposed, and the file has it as Burn does" : "it is transposed";
     }
     if (tensor->rank != kept->rank) {

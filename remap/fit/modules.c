@@ -19,7 +19,7 @@ static const char *cause(const lr_module_clash *clash, bool transposed, const ch
     bool linear = strcmp(clash->module, "Linear") == 0 && weight->rank == 2 && bias->rank == 1;
     *hint = "Is the file damaged, or the module another one? The adapter none changes nothing.";
     if (linear && bias->shape[0] == weight->shape[0]) {
-        *hint = transposed ? "Say so: module = PATTERN => Conv1D." : "Say so: module = PATTERN => Linear.";
+        *hint = transposed ? "Set: module = PATTERN => Conv1D." : "Set: module = PATTERN => Linear.";
         return transposed ? "a Conv1D, which is not transposed" : "a Linear of PyTorch's, which was not transposed";
     }
     return linear ? "neither a Linear nor a Conv1D has these" : NULL;
@@ -46,7 +46,7 @@ int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed
     }
     if (why && f->plan->type.layout && lr_suggest_module(path, transposed ? "Conv1D" : "Linear", rule, sizeof rule) &&
         hint[0] == 'S') {
-        (void)snprintf(named, sizeof named, "Say so: %s", rule);
+        (void)snprintf(named, sizeof named, "Set: %s", rule);
         hint = named;
     }
     (void)snprintf(own, sizeof own, "they do not go together in a %.64s", clash->module);
@@ -167,12 +167,12 @@ int32_t lr_fit_report_misfits(lr_fitter *f)
         if (m->count > 1) {
             (void)snprintf(more, sizeof more, " and %" PRIu64 " more", m->count - 1);
         }
-        status = lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, m->path,
-                                 m->foreign ? "Drop what the model computes without, or say what the module is: module "
-                                              "= PATTERN => TYPE. Param keeps its tensors as they are."
-                                            : "Say what the module is: module = PATTERN => TYPE. Param keeps its "
-                                              "tensors as they are.",
-                                 "%.300s%s%s%s", m->path, more, *m->path ? ": " : "", m->text);
+        status =
+            lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, m->path,
+                            m->foreign ? "Drop what the model computes without, or set its module: module = PATTERN => "
+                                         "TYPE. Param keeps its tensors unchanged."
+                                       : "Set the module: module = PATTERN => TYPE. Param keeps its tensors unchanged.",
+                            "%.300s%s%s%s", m->path, more, *m->path ? ": " : "", m->text);
     }
     return status;
 }

@@ -394,12 +394,12 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
         for (uint64_t k = i + 1; chosen == i && k < layout->count && status == REC_OK; k++) {
             uint64_t more = lr_fit_variant(t, layout, k, node);
             if (more != REC_UNKNOWN && more > tensors) {
-                status = lr_plan_problem(
-                    t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
-                    "A variant rule chooses: variant = PATTERN => NAME.",
-                    "%.200s is taken for %.64s, the first variant that fits, as in Burn; %.64s fits "
-                    "too, and would take %" PRIu64 " tensor%s more",
-                    lr_fit_here(t), layout->names[i], layout->names[k], more - tensors, more - tensors == 1 ? "" : "s");
+                status = lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
+                                         "A variant rule chooses: variant = PATTERN => NAME.",
+                                         "%.200s is read as %.64s, the first variant that fits, as in Burn; %.64s fits "
+                                         "too, and would take %" PRIu64 " tensor%s more",
+                                         lr_fit_here(t), layout->names[i], layout->names[k], more - tensors,
+                                         more - tensors == 1 ? "" : "s");
                 break;
             }
         }

@@ -640,8 +640,7 @@ static int32_t report_unknown(shaper *s)
     return s->unknown == 0 || (!s->strict && !s->f->plan->advises)
                ? REC_OK
                : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, s->strict, "",
-                                 s->strict ? "Say what they are: module = PATTERN => Param keeps a tensor unchanged."
-                                           : "",
+                                 s->strict ? "Set: module = PATTERN => Param keeps a tensor unchanged." : "",
                                  "%" PRIu64 " tensor%s not recognised: %s%s", s->unknown, s->unknown == 1 ? "" : "s",
                                  s->names, s->unknown > 3 ? ", …" : "");
 }
@@ -675,7 +674,7 @@ static int32_t report_mixed(shaper *s)
     return !s->mixed ? REC_OK
                      : lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_KIND, true, s->first_mixed,
                                        "Give the type, or give each module its field's name by a rename. If it is a "
-                                       "tuple in the model, say so: gaps = close.",
+                                       "tuple in the model: gaps = close.",
                                        "%.300s%s: a list of different modules (%s, %s), as nn.Sequential is: in Burn "
                                        "it may be a struct, a tuple or a Vec of an enum",
                                        s->first_mixed, more, s->mixed_of[0], s->mixed_of[1]);
@@ -691,7 +690,7 @@ static int32_t report_doubts(shaper *s)
         }
         (void)snprintf(
             hint, sizeof hint,
-            "Say what it is: a type, a profile, or a rule, module = PATTERN => %s. The adapter none changes nothing.",
+            "Identify it by a type, a profile, or a rule, module = PATTERN => %s. The adapter none changes nothing.",
             d->hint);
         status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, true, d->path, hint, "%.300s%s: %s",
                                  d->path, others, d->text);
@@ -727,12 +726,11 @@ int32_t lr_plan_untyped(lr_fitter *f)
     /* Nothing of Burn's is in it: its names are still the paths of a foreign file. */
     f->record->root.form = flat || plain ? REC_FORM_PATHS : REC_FORM_UNKNOWN;
     if (status == REC_OK && (s.taken[0] || s.taken[1] || s.taken[2])) {
-        f->plan->guessed =
-            lr_plan_text(f->job, f->plan,
-                         "no type and no module rule names %s modules; by their shapes and names these were taken "
-                         "for: Linear (transposed) %" PRIu64 ", norms (renamed) %" PRIu64
-                         ", embeddings and the like (unchanged) %" PRIu64,
-                         s.ruled ? "some" : "the", s.taken[0], s.taken[1], s.taken[2]);
+        f->plan->guessed = lr_plan_text(
+            f->job, f->plan,
+            "no type and no module rule names %s modules; recognised by name and shape: Linear (transposed) %" PRIu64
+            ", norms (renamed) %" PRIu64 ", embeddings and the like (unchanged) %" PRIu64,
+            s.ruled ? "some" : "the", s.taken[0], s.taken[1], s.taken[2]);
         status = f->plan->guessed ? REC_OK : f->job->error.status;
     }
     return status;

@@ -212,12 +212,11 @@ static bool part_spans(lr_rules_run *r, const lr_key *key, const lr_rule *rule, 
         }
     }
     if (value <= 0 || sum <= 0 || length % (uint64_t)value || length / (uint64_t)value % (uint64_t)sum) {
-        (void)lr_plan_problem(
-            r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
-            "Are the numbers those of this model? Look into its config.json, or give them with --set.",
-            "%.200s: rule %u cuts %" PRIu64 " into %" PRId64 " group%s of %" PRId64
-            " equal shares, which does not come out even",
-            key->text, (unsigned)rule->number, length, value, value == 1 ? "" : "s", sum);
+        (void)lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
+                              "Are the numbers those of this model? See its config.json, or give them with --set.",
+                              "%.200s: rule %u cuts %" PRIu64 " into %" PRId64 " group%s of %" PRId64
+                              " equal shares, which does not come out even",
+                              key->text, (unsigned)rule->number, length, value, value == 1 ? "" : "s", sum);
         return false;
     }
     *unit = length / (uint64_t)value / (uint64_t)sum;
@@ -516,7 +515,7 @@ static int32_t check_tied(lr_rules_run *r, const lr_rule *rule, lr_piece *tied, 
         return same > 0 ? REC_OK : r->job->error.status;
     }
     return lr_plan_problem(r->job, r->plan, REC_PROBLEM_AMBIGUOUS, true, rule->pattern,
-                           "Say which: --set tie_word_embeddings=0 keeps both; without the first (drop) the second is "
+                           "Choose: --set tie_word_embeddings=0 keeps both; without the first (drop) the second is "
                            "taken for both, as PyTorch does.",
                            "%.200s and %.200s differ, and the configuration says %s", rule->pattern, rule->replacement,
                            LR_NUMBER_TIED);

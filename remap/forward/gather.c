@@ -110,7 +110,7 @@ static int match_member(lr_rules_run *r, const lr_rule *rule, const char *key, m
 static int32_t not_each_once(lr_rules_run *r, const lr_rule *rule, const char *target, uint64_t order, bool missing)
 {
     static const char hint[] = "All of them must be there, each once.";
-    const char *what = missing ? "is missing" : "is there twice";
+    const char *what = missing ? "is missing" : "occurs twice";
     if (rule->kind == LR_RULE_STACK) {
         return lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, target, hint,
                                "%.200s: rule %u: number %" PRIu64 " %s", target, (unsigned)rule->number, order, what);

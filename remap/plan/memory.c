@@ -205,8 +205,8 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
     r.memory->recognised = r.memory->rules ? lr_rules_new(job) : NULL;
     if (!r.memory->recognised || take_lines(&r, copy) != REC_OK) {
         rec_fail_hint(job,
-                      "The metadata %s of the record are damaged. Without them (--metadata %s=) the way back needs "
-                      "the options of the way there.",
+                      "The metadata %s of the record are damaged. Without them (--metadata %s=) a reverse conversion "
+                      "needs the options of the import.",
                       LR_MEMORY_KEY, LR_MEMORY_KEY);
         lr_memory_free(job->allocator, r.memory);
         *memory = NULL;

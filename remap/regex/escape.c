@@ -69,7 +69,7 @@ static bool refuse_escape(lr_re_parser *p, const char *start, uint32_t c)
         char letter;
         const char *words;
     } known[] = {{'Z', "write `\\z` for the end of the text"},
-                 {'G', "leave it out: a search goes on where the last match ended"},
+                 {'G', "leave it out: a search continues where the last match ended"},
                  {'K', "put what it keeps into a group, `(…)`, and write the group into the replacement"},
                  {'Q', "write a `\\` before each special character"},
                  {'E', "write a `\\` before each special character"},

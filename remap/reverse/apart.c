@@ -41,7 +41,7 @@ static int one_origin(lr_reverse *b, uint64_t rule, const lr_back *back, const c
                        origins->count ? origins->text + origins->list[0].at : "many keys",
                        origins->count > 1 ? origins->text + origins->list[1].at : "more");
         return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, rule + 1, key, "", text,
-                             "A pattern that says more has one inverse.") == REC_OK
+                             "Write a more specific pattern, which has one inverse.") == REC_OK
                    ? 2
                    : -1;
     }
@@ -150,7 +150,7 @@ static int32_t unjoin(lr_reverse *b, uint64_t rule, lr_back *const *backs, uint6
         shares = shares || r->parts[p].amount;
     }
     if (!shares) {
-        (void)lr_back_no_inverse(b, rule, key, "how long each part was along the axis is not in the rule",
+        (void)lr_back_no_inverse(b, rule, key, "the rule does not have the length of each part along the axis",
                                  "Give the parts their shares: gate*1 up*1, q*H k*K v*K.");
         goto done;
     }

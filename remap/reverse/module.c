@@ -84,7 +84,7 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
     b->source->hits[index]++;
     switch (rule->kind) {
     case LR_RULE_ADD:
-        if (lr_back_inexact(b, index, one->text, "the sum was rounded, and so is what is left without the number") !=
+        if (lr_back_inexact(b, index, one->text, "the sum was rounded, so the number cannot be removed exactly") !=
             REC_OK) {
             return b->job->error.status;
         }

@@ -162,7 +162,7 @@ static int32_t take_key(lr_reverse *b, lr_key *key)
     key->used = true; /* a constant holds nothing: not worth a line */
     return key->value->kind == REC_KIND_NIL
                ? REC_OK
-               : left_out(b, key, REC_PLAN_DROPPED, "not a tensor: PyTorch's files have no place for it",
+               : left_out(b, key, REC_PLAN_DROPPED, "not a tensor: PyTorch's files cannot store it",
                           is_number(key->value));
 }
 
@@ -183,7 +183,7 @@ static int32_t check_gaps(lr_reverse *b)
             if (lr_node_index(text, length, &index)) {
                 char words[400];
                 (void)snprintf(words, sizeof words,
-                               "%.300s: gaps = close has no inverse: the numbers before are not in the record",
+                               "%.300s: gaps = close has no inverse: the original numbers are not in the record",
                                b->items[i].text);
                 return lr_back_issue(b, REC_PROBLEM_NO_INVERSE, 0, b->items[i].text, "gaps", words,
                                      "Give gaps = keep, and back rules that put the numbers back, the highest first.");

@@ -172,7 +172,7 @@ int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
         } else if (share > 0) {
             uint64_t this_unit = length / (uint64_t)groups / (uint64_t)share;
             if (p && unit && this_unit != unit) {
-                w->wrong = "its parts have not the shares that the rule gives them";
+                w->wrong = "its parts do not have the shares of the rule";
             }
             unit = this_unit;
         }
@@ -219,7 +219,7 @@ static int32_t choice_failed(lr_reverse *b, const lr_back_item *one, const lr_ca
     case LR_CHOICE_SEVERAL:
         list_candidates(c, left, keys, sizeof keys);
         (void)snprintf(text, sizeof text, "%.200s may come from %.500s%s", one->text, keys,
-                       rule ? "" : ": nothing tells");
+                       rule ? "" : ": nothing shows it");
         if (rule) {
             size_t used = strlen(text);
             (void)snprintf(text + used, sizeof text - used, ": rule %u (%s = %.150s) makes one key of them",
@@ -231,7 +231,7 @@ static int32_t choice_failed(lr_reverse *b, const lr_back_item *one, const lr_ca
         (void)snprintf(text, sizeof text, "%.200s: rule %u (%s = %.200s) may have made it of too many keys", one->text,
                        (unsigned)rule->number, lr_word_name(rule->kind), rule->text);
         return lr_back_issue(b, REC_PROBLEM_AMBIGUOUS, made->rule, one->text, "many", text,
-                             "A pattern that says more has fewer inverses.");
+                             "Write a more specific pattern, which has fewer inverses.");
     default:
         if (wrong) {
             (void)snprintf(text, sizeof text, "%.300s cannot be joined by rule %u: %s", wrong->text,

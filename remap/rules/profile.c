@@ -167,8 +167,8 @@ static int32_t unknown(lr_library *library, const char *name, const search *s, c
     }
     if (!library->data.count) {
         rec_fail_hint(library->job,
-                      "librecord's own ones are not in %s.\n"
-                      "The environment variable LIBRECORD_DATA names the folder above it.",
+                      "librecord's own ones are not in %s.\nThe environment variable LIBRECORD_DATA names the "
+                      "directory above it.",
                       library->data.folder);
     }
     hint_names(library, s);

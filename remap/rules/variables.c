@@ -248,8 +248,8 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
         }
     }
     if (status != REC_OK && !lr_job_failed(job)) {
-        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without saying why (%d)",
-                          plugin->d.name, (int)status);
+        status = rec_fail(job, REC_E_PLUGIN, REC_UNKNOWN, "the plugin %s stopped without a reason (%d)", plugin->d.name,
+                          (int)status);
     }
     lr_source_release(opened);
     lr_release(job->allocator, r);

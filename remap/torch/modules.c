@@ -324,8 +324,8 @@ static int32_t doubt_norm(lr_torch_run *r, const lr_node *node)
     return type || lr_job_failed(r->job)
                ? r->job->error.status
                : lr_plan_problem(r->job, r->plan, REC_PROBLEM_AMBIGUOUS, true, path,
-                                 "If the destination has a norm of its own there: module = PATTERN => LayerNorm. "
-                                 "Burn's own modules cannot compute this model.",
+                                 "If the destination has a custom norm there: module = PATTERN => LayerNorm. Burn's "
+                                 "own modules cannot compute this model.",
                                  "%.300s: a norm after the last layer, which Burn's TransformerEncoder and "
                                  "TransformerDecoder do not have",
                                  path);

@@ -79,7 +79,7 @@ static int32_t reject(lr_torch_run *r, lr_piece *piece, const char *what, const 
         }
     }
     return lr_plan_problem(r->job, r->plan, REC_PROBLEM_UNEXPECTED, !source->partial, piece->key, how,
-                           "%.300s is the weight of %s, which Burn has not", piece->key, what);
+                           "%.300s is the weight of %s, which Burn does not have", piece->key, what);
 }
 
 static const char *const unspectral = "Remove it in PyTorch before saving: torch.nn.utils.remove_spectral_norm(), or "

@@ -106,13 +106,13 @@ one head.weight "3, 4" 12 head.bias 3 3
 refused "another number of classes" <<'END'
 record: head.weight is [4, 3], but the base's is [4, 5]: another number of outputs, such as classes
 record: head.bias is [3], but the base's is [5]: a module of another size
-  Drop it, and the base's stays: drop = ^head\.
+  Drop it to keep the base's: drop = ^head\.
   As an option: --drop PATTERN.
 END
 one embed.weight "9, 4" 36
 refused "another vocabulary" <<'END'
 record: embed.weight is [9, 4], but the base's is [7, 4]: another size of vocabulary, number of positions or of inputs
-  Drop it, and the base's stays: drop = ^embed\.
+  Drop it to keep the base's: drop = ^embed\.
   As an option: --drop PATTERN.
 END
 one head.weight "4, 5" 20 head.bias 5 5
@@ -125,9 +125,9 @@ values "and stays as it is" conv1d.mpk 'head.weight[0]' <<END
 END
 refused "a transposed one" --module 'head => Linear' <<'END'
 record: head.weight is [5, 4], but the base's is [4, 5]: it was transposed, and the file has it as Burn does
-  Say that it is not to be: module = PATTERN => Conv1D.
+  Keep it as in the file: module = PATTERN => Conv1D.
 record: head: weight [4, 5] with bias [5]: a Conv1D, which is not transposed
-  Say so: module = PATTERN => Conv1D.
+  Set: module = PATTERN => Conv1D.
   As an option: --module 'PATTERN => TYPE'.
 END
 one norm.weight "2, 2" 4
@@ -142,7 +142,7 @@ st_bytes="$st_bytes\\001\\000\\000\\000\\000\\000\\000\\000\\001\\000\\000\\000\
 st_end >one.safetensors
 refused "another kind of elements" <<'END'
 record: norm.beta has integers, but the base's has floats
-  Drop it, and the base's stays: drop = ^norm\.
+  Drop it to keep the base's: drop = ^norm\.
   As an option: --drop PATTERN.
 END
 one x.weight 4 4 model.head.weight "5, 4" 20 model.head.bias 5 5

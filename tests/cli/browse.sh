@@ -226,7 +226,7 @@ record: browse: the terminal is "dumb" (TERM): it cannot move its cursor
   record ls, show and stats print the same; record browse --json prints the tree.
 END
 TERM=nobody-knows screen 80x24 '~' -- "$record" browse 0.18.0/mnist.mpk
-has "so is one that nobody knows" err '^record: browse: nothing is known of a terminal "nobody-knows" (TERM)'
+has "so is one that nobody knows" err '^record: browse: unknown terminal "nobody-knows" (TERM)'
 ended "without a trace" "exit 2"
 TERMINAL_INPUT=0.18.0/mnist.mpk screen 80x24 =stream p =refused q '~' -- "$record" browse -
 ended "a record may come on standard input"

@@ -50,7 +50,7 @@ asks() {
     run convert "$@" out.mpk
     status_is "$name: it is asked" 2
     check "$name: and told what is not clear" grep -qF "$text" "$scratch/err"
-    check "$name: and how to decide" grep -qF "(--adapter)" "$scratch/err"
+    check "$name: and how to decide" grep -qF "with --adapter" "$scratch/err"
     check "$name: nothing is written" [ ! -e out.mpk ]
 }
 
@@ -70,7 +70,7 @@ END
 model 0.21.0 burn fc.weight "3, 2" 6 fc.bias 2 2
 model 0.21.0 torch fc.weight "2, 3" 6 fc.bias 2 2
 burns="Burn's store wrote it, in Burn's layout (fc: weight [3, 2] with bias [2]): nothing is transposed or renamed"
-torchs="Burn's store wrote it, with its adapter for PyTorch (fc: weight [2, 3] with bias [2]): it is taken for PyTorch's"
+torchs="Burn's store wrote it, with its adapter for PyTorch (fc: weight [2, 3] with bias [2]): it is read as PyTorch's"
 takes "Burn's layout" none "$burns" burn.safetensors
 run convert burn.safetensors burn.json
 check "it is as it was" [ "$(jq -c .item.fc.weight.param.shape burn.json)" = "[3,2]" ]
@@ -89,12 +89,12 @@ check "between two such files nothing is decided" [ ! -s "$scratch/err" ]
 
 model - other fc.weight "4, 4" 16 fc.bias 4 4
 run convert --type types.rs:Line other.safetensors other.mpk
-status_is "what others wrote is taken for PyTorch's, as ever" 0
+status_is "what others wrote is read as PyTorch's, as ever" 0
 run convert --type types.rs:Line --adapter pytorch other.safetensors as.mpk
 check "all of it" cmp other.mpk as.mpk
 
 model - named fc.weight "4, 4" 16 fc.bias 4 4 norm.gamma 4 4 norm.beta 4 4
-doubt="taken for PyTorch's, so that fc.weight is transposed, though norm.gamma is Burn's name of it and no shape tells"
+doubt="read as PyTorch's: fc.weight is transposed, although norm.gamma is Burn's name of it and no shape shows the layout"
 for type in "" "--type types.rs:Net"; do
     # shellcheck disable=SC2086 # none or two words
     run convert $type named.safetensors named.mpk
@@ -128,19 +128,19 @@ takes "PyTorch's names beside an InstanceNorm, which has Burn's always" pytorch 
 takes "an RmsNorm of 0.22" none "(norm.gamma)" --type types.rs:Rms rms22.safetensors
 asks "an RmsNorm of 0.21, which its adapter left alone" "nor whether fc.weight [4, 4] is to be transposed" \
     --type types.rs:Rms rms21.safetensors
-asks "an InstanceNorm" "no shape and no name tells which" --type types.rs:Inst gamma.safetensors
+asks "an InstanceNorm" "no shape and no name shows which" --type types.rs:Inst gamma.safetensors
 takes "a rule's names are not the file's" pytorch "(norm.weight)" --type types.rs:Net --rename 'weight$ => weight' \
     --rename '^norm\.weight$ => norm.gamma' --rename '^norm\.bias$ => norm.beta' weight.safetensors
 
 # ------------------------------------------------------------------------------------------------------- nothing, or too much
 
 model 0.21.0 square fc.weight "4, 4" 16 fc.bias 4 4
-asks "a square weight" "Burn's store wrote it, in Burn's layout or in PyTorch's: no shape and no name tells which" \
+asks "a square weight" "Burn's store wrote it, in Burn's layout or in PyTorch's: no shape and no name shows which" \
     --type types.rs:Line square.safetensors
 asks "a square weight without a type" "nor whether fc.weight [4, 4] is to be transposed" square.safetensors
 model 0.21.0 bare fc.weight "5, 4" 20
 asks "a weight without bias" "nor whether fc.weight [5, 4] is to be transposed" --type types.rs:Line bare.safetensors
-asks "a weight without bias or type" "no shape and no name tells which" bare.safetensors
+asks "a weight without bias or type" "no shape and no name shows which" bare.safetensors
 run convert --adapter none --type types.rs:Line bare.safetensors bare.json
 check "who says none gets it as it is" [ "$(jq -c .item.fc.weight.param.shape bare.json)" = "[5,4]" ]
 run convert --adapter pytorch --type types.rs:Line bare.safetensors bare.json

@@ -37,7 +37,7 @@ check "ids of UUIDs are numbers of 64 bits" sh -c "'$record' ls -q --json '$scra
 
 sed "s|%|$scratch|" >"$scratch/expected.old" <<'END'
 record: %/x.bpk: Burn 0.18 has no Burnpack files: Burn 0.19 is the first with them
-  It has recorders: write .mpk, say.
+  Write .mpk, for example: this version has recorders.
 END
 run convert --burn 0.18 0.18.0/tiny-full.mpk "$scratch/x.bpk"
 status_is "Burn 0.18 has no burnpack" 2
@@ -182,7 +182,7 @@ check "which is said" grep -q 'half precision was written as full' "$scratch/err
 
 # The README's line, as it stands: models and optimizers of all versions; a scheduler that needs an answer fails alone.
 line=$(sed -n 's/^ *record \(convert -r --burn [^#]*[^# ]\) *#.*/\1/p' "$srcdir/README.md")
-check "the README has a line for a folder" [ "$line" = "convert -r --burn 0.22 old/ new/" ]
+check "the README has a line for a directory" [ "$line" = "convert -r --burn 0.22 old/ new/" ]
 rm -rf "$scratch/old" "$scratch/new"
 for version in 0.*; do
     mkdir -p "$scratch/old/$version"
@@ -213,7 +213,7 @@ status_is "a scheduler whose type is not given counts" 2
 check "the others are converted" [ -s "$scratch/new/model-1.bpk" ] && [ -s "$scratch/new/optim-1.bpk" ]
 check "it alone is not" [ "$(find "$scratch/new" -type f | wc -l)" = 2 ]
 cat >"$scratch/expected" <<END
-record: scheduler-1.mpk: this number is the record of a scheduler, and does not say of which: its type is needed
+record: scheduler-1.mpk: this number is the record of an unknown scheduler: its type is needed
   It is NoamLrScheduler, CosineAnnealingLrScheduler, LinearLrScheduler, ExponentialLrScheduler or StepLrScheduler.
   Give it: --type 'GLOB=TYPE'.
   Likewise 1 more.
@@ -227,7 +227,7 @@ check "which is there" [ -s "$scratch/mnist.bpk" ]
 check "standard output is one, too" cmp "$scratch/x.bpk" "$scratch/mnist.bpk"
 run convert --burn 0.22 0.18.0/mnist.mpk "$scratch/x.mpk"
 status_is "an extension that names another format is an error" 2
-check "that tells which it loads" grep -q 'It loads .bpk' "$scratch/err"
+check "that tells which it loads" grep -q 'Write .bpk, which it loads' "$scratch/err"
 run convert --burn 0.21 0.18.0/mnist.mpk "$scratch/none"
 status_is "0.21 has recorders, of which one is to be named" 2
 

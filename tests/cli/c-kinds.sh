@@ -1005,9 +1005,9 @@ END
 
 transcript "Rust source of them" <<'END'
 $ types lists.mpk
-// The type of a record, as far as it shows: written by Burn 0.21.
-// What is marked as assumed is not in the record: check it.
-// A record does not show either whether what is there is an Option.
+// The type of a record: written by Burn 0.21.
+// Lines marked as assumed are not in the record: check them.
+// The record does not show whether a present value is an Option.
 
 use burn::module::Module;
 use burn::record::Record;
@@ -1119,9 +1119,9 @@ pub struct Model<B: Backend> {
     texts: Vec<Text<B>>, // assumed: a Vec
 }
 $ types kinds.mpk
-// The type of a record, as far as it shows: written by Burn 0.21.
-// What is marked as assumed is not in the record: check it.
-// A record does not show either whether what is there is an Option.
+// The type of a record: written by Burn 0.21.
+// Lines marked as assumed are not in the record: check them.
+// The record does not show whether a present value is an Option.
 
 use burn::module::Param;
 use burn::record::Record;
@@ -1148,9 +1148,9 @@ pub struct Model<B: Backend> {
     cube: Param<Tensor<B, 3>>,
 }
 $ types numbered.mpk
-// The type of a record, as far as it shows: written by Burn 0.18.
-// What is marked as assumed is not in the record: check it.
-// A record does not show either whether what is there is an Option.
+// The type of a record: written by Burn 0.18.
+// Lines marked as assumed are not in the record: check them.
+// The record does not show whether a present value is an Option.
 
 use burn::record::Record;
 use burn::tensor::backend::Backend;
@@ -1162,18 +1162,18 @@ pub struct Model<B: Backend> {
     q: u64 /* or i64 */, // assumed: its sign and width
 }
 $ types list.mpk
-// The type of a record, as far as it shows: written by Burn 0.18.
-// What is marked as assumed is not in the record: check it.
+// The type of a record: written by Burn 0.18.
+// Lines marked as assumed are not in the record: check them.
 
 pub type Model = Vec<u64 /* or i64 */>; // assumed: its sign and width; a Vec
 $ types single.mpk
-// The type of a record, as far as it shows: written by Burn 0.18.
-// What is marked as assumed is not in the record: check it.
+// The type of a record: written by Burn 0.18.
+// Lines marked as assumed are not in the record: check them.
 
 pub type Model = u64 /* or i64 */; // assumed: its sign and width
 $ types empty.mpk
-// The type of a record, as far as it shows: written by Burn 0.18.
-// What is marked as assumed is not in the record: check it.
+// The type of a record: written by Burn 0.18.
+// Lines marked as assumed are not in the record: check them.
 
 pub type Model = Adam; // assumed: an optimizer that has made no step; which one, is not in its record
 END

@@ -87,7 +87,7 @@ mkdir folder
 cp as.mpk folder/a.mpk
 cp as.json folder/b.json
 run convert --recursive --to mpk.gz folder into
-check "a folder's report counts them" grep -q '^2 converted (0 checked)' "$scratch/out"
+check "a directory's report counts them" grep -q '^2 converted (0 checked)' "$scratch/out"
 run convert --recursive --check --to mpk.gz folder into
 check "and those that were asked for" grep -q '^2 converted (2 checked)' "$scratch/out"
 finish

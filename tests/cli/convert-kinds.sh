@@ -39,18 +39,18 @@ check "the files to try it on" [ -s v.bin ]
 transcript "what would be written, and what could not be" <<'END'
 $ convert --dry-run k.mpk y.bpk
 k.mpk (Burn 0.21.0, full) -> y.bpk: 3 tensors, 771 bytes; a dry run, nothing was written
-record: note: s: a Burnpack holds the tensors of a module alone, and what else is in the record was left out; likewise n (5)
+record: note: s: a Burnpack holds only the tensors of a module: the other values of the record are left out; likewise n (5)
 $ convert --dry-run k.mpk y.pt
 k.mpk (Burn 0.21.0, full) -> y.pt: 3 tensors, 1.60 KiB; a dry run, nothing was written
 record: note: the ids of 3 tensors: left out, PyTorch has none
-record: note: what tells which version of Burn wrote the record: left out
+record: note: the version of Burn that wrote the record: left out
 record: note: 1 tensor of an element type that only PyTorch 2.3 and later load
-record: note: written as the values it is, under its own names and in its own layout; for a model that PyTorch is to load, go backwards (reverse)
+record: note: written as plain values with its own names and layout; for a model that PyTorch loads, use reverse
 $ convert --dry-run k.mpk y.npz
 k.mpk (Burn 0.21.0, full) -> y.npz: 3 tensors, 767 bytes; a dry run, nothing was written
 record: note: s: 2 values other than tensors, the first here: left out, because NumPy files hold arrays only
 record: note: the ids of 3 parameters: left out, because NumPy files hold arrays only
-record: note: written under Burn's own names and in its own layout; for a model of PyTorch's, go backwards (reverse)
+record: note: written with Burn's names and layout; for a model of PyTorch's, use reverse
 $ convert --dry-run k.mpk y.gguf
 record: u: expected an element type that GGUF has, found u64 at `u`
   It has f64, f32, f16, bf16, i64, i32, i16, i8 and ggml's own blocks.
@@ -116,25 +116,25 @@ transcript "folders" <<'END'
 $ convert -r in target --to json
 FILE       RESULT
 a.mpk      converted  -> a.json: 2 tensors, 1.19 KiB
-x/y/b.mpk  failed     cannot make its folder: Not a directory
+x/y/b.mpk  failed     cannot make its directory: Not a directory
 1 converted (0 checked), 0 skipped, 1 failed
-record: x/y/b.mpk: cannot make its folder: Not a directory
+record: x/y/b.mpk: cannot make its directory: Not a directory
 status 2
 $ convert -r -q in out3 --to json
 $ convert -r in in --to json
-record: in: the folder that is converted cannot be written to
+record: in: the directory that is converted cannot be written to
 status 2
 $ convert -r in in/// --to json
-record: in///: the folder that is converted cannot be written to
+record: in///: the directory that is converted cannot be written to
 status 2
 $ convert -r in tiny.mpk --to json
-record: tiny.mpk: a folder is needed to convert a folder to
+record: tiny.mpk: a directory is needed to convert a directory to
 status 2
 $ convert -r tiny.mpk target --to json
-record: tiny.mpk: --recursive needs a folder
+record: tiny.mpk: --recursive needs a directory
 status 2
 $ convert -r nowhere out --to json
-record: nowhere: --recursive needs a folder
+record: nowhere: --recursive needs a directory
 status 2
 $ convert -r mixed out5 --to json
 FILE   RESULT
@@ -175,7 +175,7 @@ $ convert -r --type t.rs: mixed out10 --to json
 record: --type t.rs:: a type's name must follow the colon
 status 2
 $ convert -r --type-of tiny.mpk mixed out11 --to json
-record: --type-of tells the type of one record: with --recursive give --type GLOB=TYPE
+record: --type-of gives the type of one record: with --recursive give --type GLOB=TYPE
 status 2
 $ convert -r --remap 'a => b' in out12 --to json
 FILE       RESULT
@@ -215,7 +215,7 @@ $ convert --dry-run --type A --type-of tiny.mpk v.bin y.json
 record: --type and --type-of exclude each other
 status 2
 $ convert --dry-run --types t.rs v.bin y.json
-record: --types only defines types: say with --type which of them the record has
+record: --types only defines types: select one with --type
 status 2
 $ convert --dry-run --types t.rs --type T v.bin y.json
 v.bin (Burn 0.21.0, full) -> y.json: 0 tensors, 3 values, 332 bytes; a dry run, nothing was written
@@ -230,8 +230,8 @@ $ convert --dry-run --type-of none.mpk v.bin y.json
 record: none.mpk: cannot open the file: No such file or directory
 status 2
 $ convert --dry-run --types t.rs --type-of v.json v.bin y.json
-record: v.bin: whether the integer `n` has a sign does not show in the record that the type was taken from, and without names both are kept differently
-  Give a type that says so: the name of Burn's own (StepLrScheduler), or its Rust source; in what `record types` prints, correct `u64 /* or i64 */` and take the comment away.
+record: v.bin: the record that the type was taken from does not show whether the integer `n` is signed, and formats without names store both differently
+  Give a type that shows it: Burn's own by its name (StepLrScheduler), or Rust source; in the output of `record types`, correct `u64 /* or i64 */` and remove the comment.
 status 2
 $ convert --dry-run --type t.rs v.bin y.json
 record: the type `t.rs`, column 2: expected the end of the type, found `.`

@@ -5,7 +5,7 @@ set -u
 # shellcheck source=tests/cli/cli.sh
 . "${srcdir:=.}/tests/cli/cli.sh"
 
-# reports NAME EXPECTED: the line in $scratch/FILE, without the seconds and the folder
+# reports NAME EXPECTED: the line in $scratch/FILE, without the seconds and the directory
 reports() {
     sed "s/ in [0-9.]* s, / in T s, /; s|$scratch/||g" "$scratch/${3:-out}" >"$scratch/line"
     printf '%s\n' "$2" >"$scratch/expected"
@@ -124,7 +124,7 @@ record: out.xyz: unknown extension
   Or name the recorder: --to NAME
 END
 fails "standard output without a recorder" convert 0.18.0/mnist.mpk - <<END
-record: standard output has no extension: say with --to which recorder is to write
+record: standard output has no extension: name the recorder with --to
   record convert --help shows how it is used.
 END
 fails "a recorder without files" convert --to mpk-bytes 0.18.0/mnist.mpk "$scratch/x" <<END
@@ -138,9 +138,9 @@ record: NamedMpkGz has no option \`lvl\`
   Its options: as, map, data, decode, sync, check, clamp, modules, layout, level, trailing
 END
 check "after a mistake there is no file" [ ! -e "$scratch/bad.mpk.gz" ]
-fails "a folder that is not there" convert 0.18.0/mnist.mpk "$scratch/none/x.mpk" <<END
-record: $scratch/none/x.mpk: cannot open its folder: No such file or directory
-  Make the folder first; missing ones are not made.
+fails "a directory that is not there" convert 0.18.0/mnist.mpk "$scratch/none/x.mpk" <<END
+record: $scratch/none/x.mpk: cannot open its directory: No such file or directory
+  Create the directory first.
 END
 fails "an input that is not there" convert none.mpk "$scratch/x.mpk" <<END
 record: none.mpk: cannot open the file: No such file or directory
@@ -180,7 +180,7 @@ cp 0.18.0/mnist.mpk "$scratch/tree/b.mpk"
 ln -s ../elsewhere "$scratch/into/sub"
 run convert -r "$scratch/tree" "$scratch/into"
 status_is "a directory in OUT that is a link fails" 2
-check "… with its reason" grep -q 'its folder is a link, which may lead out of the output folder' "$scratch/out" "$scratch/err"
+check "… with its reason" grep -q 'its directory is a link, which may lead out of the output directory' "$scratch/out" "$scratch/err"
 check "… and nothing is written through it" [ -z "$(ls "$scratch/elsewhere")" ]
 check "… the other files are written" [ -f "$scratch/into/b.mpk" ]
 ln -s into "$scratch/linked"

@@ -31,8 +31,8 @@ fi
 LIBRECORD_DATA=$scratch/nowhere
 export LIBRECORD_DATA
 fails "a directory that is not there is an error" convert "$data/burn/0.21.0/zoo-full.mpk" zoo.bpk <<END
-record: $scratch/nowhere/modules: cannot read the folder of Burn's own types: No such file or directory
-  The environment variable LIBRECORD_DATA names the folder above it. Without it, librecord uses its own files.
+record: $scratch/nowhere/modules: cannot read the directory of Burn's own types: No such file or directory
+  The environment variable LIBRECORD_DATA names the directory above it. Without it, librecord uses its own files.
 END
 
 finish

@@ -131,7 +131,7 @@ check "nothing is lost" cmp new.bpk old.bpk
 run types new.bpk
 status_is "the type of a Burnpack is printed" 0
 cp "$scratch/out" printed.rs
-check "for Burn 0.22" grep -q 'taken for one of Burn 0.22' printed.rs
+check "for Burn 0.22" grep -q 'assumed to be of Burn 0.22' printed.rs
 check "without a backend" sh -c '! grep -q "Backend\|<B" printed.rs'
 check "with tensors as 0.22 has them" grep -q 'table: Param<Tensor<2>>' printed.rs
 check "and modules" grep -q 'fc: nn::Linear,' printed.rs

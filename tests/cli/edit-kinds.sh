@@ -197,7 +197,7 @@ $ edit k.mpk set t @k2.mpk:s --dry-run
 record: s: there is a string here, not a tensor
 status 2
 $ edit k.mpk set t @k2.mpk --dry-run
-record: set t: k2.mpk holds 7 tensors: @FILE:KEY says which
+record: set t: k2.mpk holds 7 tensors: @FILE:KEY selects one
 status 2
 $ edit k.mpk set t @none.mpk --dry-run
 record: none.mpk: cannot open the file: No such file or directory
@@ -332,12 +332,12 @@ record: either --output or --in-place
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk rm x -o - --dry-run
-record: standard output has no extension: say with --to which recorder is to write
+record: standard output has no extension: name the recorder with --to
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk rm x -o y.nonesuch --dry-run
 record: y.nonesuch: its name does not end in the extension of any recorder
-  Name the recorder; `record plugins` lists those there are with their extensions.
+  Name the recorder; `record plugins` lists them with their extensions.
 status 2
 $ edit k.mpk rm x -o y --to BinBytes --dry-run
 record: BinBytes has no files: write to standard output, or name another recorder
@@ -814,7 +814,7 @@ record: split: e is a list or a variant, whose name cannot be stripped
 status 2
 $ edit k.mpk split --by key -o '{}.nonesuch' --dry-run
 record: {}.nonesuch: its name does not end in the extension of any recorder
-  Name the recorder; `record plugins` lists those there are with their extensions.
+  Name the recorder; `record plugins` lists them with their extensions.
 status 2
 $ edit k.mpk split --by key -o '{}' --to BinBytes --dry-run
 record: BinBytes has no files: write to standard output, or name another recorder
@@ -855,17 +855,17 @@ record: cast needs 2 operands, found 1
   record edit --help shows how it is used.
 status 2
 $ edit - rm w --dry-run
-record: where to? --output OUT, or --in-place to write - itself
+record: no output: use --output OUT, or --in-place to replace -
   record edit --help shows how it is used.
 status 2
 $ edit new set a 1 --dry-run
-record: where to? --output OUT, or --in-place to write new itself
+record: no output: use --output OUT, or --in-place to replace new
   record edit --help shows how it is used.
 status 2
 $ edit . rm w -i
-record: .: no recorder recognises this folder by the names in it
+record: .: unknown format: no recorder reads a directory with these names
   Give the name of a file.
-  Folders are read by: PyTorch, Safetensors.
+  Directories are read by: PyTorch, Safetensors.
 status 2
 $ edit https://localhost/x.mpk rm w -i
 record: --in-place needs a file to be written: name one with --output
@@ -876,7 +876,7 @@ k.mpk -> k.mpk: 7 tensors, not written: --dry-run
   set n 6  was 5
 $ edit k.mpk set n 6 -i --to safetensors --dry-run
 record: k.mpk: it lacks the extension of its recorder, so k.mpk.safetensors would be written
-  Say --output OUT.
+  Use --output OUT.
 status 2
 $ edit k.mpk set n 6 -o y.json --option layout=paths --dry-run
 record: expected keep, or one of burn-0.7 to burn-0.23, for the option layout, found `paths`
@@ -901,8 +901,8 @@ record: u: expected an element type that GGUF has, found u64 at `u`
   It has f64, f32, f16, bf16, i64, i32, i16, i8 and ggml's own blocks.
 status 2
 $ edit k.mpk k2.mpk set n 1 -o nowhere/
-record: nowhere/k.mpk: cannot open its folder: No such file or directory
-  Make the folder first; missing ones are not made.
+record: nowhere/k.mpk: cannot open its directory: No such file or directory
+  Create the directory first.
 status 2
 END
 
@@ -924,7 +924,7 @@ record: split takes one file, found 2
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk k2.mpk rm x -o y.mpk
-record: several files go to a folder: --output FOLDER/, or --in-place
+record: several files go to a directory: --output DIRECTORY/, or --in-place
   record edit --help shows how it is used.
 status 2
 $ edit k.mpk
@@ -932,7 +932,7 @@ record: expected FILE, then operations: set, rm, mv, cast, meta, merge, split
   record edit --help shows how it is used.
 status 2
 $ edit none.mpk rm x
-record: where to? --output OUT, or --in-place to write none.mpk itself
+record: no output: use --output OUT, or --in-place to replace none.mpk
   record edit --help shows how it is used.
 status 2
 END

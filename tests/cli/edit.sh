@@ -229,7 +229,7 @@ END
 run edit new set 'a/b' 1 set a_b 2 -o "$scratch/clash.mpk"
 run edit "$scratch/clash.mpk" split --by key -o "$scratch/no{}.mpk"
 check "two parts of one name" grep -q 'would both be' "$scratch/err"
-check "nor leave the folder" sh -c "! ls '$scratch'/no* 2>/dev/null"
+check "nor leave the directory" sh -c "! ls '$scratch'/no* 2>/dev/null"
 
 run edit $tiny set linear.bias 1 -o "$scratch/other.mpk"
 refuses "keys that both have" edit merge $tiny "$scratch/other.mpk" -o "$scratch/no.mpk" <<END
@@ -284,8 +284,8 @@ shows "the file itself" "$scratch/in.mpk" linear.bias '[0.0, 0.0]          f32 [
 check "links and modes stay" sh -c "[ -L '$scratch/link.mpk' ] && [ \$(stat -c %a '$scratch/in.mpk') = 640 ]"
 cp "$scratch/in.mpk" "$scratch/before"
 fails "OUT is never the input by chance" edit "$scratch/in.mpk" set linear.bias 1 -o "$scratch/link.mpk" <<END
-record: $scratch/link.mpk is the file that is read
-  To write it itself say --in-place.
+record: $scratch/link.mpk is the input
+  Use --in-place to replace it.
 END
 fails "several files: all or none" edit -i "$scratch/in.mpk" "$scratch/new.mpk" set 'linear.bias[0]' 1 <<END
 record: linear.bias: the record has no such key
@@ -297,11 +297,11 @@ same "--dry-run writes nothing" "$scratch/before" "$scratch/in.mpk"
 check "and says so" grep -q 'not written: --dry-run' "$scratch/out"
 mkdir "$scratch/folder"
 run edit "$scratch/in.mpk" $plain set x 1 -o "$scratch/folder"
-check "several files into a folder" [ -f "$scratch/folder/in.mpk" -a -f "$scratch/folder/plain-full.mpk" ]
+check "several files into a directory" [ -f "$scratch/folder/in.mpk" -a -f "$scratch/folder/plain-full.mpk" ]
 cp $tiny "$scratch/tiny.dat"
 fails "a name without its extension" edit -i "$scratch/tiny.dat" set x 1 <<END
 record: $scratch/tiny.dat: it lacks the extension of its recorder, so $scratch/tiny.dat.mpk would be written
-  Say --output OUT.
+  Use --output OUT.
 END
 "$record" edit - set x 1 --to mpk -o - <$tiny >"$scratch/piped.mpk" 2>"$scratch/err"
 shows "from a pipe into a pipe" "$scratch/piped.mpk" x 1
@@ -319,7 +319,7 @@ record: expected an operation, found "rma": did you mean rm?
   record edit --help shows how it is used.
 END
 refuses "no output" edit $tiny set x 1 <<END
-record: where to? --output OUT, or --in-place to write $tiny itself
+record: no output: use --output OUT, or --in-place to replace $tiny
   record edit --help shows how it is used.
 END
 refuses "too few operands" edit $tiny set x -o "$scratch/no.mpk" <<END
@@ -428,7 +428,7 @@ status_is "what writes nothing needs no place for it" 0
 
 cp 0.21.0/tiny-full.mpk "$scratch/linear.mpk"
 run edit "$scratch/linear.mpk" split --by key -o "$scratch/{}.mpk"
-status_is "a part that would take the place of its file is refused" 2
+status_is "a part that would replace its file is refused" 2
 same "which stays" 0.21.0/tiny-full.mpk "$scratch/linear.mpk"
 mkdir "$scratch/other" "$scratch/into"
 cp "$scratch/linear.mpk" "$scratch/other/linear.mpk"

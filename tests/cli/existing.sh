@@ -19,12 +19,12 @@ run convert $tiny "$out"
 status_is "what is not there is written" 0
 cp "$out" "$scratch/kept"
 fails "--no-clobber: what is there is an error" convert --no-clobber $half "$out" <<END
-record: $out: it is there already
-  Leave --no-clobber out to overwrite it.
+record: $out exists
+  Remove --no-clobber to overwrite it.
 END
 fails "also where the extension is appended" convert -n --to mpk $half "$scratch/out" <<END
-record: $out: it is there already
-  Leave --no-clobber out to overwrite it.
+record: $out exists
+  Remove --no-clobber to overwrite it.
 END
 check "and is what it was" is_same "$out" "$scratch/kept"
 run convert --no-clobber $half "$scratch/other.mpk"
@@ -80,7 +80,7 @@ END
     typed "n
 " convert $half "$out"
     status_is "it is asked, and no is status 1" 1
-    check "the question says what is there" grep -qF "$out is there already (346 bytes). Overwrite it? [y]es, [N]o, [a]ll: " "$scratch/out"
+    check "the question says what is there" grep -qF "$out exists (346 bytes). Overwrite it? [y]es, [N]o, [a]ll: " "$scratch/out"
     check "no leaves it as it is" is_same "$out" "$scratch/kept"
     typed "
 " convert $half "$out"
@@ -118,7 +118,7 @@ END
 " convert --max-shard-size 30 $half "$scratch/several.safetensors"
     status_is "a model in several files is there, too" 1
     check "its index is what is asked for" grep -qF \
-        "$scratch/several.safetensors.index.json is there already. Overwrite it and remove the files that it names?" "$scratch/out"
+        "$scratch/several.safetensors.index.json exists. Overwrite it and remove the files that it names?" "$scratch/out"
     typed "y
 " convert -q --max-shard-size 30 $half "$scratch/several.safetensors"
     status_is "and is overwritten" 0
@@ -155,7 +155,7 @@ peak_is_below "in little memory" 32
 
 mkdir "$scratch/into"
 run convert --to safetensors $tiny 0.18.0/mnist.mpk "$scratch/into"
-status_is "into a folder each goes by itself" 0
+status_is "into a directory each goes by itself" 0
 cat >"$scratch/expected" <<END
 mnist.safetensors
 tiny-full.safetensors
@@ -164,15 +164,15 @@ ls "$scratch/into" >"$scratch/found"
 same "under its own name" "$scratch/expected" "$scratch/found"
 check "with a report" grep -q '^2 converted' "$scratch/out"
 run convert $tiny "$scratch/new/below/"
-check "a folder that is not there is made" is_same "$tiny" "$scratch/new/below/tiny-full.mpk"
+check "a directory that is not there is made" is_same "$tiny" "$scratch/new/below/tiny-full.mpk"
 run convert $tiny 0.21.0/tiny-full.mpk.gz --to mpk "$scratch/new/"
 status_is "two of one name are an error" 2
 check "that names the first" grep -q 'tiny-full.mpk was written from another file already' "$scratch/out"
 run convert $tiny "$scratch/none.mpk" $half "$scratch/some/"
 status_is "one that cannot be read is an error" 2
 check "the others are converted" [ "$(find "$scratch/some" -name '*.mpk' | wc -l)" = 2 ]
-fails "a file is not a folder" convert $tiny "$out/" <<END
-record: $out: it is not a folder, which files could go into
+fails "a file is not a directory" convert $tiny "$out/" <<END
+record: $out: it is not a directory, which files could go into
 END
 run convert - "$scratch/into/"
 status_is "standard input has no name" 2
@@ -205,13 +205,13 @@ cp $tiny "$scratch/steps/s-9.mpk"
 run convert -r "$scratch/steps" "$scratch/chosen"
 check "numbers in names count as numbers" [ "$(grep -o '^s-[0-9]*' "$scratch/out" | paste -sd ' ')" = 's-9 s-10' ]
 fails "they are for folders" convert --include '*' $tiny "$out" <<END
-record: --include and --exclude choose files of a folder: they need --recursive
+record: --include and --exclude choose files of a directory: they need --recursive
   record convert --help shows how it is used.
 END
-# What is written is never read: the output lies in the folder, and is there from before.
+# What is written is never read: the output lies in the directory, and is there from before.
 run convert -r --to safetensors "$scratch/in" "$scratch/in/new"
 run convert -r --to safetensors "$scratch/in" "$scratch/in/new"
-check "an output in the folder is not read" [ ! -e "$scratch/in/new/new" ]
+check "an output in the directory is not read" [ ! -e "$scratch/in/new/new" ]
 # The folder lies in the output: b/a.mpk would become in/b/a.mpk, and a.mpk take its place.
 mkdir -p "$scratch/up/b"
 cp $tiny "$scratch/up/b/a.mpk"
@@ -219,7 +219,7 @@ mkdir "$scratch/up/b/b"
 cp $half "$scratch/up/b/b/a.mpk"
 run convert -r "$scratch/up/b" "$scratch/up"
 status_is "an input is not overwritten by another one" 2
-check "which is said" grep -q 'it would take the place of a.mpk, which is converted, too' "$scratch/out"
+check "which is said" grep -q 'it would replace a.mpk, which is converted too' "$scratch/out"
 check "and is what it was" is_same "$scratch/up/b/a.mpk" $tiny
 
 need_jq
@@ -228,7 +228,7 @@ answers "--json of what was skipped" '.result' '"skipped"'
 run convert --json --dry-run $tiny "$scratch/dry.mpk"
 answers "--json of a dry run" '[.dry_run, .tensors, .written, .checked]' '[true,2,346,false]'
 run convert --json $tiny $half "$scratch/into"
-answers "--json of files in a folder" '.in, (.files | map([.file, .result, .out]))' "null
+answers "--json of files in a directory" '.in, (.files | map([.file, .result, .out]))' "null
 [[\"$tiny\",\"converted\",\"tiny-full.mpk\"],[\"$half\",\"converted\",\"tiny-half.mpk\"]]"
 
 finish

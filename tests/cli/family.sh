@@ -53,13 +53,13 @@ check "info names the family, with the option for it" \
 run plan llama.safetensors
 status_is "a file of a family is not taken for a model of its own" 1
 check "plan names the family" grep -qx 'problem: llama.safetensors looks like Llama' "$scratch/out"
-check "in the words of the command" grep -qxe '  Take it for that: --profile llama' "$scratch/out"
+check "in the words of the command" grep -qxe '  Use this: --profile llama' "$scratch/out"
 check "and what keeps its names" grep -qxe '  Or keep its names: --adapter pytorch.' "$scratch/out"
 run plan --adapter pytorch llama.safetensors
 status_is "which does" 0
 run plan --profile auto --set heads=2 --set kv_heads=2 llama.safetensors
 status_is "auto takes the profile that fits" 0
-check "and says which" grep -q 'llama.safetensors is Llama: taken by the profile llama (another destination: llama-norope)' "$scratch/out"
+check "and says which" grep -q 'llama.safetensors is Llama: converted with the profile llama (another destination: llama-norope)' "$scratch/out"
 check "its rules act" grep -q 'tok_embeddings.weight' "$scratch/out"
 run convert --quiet --profile AUTO --set heads=2 --set kv_heads=2 llama.safetensors auto.mpk
 status_is "convert takes it too" 0
@@ -72,7 +72,7 @@ check "which is what the profile makes" cmp expected-keys "$scratch/out"
 echo '{"model_type":"llama","num_attention_heads":2,"num_key_value_heads":2}' >llama.config.json
 run convert llama.safetensors confirmed.mpk
 status_is "a family that the configuration confirms is taken" 0
-check "a note says so" grep -q 'llama.safetensors is Llama by its configuration: taken by the profile llama (another' "$scratch/err"
+check "a note says so" grep -q 'llama.safetensors is Llama by its configuration: converted with the profile llama (another' "$scratch/err"
 check "with the way to keep the names" grep -qxe '  To keep its names: --adapter pytorch.' "$scratch/err"
 run ls --all confirmed.mpk
 check "as the profile makes it" grep -q '^tok_embeddings.weight ' "$scratch/out"
@@ -100,7 +100,7 @@ check "the configuration tells" grep -qx 'looks like        Gemma: --profile gem
 run plan --profile llama tied.safetensors
 check "a profile that fits worse than another says so" \
     grep -qx 'note: tied.safetensors looks like Gemma: another profile fits it better than llama' "$scratch/out"
-check "and which one it is" grep -qxe '  Take it for that: --profile gemma' "$scratch/out"
+check "and which one it is" grep -qxe '  Use this: --profile gemma' "$scratch/out"
 run plan --profile gemma tied.safetensors
 check "the one that fits has no such note" has_not 'looks like' "$scratch/out"
 echo '{"model_type":"granite","num_attention_heads":2}' >tied.config.json
@@ -212,7 +212,7 @@ check "and how to take it all the same" grep -qxe '  If it is the right one, nam
 echo '{' >tied.config.json
 run info tied.safetensors
 status_is "a broken configuration does not keep info from its work" 0
-check "it is said" grep -q 'which family it is of is not known: .*tied.config.json' "$scratch/err"
+check "it is said" grep -q 'the family is unknown: .*tied.config.json' "$scratch/err"
 run plan tied.safetensors
 status_is "nor plan" 0
 
@@ -225,15 +225,15 @@ run info other.safetensors
 check "a strange tensor in a layer is another family" has_not 'looks like' "$scratch/out"
 fails "which auto does not take" plan --profile auto other.safetensors <<END
 record: other.safetensors: profile auto: no profile fits
-  It is of none of the families that there are profiles for. Name one, or write rules of your own.
+  Name a profile, or write rules: no profile is for its family.
 END
 fails "backwards nothing can be chosen" plan --profile auto --reverse auto.mpk <<END
-record: auto.mpk: profile auto cannot choose for a load that goes backwards
+record: auto.mpk: profile auto cannot choose for a reverse load
   A record does not show which file it came from: name the profile.
 END
 fails "nor for a record of Burn" plan --profile auto auto.mpk <<END
 record: auto.mpk: profile auto: no profile fits
-  It is of none of the families that there are profiles for. Name one, or write rules of your own.
+  Name a profile, or write rules: no profile is for its family.
 END
 run plan --profile bert llama.safetensors
 check "what another family's profile requires names the right one" grep -qxe '  It looks like Llama: --profile llama.' "$scratch/out"

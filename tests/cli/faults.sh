@@ -8,8 +8,8 @@ set -u
 
 # ------------------------------------------------------------------------------------------- saved, but not synced --
 
-saved="saved, but cannot sync its folder: Input/output error"
-# unsynced ARGUMENT...: as run, but the second fsync of each thread, that of a folder, fails
+saved="saved, but cannot sync its directory: Input/output error"
+# unsynced ARGUMENT...: as run, but the second fsync of each thread, that of a directory, fails
 unsynced() {
     strace -qq -f -o "$scratch/calls" -e trace=fsync -e inject=fsync:error=EIO:when=2 \
         "$record" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
@@ -22,7 +22,7 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null && [
     unsynced convert 0.21.0/zoo-full.mpk "$scratch/x.safetensors"
     status_is "a conversion that was saved but not synced has a status of its own" 3
     check "whose message begins with what is true" grep -qF "record: $scratch/x.safetensors: $saved" "$scratch/err"
-    check "and says what that means" grep -q '^  The new file is in its place and whole;' "$scratch/err"
+    check "and says what that means" grep -q '^  Save again, or sync the directory: the new file is complete' "$scratch/err"
     check "the file is whole" cmp "$scratch/x.safetensors" "$scratch/good.safetensors"
     check "what was converted is told all the same" grep -q 'x.safetensors: [0-9]* tensors, ' "$scratch/out"
     check "nothing is left beside it" test -z "$(find "$scratch" -name '.*librecord-tmp')"
@@ -40,7 +40,7 @@ if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null && [
     cp 0.21.0/zoo-full.mpk "$scratch/in/a.mpk"
     cp 0.21.0/zoo-full.mpk "$scratch/in/b.mpk"
     unsynced convert -r --to json "$scratch/in" "$scratch/out-of-many"
-    status_is "so has a folder of which one file was not synced" 3
+    status_is "so has a directory of which one file was not synced" 3
     check "which is named" grep -qF "record: $scratch/out-of-many/a.json: $saved" "$scratch/err"
     check "and converted" grep -q '^2 converted' "$scratch/out"
 
@@ -69,7 +69,7 @@ make_input() {
     truncate -s $((41943040 + 8 + ${#header})) cut.safetensors
 }
 mkfifo slow.mpk slow.out
-told="record: cut.safetensors: the file was cut while it was read"
+told="record: cut.safetensors: the file was truncated while it was read"
 
 # cut_at SIZE NAME FIFO ARGUMENT...: the input is cut when the first bytes have come out of the FIFO
 cut_at() {

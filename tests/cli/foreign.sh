@@ -273,7 +273,7 @@ cp "$data/0.21.0/tiny-full.mpk" many/below/tiny.mpk
 cp -r model many/sharded
 echo text >many/notes.txt
 run convert --recursive --to mpk --module 'fc => Linear' --module 'norm => LayerNorm' many out
-status_is "a folder is converted" 0
+status_is "a directory is converted" 0
 check "what Burn did not write, with the load arguments" grep -qE '^a.safetensors +converted +-> a.mpk: 6 tensors' "$scratch/out"
 check "and what it did" grep -qE '^below/tiny.mpk +converted ' "$scratch/out"
 check "a model in several files, once" grep -qE '^sharded/model.safetensors.index.json +converted +-> sharded/model.mpk: 6 ' "$scratch/out"
@@ -291,7 +291,7 @@ same "from safetensors to safetensors nothing is assumed" /dev/null "$scratch/er
 run convert net.safetensors kept/one.safetensors
 check "nor adapted, as with one file" cmp kept/one.safetensors kept/a.safetensors
 
-# Load arguments: a folder gives the files that its records give one by one, whoever wrote them.
+# Load arguments: a directory gives the files that its records give one by one, whoever wrote them.
 mkdir folder
 run convert -q --type net.rs:Net net.safetensors folder/ours.mpk
 cp net.safetensors folder/theirs.safetensors
@@ -308,7 +308,7 @@ alike() {
     run convert -q -r "$@" --to npz folder many
     check "$alike_name: --recursive" diff -r single many
     run convert -q "$@" --to npz folder/ours.mpk folder/theirs.safetensors into/
-    check "$alike_name: files into a folder" diff -r single into
+    check "$alike_name: files into a directory" diff -r single into
     rm -rf into
     run convert -q folder/ours.mpk folder/theirs.safetensors into/ --to npz "$@"
     check "$alike_name: options after the inputs" diff -r single into
@@ -337,13 +337,13 @@ refuses() {
     check "$refuses_name: the message" grep -qF -e "$refuses_what" "$scratch/err"
     check "$refuses_name: nothing is written" [ ! -e many ]
 }
-refuses "a folder and --base" "--base is for one output" -r --base folder/ours.mpk folder many
-refuses "a folder and --debug" "--debug prints the keys of one model" -r --debug folder many
-refuses "a folder and --type-of" "--type-of tells the type of one record" -r --type-of folder/ours.mpk folder many
-refuses "a folder and --types alone" "--types only defines types" -r --types net.rs folder many
-refuses "a folder and a profile that there is not" 'unknown profile "nosuch"' -r --profile nosuch folder many
-refuses "a folder and a broken rule" "rule" -r --remap '( => x' folder many
-refuses "a folder and a recorder that there is not" "nosuch" -r --from nosuch folder many
+refuses "a directory and --base" "--base is for one output" -r --base folder/ours.mpk folder many
+refuses "a directory and --debug" "--debug prints the keys of one model" -r --debug folder many
+refuses "a directory and --type-of" "--type-of gives the type of one record" -r --type-of folder/ours.mpk folder many
+refuses "a directory and --types alone" "--types only defines types" -r --types net.rs folder many
+refuses "a directory and a profile that there is not" 'unknown profile "nosuch"' -r --profile nosuch folder many
+refuses "a directory and a broken rule" "rule" -r --remap '( => x' folder many
+refuses "a directory and a recorder that there is not" "nosuch" -r --from nosuch folder many
 refuses "an argument between inputs" "--prefix stands between inputs" folder/ours.mpk --prefix a folder/ours.mpk many/
 
 # Errors and notes are those of one file, those of several files once.
@@ -366,7 +366,7 @@ check "notes are printed once" [ "$(grep -c 'note: .*no type and no module rule'
 check "with the number of others" grep -q 'note: again.safetensors: .* (likewise 1 more)$' "$scratch/err"
 echo text >folder/text
 run convert -r --to mpk --include text folder many
-status_is "a file of a folder that is no record is left out" 0
+status_is "a file of a directory that is no record is left out" 0
 run convert folder/text many/ --to mpk
 status_is "one that was named fails" 2
 check "as it does by itself" grep -q '^record: folder/text: ' "$scratch/err"
@@ -498,7 +498,7 @@ if [ -d "$families" ]; then
     for family in bert llama resnet whisper sequential-gaps; do
         model=$(find "$families/$family" -maxdepth 1 -name '*.safetensors' ! -name '*-of-*')
         drop=
-        [ "$family" = mha ] && drop='--drop bias_[kv]$' # one of its modules has add_bias_kv, which Burn has not
+        [ "$family" = mha ] && drop='--drop bias_[kv]$' # one of its modules has add_bias_kv, which Burn does not have
         # shellcheck disable=SC2086 # two words or none
         run convert $drop --profile "$family" "${model:-$families/$family}" family.mpk
         status_is "$family becomes a record" 0

@@ -57,7 +57,7 @@ file          4.42 KiB, mapped; parameter ids of 36 characters
 END
 same "types that had to be assumed" "$scratch/expected" "$scratch/out"
 cat >"$scratch/expected" <<END
-record: note: the file does not say whether 20 of its tensors hold floats or integers: they were taken for floats
+record: note: the file does not record whether 20 of its tensors hold floats or integers: floats are assumed
 END
 same "the assumption is noted on standard error" "$scratch/expected" "$scratch/err"
 run info --quiet 0.13.2/zoo-half.mpk
@@ -78,8 +78,8 @@ fails "a file that is not there" info 0.21.0/nope.mpk <<END
 record: 0.21.0/nope.mpk: cannot open the file: No such file or directory
 END
 run show 0.21.0
-status_is "a folder that is no model is an error where one record is wanted" 2
-check "that says so" grep -q '^record: 0.21.0: no recorder recognises this folder' "$scratch/err"
+status_is "a directory that is no model is an error where one record is wanted" 2
+check "that says so" grep -q '^record: 0.21.0: unknown format: no recorder reads a directory' "$scratch/err"
 fails "a recorder that is nearly one" info --from mpx 0.21.0/tiny-full.mpk.gz <<END
 record: no recorder is called "mpx"
   Did you mean "mpk"?
@@ -119,10 +119,10 @@ cp 0.21.0/tiny-half.mpk "$scratch/folder/below/.hidden/c.mpk"
 echo "no record" >"$scratch/folder/README"
 ln -s .. "$scratch/folder/below/up"
 run info "$scratch/folder"
-check "a folder is the records in it and below it, in the order of their names" \
+check "a directory is the records in it and below it, in the order of their names" \
     [ "$(grep -o '[a-z/]*\.mpk' "$scratch/out" | sed 's|.*folder/||' | tr '\n' ' ')" = "b.mpk below/a.mpk " ]
-fails "a folder without records is an error" info "$scratch/nothing" <<END
-record: $scratch/nothing: there is no record in this folder
+fails "a directory without records is an error" info "$scratch/nothing" <<END
+record: $scratch/nothing: there is no record in this directory
 END
 
 need_jq
@@ -147,7 +147,7 @@ mkdir "$scratch/two"
 cp "$srcdir/examples/weights.safetensors" "$scratch/two/a.safetensors"
 cp "$srcdir/examples/weights.safetensors" "$scratch/two/b.safetensors"
 run info --json "$scratch/two"
-check "a folder with two models is no model: each is told of" \
+check "a directory with two models is no model: each is told of" \
     [ "$(jq -r '.files[].file' "$scratch/out" | sed 's|.*/||' | tr '\n' ' ')" = "a.safetensors b.safetensors " ]
 
 printf '{"hidden_size": 24}' >"$scratch/two/config.json"

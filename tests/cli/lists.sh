@@ -59,7 +59,7 @@ for format in bpk npz gguf; do
     check "$format: what is lost at the end of a list is a note with its path" \
         grep -q 'blocks: .* at the end of a list .*: 2 of 3' "$scratch/err"
     run convert -y empty.json "empty.$format"
-    check "$format: so is what is empty" grep -q 'what is empty is left out' "$scratch/err"
+    check "$format: so is what is empty" grep -q 'empty values are left out' "$scratch/err"
 
     # ---------------------------------------------------------------------------------------------------------- names
     run convert -y numbers.json "numbers.$format"

@@ -325,7 +325,7 @@ fails "a whole one" ls --depth 1.5 $mnist <<END
 record: --depth: expected a whole number, found "1.5"
 END
 fails "a line each is no tree" ls -l --tree $mnist <<END
-record: --long has a line for each tensor, --tree has not
+record: --long prints a line for each tensor, --tree does not
   record ls --help shows how it is used.
 END
 run ls --sha256 $mnist fc2

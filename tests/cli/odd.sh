@@ -82,20 +82,20 @@ END
 
 transcript "folders" <<'END'
 $ report empty -o page.html
-record: empty: there is no record in this folder
+record: empty: there is no record in this directory
 status 2
 $ report broken -o page.html -q
-record: none of the records in the folder can be read:
+record: none of the records in the directory can be read:
   left out: broken/b.mpk: byte 36: metadata.format: the data end inside a string: at least 93 more bytes are needed
 status 2
 $ convert -r --type-of tiny.mpk mixed made
-record: --type-of tells the type of one record: with --recursive give --type GLOB=TYPE
+record: --type-of gives the type of one record: with --recursive give --type GLOB=TYPE
 status 2
 $ convert -r mixed mixed
-record: mixed: the folder that is converted cannot be written to
+record: mixed: the directory that is converted cannot be written to
 status 2
 $ convert -r mixed tiny.mpk
-record: tiny.mpk: a folder is needed to convert a folder to
+record: tiny.mpk: a directory is needed to convert a directory to
 status 2
 $ convert -r --burn 0.21 mixed made
 FILE      RESULT
@@ -109,7 +109,7 @@ record: b.mpk: byte 36: metadata.format: the data end inside a string: at least 
 status 2
 END
 run report mixed -o page.html
-check "a report of a folder is about what can be read" [ "$status" = 0 ]
+check "a report of a directory is about what can be read" [ "$status" = 0 ]
 check "and says what it leaves out" grep -q 'left out: b.mpk' err
 run types tiny.mpk
 cp out tiny.rs

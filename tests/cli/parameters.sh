@@ -46,7 +46,7 @@ END
 for format in pt npz gguf bpk; do
     run convert -y mixed.json "mixed.$format"
     status_is "$format: a bare tensor is written" 0
-    check "$format: a note names it" grep -q 'moment: .* does not say that a tensor is no parameter' "$scratch/err"
+    check "$format: a note names it" grep -q 'moment: .* does not record that a tensor is not a parameter' "$scratch/err"
     run convert -q -y "mixed.$format" back.json
     check "$format: without a type it comes back as a parameter" [ "$(parameters back.json)" = 2 ]
     run convert -q -y --type net.rs:Mixed "mixed.$format" back.json

@@ -41,7 +41,7 @@ fc1.bias            f32 [4]     fc1.bias                   Linear, by its shape
 norm.{weight,bias}  f32 [4]     norm.{gamma,beta}          LayerNorm, by its shape
 fc2.weight          f32 [2, 4]  fc2.weight         [4, 2]  Linear, by its shape: transpose
 fc2.bias            f32 [2]     fc2.bias                   Linear, by its shape
-note: no type and no module rule names the modules; by their shapes and names these were taken for: Linear (transposed) 2, norms (renamed) 1, embeddings and the like (unchanged) 0
+note: no type and no module rule names the modules; recognised by name and shape: Linear (transposed) 2, norms (renamed) 1, embeddings and the like (unchanged) 0
 6 tensors: 6 mapped, 0 dropped; 0 unexpected, 0 missing      (--all lists every one)
 END
 prints "a type says what modules are" plan --type net.rs:Net net.safetensors <<END

@@ -84,7 +84,7 @@ run plugins
 if grep -q '^NamedMpk' "$scratch/out"; then
     ok "LIBRECORD_PLUGINS=none leaves those that are built in"
 else
-    printf '%s\n' 'No plugin was found. LIBRECORD_PLUGIN_PATH names the folders to look into.' >"$scratch/expected"
+    printf '%s\n' 'No plugin was found. LIBRECORD_PLUGIN_PATH names the directories to look into.' >"$scratch/expected"
     same "without any plugin that is said" "$scratch/expected" "$scratch/out"
 fi
 

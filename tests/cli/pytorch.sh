@@ -179,7 +179,7 @@ for key in 0.weight 0.bias 1.running_var 2.weight; do
 done
 
 does "Burn's layout is told" convert st.mpk burn.pt
-check "so that nobody takes it for PyTorch's" grep -qF 'for a model that PyTorch is to load, go backwards' "$scratch/err"
+check "so that nobody takes it for PyTorch's" grep -qF 'for a model that PyTorch loads, use reverse' "$scratch/err"
 does "and comes back" convert -q burn.pt burn.safetensors
 run ls burn.safetensors
 check "untransposed" grep -q 'fc.weight *f32 *\[3, 2\]' "$scratch/out"
@@ -212,7 +212,7 @@ map_of() {
     echo ' } }'
 } >parts/pytorch_model.bin.index.json
 does "an index is loaded" convert -q --adapter none parts/pytorch_model.bin.index.json parts.safetensors
-does "a folder is, too" convert -q --adapter none parts folder.safetensors
+does "a directory is, too" convert -q --adapter none parts folder.safetensors
 check "to the same" cmp parts.safetensors folder.safetensors
 run info parts
 check "its size is that of its files" grep -q '^file  *[0-9.]* [A-Za-z]*, mapped' "$scratch/out"
@@ -252,7 +252,7 @@ status_is "a part that is not there" 2
 check "is named" grep -qF 'pytorch_model-00003-of-00003.bin: cannot open the file' "$scratch/err"
 sed 's,"pytorch_model-00001,"../pytorch_model-00001,' sound.json >parts/pytorch_model.bin.index.json
 run ls parts
-status_is "a part out of the folder is refused" 2
+status_is "a part out of the directory is refused" 2
 cp "$golden/1.13.1/zip_optimizer.pt" parts/pytorch_model-00001-of-00002.bin
 cp sound.json parts/pytorch_model.bin.index.json
 run ls parts
@@ -260,7 +260,7 @@ status_is "a part that is no model is refused" 2
 check "by its name" grep -q 'pytorch_model-00001-of-00002.bin: it is not a model' "$scratch/err"
 mkdir single
 cp "$golden/1.13.1/legacy_module.pt" single/pytorch_model.bin
-does "a folder with the whole in one file" convert -q --type net.rs:Net --rename '^0\. => fc.' --rename '^1\. => norm.' \
+does "a directory with the whole in one file" convert -q --type net.rs:Net --rename '^0\. => fc.' --rename '^1\. => norm.' \
     --rename '^2\. => emb.' single single.mpk
 check "is that file" cmp single.mpk st.mpk
 cp same.safetensors single/model.safetensors

@@ -26,7 +26,7 @@ is "a model of TensorFlow Lite" '\034\000\000\000TFL3\000\000\000\000' 'It is a 
 for magic in lmgg tjgg fmgg algg; do
     is "ggml's $magic" "$magic\\001\\000\\000\\000" 'ggml'
 done
-is "a map of MessagePack without Burn's keys" '\201\246params\201\241w\307\004\001\000\001\002\003' 'no recorder recognises this'
+is "a map of MessagePack without Burn's keys" '\201\246params\201\241w\307\004\001\000\001\002\003' 'unknown format'
 check "… and without a word of Burn" sh -c '! grep -q Burn "$1"' - "$scratch/err"
 
 safetensors() { # HEADER (a multiple of 8 bytes) DATA (for printf)

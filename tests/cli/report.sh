@@ -70,14 +70,14 @@ record: --output is needed: the name of the page, report.html
   record report --help shows how it is used.
 END
 mkdir "$scratch/empty"
-fails "a folder without records" report "$scratch/empty" -o "$page" <<END
-record: $scratch/empty: there is no record in this folder
+fails "a directory without records" report "$scratch/empty" -o "$page" <<END
+record: $scratch/empty: there is no record in this directory
 END
 run report 0.18.0/mnist.mpk -o "$scratch/nowhere/page.html"
 status_is "a page that cannot be written is an error" 2
 cp 0.18.0/mnist.mpk "$scratch/model.mpk"
 fails "a page never takes the place of a record" report "$scratch/model.mpk" -o "$scratch/../${scratch##*/}/model.mpk" <<END
-record: $scratch/../${scratch##*/}/model.mpk: this is one of the records: the page would take its place
+record: $scratch/../${scratch##*/}/model.mpk: this is one of the records: the page would replace it
 END
 check "which stays" cmp 0.18.0/mnist.mpk "$scratch/model.mpk"
 run report 0.18.0/mnist.mpk --include 'x*' -o "$page"
@@ -199,8 +199,8 @@ for n in 1 2 10; do
     st_end >"$scratch/ck/optim-$n.safetensors"
 done
 run report "$scratch/ck" -o "$page"
-status_is "a folder of checkpoints" 0
-check "what is left out is told" grep -qF "$scratch/ck: the report is about model-#.safetensors (3); left out: optim-#.safetensors (3). --include 'GLOB' says which to take" "$scratch/err"
+status_is "a directory of checkpoints" 0
+check "what is left out is told" grep -qF "$scratch/ck: the report is about model-#.safetensors (3); left out: optim-#.safetensors (3). --include 'GLOB' selects others" "$scratch/err"
 mkdir "$scratch/sorts"
 for name in aaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbb cccccccccccccccccccc dddddddddddddddddddd eeeeeeeeeeeeeeeeeeee ffffffffffffffffffff \
     gggggggggggggggggggg hhhhhhhhhhhhhhhhhhhh iiiiiiiiiiiiiiiiiiii jjjjjjjjjjjjjjjjjjjj; do

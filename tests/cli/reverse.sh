@@ -226,7 +226,7 @@ printf 'pub struct Net<B: Backend> { layers: Vec<Linear<B>> }\n' >list.rs
 } >in.safetensors
 run convert --type list.rs:Net --remap '^seq => layers' in.safetensors list.bin
 cat >"$scratch/expected" <<'END'
-record: note: data without names do not keep how the model was imported: the way back needs --rule 'rename = ^seq => layers' --gaps keep --rule 'back = ^layers\.2\. => layers.5.' --rule 'back = ^layers\.1\. => layers.2.'
+record: note: data without names do not store how the model was imported: the reverse conversion needs --rule 'rename = ^seq => layers' --gaps keep --rule 'back = ^layers\.2\. => layers.5.' --rule 'back = ^layers\.1\. => layers.2.'
 END
 same "a .bin cannot keep it: a note has the options of the way back" "$scratch/expected" "$scratch/err"
 back "which work" --type list.rs:Net --rule 'rename = ^seq => layers' --gaps keep \

@@ -190,11 +190,11 @@ status_is "config.json says the size of blocks" 0
 st_begin
 typed a.weight F8_E4M3 4,4 16
 st_end >model/alone.safetensors
-rejected "a weight without the scale that config.json asks for" 'its scale is not there' model/alone.safetensors
+rejected "a weight without the scale that config.json asks for" 'its scale is missing' model/alone.safetensors
 for place in '"compression_config": {"quant_method": "compressed-tensors"}' \
     '"text_config": {"quantization_config": {"quant_method": "fp8"}}'; do
     echo "{$place}" >model/config.json
-    rejected "… also as ${place%%:*}" 'its scale is not there' model/alone.safetensors
+    rejected "… also as ${place%%:*}" 'its scale is missing' model/alone.safetensors
 done
 
 # Parts in several files, the scale of a weight in another one than the weight.

@@ -66,7 +66,7 @@ save third m
 check "and once more" holds m third
 check "nothing is left" [ "$(files m)" = 4 ]
 run convert -qy m third-by-folder.safetensors
-check "the folder is the model" cmp third-by-folder.safetensors whole/third.safetensors
+check "the directory is the model" cmp third-by-folder.safetensors whole/third.safetensors
 part=$(find m -name 'm-??????-00001-of-00003.safetensors')
 run info "$part"
 check "a file of it is known as a part" grep -q 'm.safetensors.index.json\|part 1 of a model' "$scratch/out" "$scratch/err"
@@ -106,12 +106,12 @@ rm -r m
 mkdir m
 save old m
 fails "--no-clobber sees the index" convert -n --max-shard-size 16 new.safetensors m/m.safetensors <<'END'
-record: m/m.safetensors.index.json: it is there already
-  Leave --no-clobber out to overwrite it.
+record: m/m.safetensors.index.json exists
+  Remove --no-clobber to overwrite it.
 END
 fails "however the size is said" convert -n --option max-shard-size=16 new.safetensors m/m.safetensors <<'END'
-record: m/m.safetensors.index.json: it is there already
-  Leave --no-clobber out to overwrite it.
+record: m/m.safetensors.index.json exists
+  Remove --no-clobber to overwrite it.
 END
 prints "--skip-existing, too" convert --skip-existing --max-shard-size 16 new.safetensors m/m.safetensors <<'END'
 m/m.safetensors.index.json exists: skipped

@@ -12,7 +12,7 @@ cp k.mpk none-of-its-extension
 head -c 100 k.mpk >cut.mpk
 transcript "sums of a name with a backslash come back" <<'END'
 $ verify k.mpk --sums write
-k.mpk: ok: 3 tensors, 34 bytes; sums written to k.mpk.sums
+k.mpk: ok: 3 tensors, 34 bytes; checksums written to k.mpk.sums
 $ verify k.mpk --sums check
 k.mpk: ok: 3 tensors, 34 bytes; 3 sums agree
 END
@@ -32,37 +32,37 @@ $ verify k.mpk --sums check --sums-file remark
 k.mpk: ok: 3 tensors, 34 bytes; 3 sums agree
 $ verify k.mpk --sums check --sums-file upper
 k.mpk: FAILED: 3 tensors, 34 bytes; 1 sum agrees
-  a\\b: there is no sum of it
-  plain: there is no sum of it
+  a\\b: it has no checksum
+  plain: it has no checksum
 status 1
 $ verify k.mpk --sums check --sums-file extra
 k.mpk: FAILED: 3 tensors, 34 bytes; 3 sums agree
-  not there: there is a sum of it, and it is not in the record
+  not there: it has a checksum, but is not in the record
 status 1
 $ verify k.mpk --sums check --sums-file empty
 k.mpk: FAILED: 3 tensors, 34 bytes; 0 sums agree
-  w: there is no sum of it
-  a\\b: there is no sum of it
-  plain: there is no sum of it
+  w: it has no checksum
+  a\\b: it has no checksum
+  plain: it has no checksum
 status 1
 $ verify k.mpk --sums check --sums-file nonsense
-record: nonsense: line 1 of the sums: expected 64 hexadecimal digits, two spaces and a key
+record: nonsense: line 1 of the checksums: expected 64 hexadecimal digits, two spaces and a key
 status 2
 $ verify k.mpk --sums check --sums-file one-blank
-record: one-blank: line 1 of the sums: expected 64 hexadecimal digits, two spaces and a key
+record: one-blank: line 1 of the checksums: expected 64 hexadecimal digits, two spaces and a key
 status 2
 $ verify k.mpk --sums check --sums-file escape
-record: escape: line 1 of the sums: expected 64 hexadecimal digits, two spaces and a key
+record: escape: line 1 of the checksums: expected 64 hexadecimal digits, two spaces and a key
 status 2
 $ verify k.mpk --sums check --sums-file nul
-record: nul: there is a NUL in the sums
+record: nul: there is a NUL in the checksums
 status 2
 $ verify k.mpk --sums check --sums-file twice
-record: twice: there are two sums for a\\b
+record: twice: there are two checksums for a\\b
 status 2
 $ verify k.mpk --sums check --sums-file none
-record: none: cannot read the sums: No such file or directory
-  record verify --sums write makes them of a file that is good.
+record: none: cannot read the checksums: No such file or directory
+  Create them from a good file: record verify --sums write.
 status 2
 $ verify k.mpk --sums write --sums-file none/sums
 record: none/sums: cannot be written: No such file or directory
@@ -73,7 +73,7 @@ check "a sum that is another one is a failure" [ "$status" = 1 ]
 check "that names the tensor" grep -q '^  w: ' out
 transcript "what cannot be asked" <<'END'
 $ verify k.mpk --sums write --sums-file x --in-metadata
-record: sums are either in a file or in the metadata
+record: checksums are either in a file or in the metadata
   record verify --help shows how it is used.
 status 2
 $ verify k.mpk --in-metadata
@@ -104,11 +104,11 @@ record: none-of-its-extension: checksums go into the metadata of one file with t
   Without --in-metadata they go to FILE.sums.
 status 2
 $ verify k.npz --sums check --in-metadata
-record: k.npz: its metadata have no sums
-  record verify --sums write --in-metadata puts them there.
+record: k.npz: its metadata have no checksums
+  Create them: record verify --sums write --in-metadata.
 status 2
 $ verify k.mpk --sums write --in-metadata
-k.mpk: ok: 3 tensors, 34 bytes; sums written to the metadata
+k.mpk: ok: 3 tensors, 34 bytes; checksums written to the metadata
 $ verify k.mpk --sums check --in-metadata
 k.mpk: ok: 3 tensors, 34 bytes; 3 sums agree
 $ verify cut.mpk k.mpk

@@ -258,12 +258,12 @@ check "with a note" grep -q "note: the model's own fields are numbers" "$scratch
 
 # A record in Burn's layout is not what PyTorch loads.
 run convert -y there.mpk burns.safetensors
-check "a note says whose layout a record has" grep -q 'its own layout; for a model that PyTorch is to load, go backwards (reverse)' "$scratch/err"
+check "a note says whose layout a record has" grep -q 'names and layout; for a model that PyTorch loads, use reverse' "$scratch/err"
 run convert -y --option burn-store=yes there.mpk burns.safetensors
 # shellcheck disable=SC2016 # the inner shell expands $1
 check "not where Burn's store is to load it" sh -c '! grep -q backwards "$1"' - "$scratch/err"
 run convert -y --reverse there.mpk back.safetensors
 # shellcheck disable=SC2016 # the inner shell expands $1
-check "nor on the way back" sh -c '! grep -q "go backwards" "$1"' - "$scratch/err"
+check "nor on the way back" sh -c '! grep -q "use reverse" "$1"' - "$scratch/err"
 
 finish

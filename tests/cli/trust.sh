@@ -73,7 +73,7 @@ chmod 666 data/profiles/llama.ini
 rejected 'llama.ini: not read with the rights of another user' profiles llama
 chmod 644 data/profiles/llama.ini
 chmod 777 data/modules
-rejected 'the folder is writable by others' types in.mpk
+rejected 'the directory is writable by others' types in.mpk
 
 # A set-user-ID command runs no compiler that its caller names.
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && ! grep -q '^# .*libtool' "$record" &&

@@ -51,7 +51,7 @@ works "needs no type to be read" convert --option layout=keep self.bin back.mpk
 alike "and holds the record" tiny-full.mpk back.mpk
 
 run ls --types "$types/tiny.rs" tiny.bin
-says "--types alone is a mistake" "say with --type which of them"
+says "--types alone is a mistake" "select one with --type"
 run ls --type Tiny --type Adam tiny.bin
 says "so are two types" "--type may be given once"
 run ls --type Tiny --type-of tiny-full.mpk tiny.bin
@@ -100,7 +100,7 @@ for file in "$here/0.18.0/noam-full.mpk:NoamLrScheduler" "$here/0.18.0/constant-
     works "a .bin of $type" convert --option layout=keep --type "$type" "${file%:*}" bare.bin
     works "info without its type" info bare.bin
     says "says what its header says" "BinFile record, written by Burn 0.18.0" out
-    says "and that this is all" "not known without its type: no parameters can be found in it" out
+    says "and that this is all" "unknown without its type: no parameters can be found in it" out
     works "so does ls" ls bare.bin
     says "with the version" "bare.bin carries no names (BinFile record, Burn 0.18.0), and no parameters can be found in it." out
     works "--positional or not" ls --positional bare.bin
@@ -127,7 +127,7 @@ for command in "show --type-of step.json step.bin" "diff step.json step.bin" "co
     # shellcheck disable=SC2086 # words
     run $command
     status_is "$command: refused" 2
-    says "because of the sign" "whether the integer \`item\` has a sign does not show in the record"
+    says "because of the sign" "the record that the type was taken from does not show whether the integer \`item\` is signed"
     says "with what to do" "StepLrScheduler"
 done
 check "nothing is written" test ! -e other.bin
@@ -147,7 +147,7 @@ sed 's/"item": [0-9]*/"item": 18446744073709551615/' noam.json >most.json
 works "so is one that is too large for a sign" convert --type-of most.json most.json most.bin
 sed 's/"item": [0-9]*/"item": {"head": {"steps": [[1, 2], [3, 4]]}, "ratio": 0.5}/' noam.json >deep.json
 run convert --type-of deep.json deep.json other.bin
-says "one deep in a record has its path" "the integer \`head.steps\` has a sign"
+says "one deep in a record has its path" "the integer \`head.steps\` is signed"
 sed 's/"item": [0-9]*/"item": {"head": {"steps": [[1, 2], [3, -4]]}, "ratio": 0.5}/' noam.json >deep.json
 works "of several in one place one can tell" convert --type-of deep.json deep.json deep.bin
 works "an optimizer's own is known" convert --type-of adam-full.mpk adam-full.mpk adam.bin
@@ -198,7 +198,7 @@ run ls --type "$types/tiny.rs:Tiny" old.bin
 says "a version that fits better is named" "By the layout of Burn 0.14 to 0.21 the type fits it."
 LC_ALL=C sed 's/0\.18\.0/-.18.0/' tiny.bin >untold.bin
 works "a version that is not told is found" ls --type "$types/tiny.rs:Tiny" untold.bin
-says "and named" "the file does not say which Burn wrote it"
+says "and named" "the file does not record the version of Burn that wrote it"
 
 works "types --check: a record of the type" types --check --type "$types/tiny.rs:Tiny" tiny-full.mpk
 run types --check --type "$types/tiny.rs:Other" tiny-full.mpk
@@ -214,8 +214,8 @@ status_is "types --check of no file is an error" 2
 # ---------------------------------------------------------------------------------------------------- record types
 
 cat >expected <<'END'
-// The type of a record, as far as it shows: written by Burn 0.18.
-// A record does not show either whether what is there is an Option.
+// The type of a record: written by Burn 0.18.
+// The record does not show whether a present value is an Option.
 
 use burn::module::Module;
 use burn::nn;
@@ -270,7 +270,7 @@ notes.txt          skipped    no record
 3 converted (3 checked), 2 skipped, 0 failed
 END
 run convert --recursive --burn 0.21 --to mpk --type 'optim*=Adam' --type "model.*=$types/tiny.rs:Tiny" run new
-status_is "a folder is converted" 0
+status_is "a directory is converted" 0
 sed 's/ tensors, .*/ tensors/' out >report
 same "with a report" expected report
 run show --json new/epoch-1/optim.mpk
@@ -286,9 +286,9 @@ status_is "what fails does not end it, but counts" 2
 says "the reason is in the report" "give its type, --type 'model.bin=TYPE'" out
 check "the others are there" test -f other/epoch-1/optim.mpk
 run convert -r --to mpk run run
-says "a folder is not converted into itself" "the folder that is converted cannot be written to"
+says "a directory is not converted into itself" "the directory that is converted cannot be written to"
 run convert -r --to mpk tiny.bin new
-says "a file is not a folder" "--recursive needs a folder"
+says "a file is not a directory" "--recursive needs a directory"
 
 echo '{"metadata":{"float":"f32","int":"i32","format":"f","version":"0.21.0","settings":"s"},"item":{"a.b":[1,{"c d":1,"e":"x"}]}}' >mixed.json
 run types mixed.json

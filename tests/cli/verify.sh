@@ -44,9 +44,9 @@ size=$(wc -c <"$scratch/sum.mpk.gz")
 printf '\0\1\2\3' | dd of="$scratch/sum.mpk.gz" bs=1 seek=$((size - 8)) conv=notrunc 2>/dev/null
 verdict "a wrong checksum fails" 1 "$scratch/sum.mpk.gz"
 verdict "what is no record fails" 1 "$srcdir/tests/cli/verify.sh"
-check "why is said once" [ "$(cat "$scratch/out" "$scratch/err" | grep -c 'recognises this')" = 1 ]
+check "why is said once" [ "$(cat "$scratch/out" "$scratch/err" | grep -c 'unknown format')" = 1 ]
 mkdir "$scratch/folder" && cp 0.18.0/mnist.mpk "$scratch/folder" && echo '{"hidden_size": 8}' >"$scratch/folder/config.json"
-verdict "what lies beside records in a folder is passed over" 0 "$scratch/folder"
+verdict "what lies beside records in a directory is passed over" 0 "$scratch/folder"
 says "and counted" "1 ok, 0 failed, 1 no record"
 verdict "but not if it is named" 1 "$scratch/folder/config.json"
 verdict "a file that is not there is an error" 2 "$scratch/nothing.mpk"
@@ -79,7 +79,7 @@ verdict "a record without tensors is good" 0 "$scratch/empty.mpk"
 says "standard input" "standard input: ok: 24 tensors"
 "$record" convert -q --type-of 0.18.0/mnist.mpk 0.18.0/mnist.mpk "$scratch/mnist.bin"
 verdict "a file without names is read by position" 0 "$scratch/mnist.bin"
-says "and it is said what that passes over" "what lies between its parameters was passed over"
+says "and it is said what that passes over" "bytes between its parameters were not checked"
 verdict "with its type it is read as a whole" 0 --type-of 0.18.0/mnist.mpk "$scratch/mnist.bin"
 check "then nothing is passed over" [ "$(grep -c passed "$scratch/out")" = 0 ]
 
@@ -107,15 +107,15 @@ before=$(dd if="$scratch/m.mpk" bs=1 skip=$((offset + 200)) count=1 2>/dev/null 
 printf "\\$(printf %o $((before ^ 1)))" | dd of="$scratch/m.mpk" bs=1 seek=$((offset + 200)) conv=notrunc 2>/dev/null
 verdict "a flipped bit is not seen without sums" 0 "$scratch/m.mpk"
 verdict "and is with them" 1 --sums check "$scratch/m.mpk"
-says "the tensor is named" "fc2.weight: its values, type or shape are not what they were"
+says "the tensor is named" "fc2.weight: its values, type or shape changed"
 says "the others agree" "23 sums agree"
 { sed 's/  fc1.bias$/  fc1.other/' "$scratch/m.mpk.sums" && echo '# a remark'; } >"$scratch/changed.sums"
 verdict "keys that are missing and new fail" 1 --sums check --sums-file "$scratch/changed.sums" 0.18.0/mnist.mpk
-says "a new one" "fc1.bias: there is no sum of it"
-says "a missing one" "fc1.other: there is a sum of it, and it is not in the record"
+says "a new one" "fc1.bias: it has no checksum"
+says "a missing one" "fc1.other: it has a checksum, but is not in the record"
 echo 'deadbeef  fc1.weight' >"$scratch/bad.sums"
 verdict "sums that are none are an error" 2 --sums check --sums-file "$scratch/bad.sums" 0.18.0/mnist.mpk
-check "with their line" grep -qF 'bad.sums: line 1 of the sums: expected 64' "$scratch/err"
+check "with their line" grep -qF 'bad.sums: line 1 of the checksums: expected 64' "$scratch/err"
 sed -n 'p;1p' "$scratch/m.mpk.sums" >"$scratch/twice.sums"
 verdict "two sums for one key are an error" 2 --sums check --sums-file "$scratch/twice.sums" 0.18.0/mnist.mpk
 cp "$scratch/cut.mpk" "$scratch/gone.mpk"
@@ -197,7 +197,7 @@ cp 0.21.0/tiny-full.mpk "$scratch/crashed/good.mpk"
 : >"$scratch/crashed/empty.mpk"
 head -c 1000 /dev/zero >"$scratch/crashed/zeros.mpk"
 run verify "$scratch/crashed"
-status_is "what a crash left of a record is no good one in a folder" 1
+status_is "what a crash left of a record is no good one in a directory" 1
 check "and each is told of" [ "$(grep -c FAILED "$scratch/out")" = 2 ]
 ln -s "$PWD/0.21.0/tiny-full.mpk" "$scratch/no-extension"
 run verify --sums write --in-metadata "$scratch/no-extension"

@@ -114,7 +114,7 @@ static REC_MAYBE_UNUSED void assert_bytes(world *w, rec_source *source, uint64_t
     }
     for (uint64_t i = 0; i < size; i++) {
         if (data[i] != pattern(offset + i)) {
-            fail_msg("byte %" PRIu64 " is another", offset + i);
+            fail_msg("byte %" PRIu64 " differs", offset + i);
         }
     }
     free(data);

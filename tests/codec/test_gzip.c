@@ -329,7 +329,7 @@ static void zeros_may_follow_and_nothing_else(void **state)
         snprintf(expected, sizeof expected,
                  "test.gz: byte %zu: expected the end of the compressed file, "
                  "found 505 bytes more that are not gzip\n"
-                 "  Cut them off if they do not belong to it.",
+                 "  Remove them if they do not belong to it.",
                  packed.size + 7);
         assert_string_equal(rec_error_message(), expected);
     }
@@ -389,7 +389,7 @@ static void damage_is_named_with_its_place(void **state)
     assert_int_equal(inflate_as(*state, packed, data), REC_E_FORMAT);
     snprintf(expected, sizeof expected,
              "test.gz: byte %zu: the checksum of the compressed file does not fit the data: one of them is damaged\n"
-             "  Copy the file again from where it came from.",
+             "  Copy the file again from its source.",
              packed.size - 4);
     assert_string_equal(rec_error_message(), expected);
     packed.data[packed.size - 5] ^= 1;

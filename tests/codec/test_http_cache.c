@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Files of a server: what is kept in a folder and when it counts, a system that refuses, and memory that fails. The
+ * Files of a server: what is kept in a directory and when it counts, a system that refuses, and memory that fails. The
  * server is a thread of this program. */
 #undef _FORTIFY_SOURCE /* calls of the system are defined here */
 #include <glob.h>
@@ -64,7 +64,8 @@ int renameat(int from_folder, const char *from, int to_folder, const char *to)
     return refuses(CALL_RENAME) ? -1 : (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, 0);
 }
 
-/* ------------------------------------------------------------------------------------ what is kept in a folder -- */
+/* ------------------------------------------------------------------------------------ what is kept in a directory --
+ */
 
 enum { KEPT = 3 * MIB + 5 }; /* four blocks, the last of 5 bytes */
 
@@ -73,7 +74,7 @@ static void use_cache(const char *folder)
     assert_int_equal(setenv("LIBRECORD_CACHE", folder, 1), 0);
 }
 
-/* The one file of the folder that ends so. */
+/* The one file of the directory that ends so. */
 static const char *kept_file(const char *end)
 {
     static char path[256];
@@ -192,7 +193,7 @@ static void much_is_written_down_on_the_way(void **state)
     rec_source_release(source);
 }
 
-/* Why a folder keeps nothing, though the file is read all the same. */
+/* Why a directory keeps nothing, though the file is read all the same. */
 static void a_folder_that_keeps_nothing_is_told(void **state)
 {
     world *w = *state;
@@ -204,9 +205,8 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
     use_cache("cache");
     SCRIPT(TOTAL, untagged);
     source = open_good(w);
-    assert_noted(
-        w,
-        "the folder cache (LIBRECORD_CACHE) keeps nothing: the server does not say which version of a file it sends");
+    assert_noted(w, "the directory cache (LIBRECORD_CACHE) caches nothing: the server does not report which version of "
+                    "a file it sends");
     assert_bytes(w, source, 0, TOTAL);
     rec_source_release(source);
     /* A tag of any length will do. */
@@ -218,7 +218,7 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
     /* More blocks than anybody keeps, which would take memory by what a server only says. */
     SCRIPT(UINT64_C(1) << 50, PART);
     rec_source_release(open_good(w));
-    assert_noted(w, "keeps nothing: it keeps files of at most 16 TiB");
+    assert_noted(w, "caches nothing: it keeps files of at most 16 TiB");
     /* Another has it. */
     SCRIPT(TOTAL, PART);
     rec_source_release(open_good(w));
@@ -226,7 +226,7 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
     fd = open(data, O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_SH), 0);
     source = open_good(w);
-    assert_noted(w, "keeps nothing: another program is fetching the same file");
+    assert_noted(w, "caches nothing: another program is fetching the same file");
     assert_bytes(w, source, 0, TOTAL);
     rec_source_release(source);
     assert_int_equal(close(fd), 0);
@@ -234,14 +234,14 @@ static void a_folder_that_keeps_nothing_is_told(void **state)
     assert_int_equal(unlink(data), 0);
     assert_int_equal(symlink("elsewhere", data), 0);
     rec_source_release(open_good(w));
-    assert_noted(w, "keeps nothing: Too many levels of symbolic links");
+    assert_noted(w, "caches nothing: Too many levels of symbolic links");
     write_file("file", "", 0);
     use_cache("file");
     rec_source_release(open_good(w));
-    assert_noted(w, "the folder file (LIBRECORD_CACHE) keeps nothing: Not a directory");
+    assert_noted(w, "the directory file (LIBRECORD_CACHE) caches nothing: Not a directory");
     use_cache("no/such/folder");
     rec_source_release(open_good(w));
-    assert_noted(w, "keeps nothing: No such file or directory");
+    assert_noted(w, "caches nothing: No such file or directory");
     use_cache("");
     rec_source_release(open_good(w));
     assert_noted(w, NULL);
@@ -345,11 +345,11 @@ static void test_directory_of_others_is_not_used(void **state)
     open_and_close(w, url_of("/m"));
     assert_noted(w, NULL);
     assert_int_equal(chmod("outer/inner", 0775), 0);
-    assert_unused(w, "the folder outer/inner (LIBRECORD_CACHE) keeps nothing: others may write to it");
+    assert_unused(w, "the directory outer/inner (LIBRECORD_CACHE) caches nothing: others may write to it");
     assert_int_equal(chmod("outer/inner", 0757), 0);
-    assert_unused(w, "keeps nothing: others may write to it");
+    assert_unused(w, "caches nothing: others may write to it");
     assert_int_equal(chmod("outer/inner", 0755) | chmod("outer", 0777), 0);
-    assert_unused(w, "keeps nothing: it is below a folder that others may write to");
+    assert_unused(w, "caches nothing: it is below a directory that others may write to");
     assert_int_equal(chmod("outer", 01777), 0);
     open_and_close(w, url_of("/m"));
     assert_noted(w, NULL);
@@ -358,9 +358,9 @@ static void test_directory_of_others_is_not_used(void **state)
         return;
     }
     assert_int_equal(chown("outer", STRANGER, 0), 0);
-    assert_unused(w, "keeps nothing: it is below a folder of another user");
+    assert_unused(w, "caches nothing: it is below a directory of another user");
     assert_int_equal(chown("outer", 0, 0) | chown("outer/inner", STRANGER, 0), 0);
-    assert_unused(w, "keeps nothing: it belongs to another user");
+    assert_unused(w, "caches nothing: it belongs to another user");
 }
 
 static void test_files_of_others_are_not_believed(void **state)
@@ -384,9 +384,9 @@ static void test_files_of_others_are_not_believed(void **state)
     assert_noted(w, NULL);
     assert_int_equal(server_asked(&server), 6);
     assert_int_equal(chmod(data, 0660), 0);
-    assert_unused(w, "keeps nothing: a file in it is not this user's alone");
+    assert_unused(w, "caches nothing: other users can change a file in it");
     assert_int_equal(chmod(data, 0600) | link(data, "other"), 0);
-    assert_unused(w, "keeps nothing: a file in it is not this user's alone");
+    assert_unused(w, "caches nothing: other users can change a file in it");
     assert_int_equal(unlink("other"), 0);
     if (geteuid() != 0) {
         print_message("# needs root to give files away: owners are not tested\n");
@@ -398,7 +398,7 @@ static void test_files_of_others_are_not_believed(void **state)
     assert_noted(w, NULL);
     assert_int_equal(server_asked(&server), 2); /* nothing was believed */
     assert_int_equal(chown(data, STRANGER, 0), 0);
-    assert_unused(w, "keeps nothing: a file in it is not this user's alone");
+    assert_unused(w, "caches nothing: other users can change a file in it");
 }
 
 static void with_little_room(rlim_t most, void (*then)(world *w), world *w)
@@ -431,11 +431,11 @@ static void a_system_that_refuses_is_told(void **state)
         const char *words; /* NULL: it goes on */
     } cases[] = {
         {CALL_PREAD, EINTR, 3, NULL},
-        {CALL_PREAD, EIO, 1, "cannot read the folder LIBRECORD_CACHE: Input/output error"},
-        {CALL_PREAD, 0, 1, "cannot read the folder LIBRECORD_CACHE: Input/output error"}, /* it was cut */
+        {CALL_PREAD, EIO, 1, "cannot read the directory LIBRECORD_CACHE: Input/output error"},
+        {CALL_PREAD, 0, 1, "cannot read the directory LIBRECORD_CACHE: Input/output error"}, /* it was cut */
         {CALL_PWRITE, EINTR, 3, NULL},
-        {CALL_PWRITE, ENOSPC, 1, "cannot write into the folder LIBRECORD_CACHE: No space left on device"},
-        {CALL_PWRITE, 0, 1, "cannot write into the folder LIBRECORD_CACHE: Input/output error"},
+        {CALL_PWRITE, ENOSPC, 1, "cannot write into the directory LIBRECORD_CACHE: No space left on device"},
+        {CALL_PWRITE, 0, 1, "cannot write into the directory LIBRECORD_CACHE: Input/output error"},
         {CALL_SYNC, EIO, 1, NULL},
         {CALL_RENAME, EIO, 1, NULL},
     };
@@ -462,7 +462,7 @@ static void a_system_that_refuses_is_told(void **state)
     }
     assert_int_equal(unlink(kept_file(".data")), 0);
     with_little_room(1000, open_and_release, w);
-    assert_noted(w, "the folder cache (LIBRECORD_CACHE) keeps nothing: File too large");
+    assert_noted(w, "the directory cache (LIBRECORD_CACHE) caches nothing: File too large");
 }
 
 static void a_file_that_comes_as_a_whole_needs_room(void **state)

@@ -49,7 +49,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4,
      "byte 9: the tensor `x`: its field `data_offsets` is missing\n  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F32\",\"shape\":[1],\"dtype\":\"F32\",\"data_offsets\":[0,4]}}", 4,
-     "byte 9: the tensor `x`: its field `dtype` is there twice\n  " DAMAGED},
+     "byte 9: the tensor `x`: its field `dtype` occurs twice\n  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F128\",\"shape\":[1],\"data_offsets\":[0,16]}}", 16,
      "byte 22: the element type `F128` is not known\n"
      "  Known are: BOOL F4 F6_E2M3 F6_E3M2 U8 I8 F8_E5M2 F8_E4M3 F8_E8M0 F8_E4M3FNUZ F8_E5M2FNUZ I16 U16 F16 BF16 I32 "
@@ -87,7 +87,7 @@ static const struct {
     {"{\"x\":{\"dtype\":\"F64\",\"shape\":[4611686018427387904],\"data_offsets\":[0,0]}}", 0,
      "byte 9: the tensor `x`: its shape has more bytes than 64 bits can count\n  " DAMAGED},
     {"{\"x\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,1]}}", 1,
-     "byte 9: the tensor `x`: 3 elements of F4 are not whole number of bytes\n  " DAMAGED},
+     "byte 9: the tensor `x`: 3 elements of F4 are not a whole number of bytes\n  " DAMAGED},
     /* Places. */
     {"{\"x\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[2,4]}}", 4,
      "byte 9: the data of `x` begin at 2, but the tensors before it end at 0: the bytes between belong to none\n "
@@ -105,7 +105,7 @@ static const struct {
      "byte 62: the header has the tensor `x` twice, at bytes 9 and 62\n  " DAMAGED},
     {X4 ",\"\\u0078\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,8]}}", 8,
      "byte 62: the header has the tensor `x` twice, at bytes 9 and 62\n  " DAMAGED},
-    {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "byte 27: `__metadata__` is there twice\n  " DAMAGED},
+    {"{\"__metadata__\":{},\"__metadata__\":{}}", 0, "byte 27: `__metadata__` occurs twice\n  " DAMAGED},
     {"{\"__metadata__\":{\"a\":1}}", 0,
      "byte 29: expected a string, as all values of `__metadata__` are, found `1`\n  " DAMAGED
      "\n  It is the value of `a`."},
@@ -379,7 +379,7 @@ static void a_text_that_does_not_fit_is_refused(void **state)
     } cases[] = {
         {"", "expected a list, [version, metadata, item], found its end at byte 0 of the text `librecord`"},
         {"[2,{\"a\":1,\"b\":\"c\",\"d\":{\"e\":[\"blob\"]}},null]", "expected metadata without tensors before this"},
-        {"[3,{},null]", "the text `librecord` is of version 3; this librecord knows versions up to 2"},
+        {"[3,{},null]", "the text `librecord` is of version 3; this librecord reads versions up to 2"},
         {"[2,{\"a\":[\"tensor\"]},null]", "expected metadata without tensors before this"},
         {"[1,{},{\"a\":[\"tensor\"]}]", "the tensor `b.0` is in the file, but not in the text `librecord`"},
         {"[1,{},{\"a\":[\"tensor\"],\"b\":[\"tensor\"]}]",

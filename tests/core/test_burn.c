@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Burn's layouts, version by version: what is taken for a tensor and of which type, what is carried as it is, and what
+ * Burn's layouts, version by version: what is read as a tensor and of which type, what is carried as it is, and what
  * is written. By hand-made MessagePack, and by files that Burn wrote. */
 #include <glob.h>
 #include <setjmp.h>
@@ -35,7 +35,7 @@ static void refused(craft *c, const char *words)
     assert_int_equal(rec_error_status(), REC_E_FORMAT);
     (void)snprintf(
         message, sizeof message,
-        "(memory): byte %d: %s\n  It was read as NamedMpk: the file is damaged, or something else than Burn wrote it.",
+        "(memory): byte %d: %s\n  It was read as NamedMpk: the file is damaged, or another program than Burn wrote it.",
         (int)(tensor - c->data), words);
     assert_string_equal(rec_error_message(), message);
     craft_free(c);
@@ -402,8 +402,8 @@ static void v1_half_tells_floats_from_integers_where_it_can(void **state)
     assert_int_equal(rec_report_count(), 1);
     assert_int_equal(rec_report_note(0)->kind, REC_NOTE_ASSUMED);
     assert_int_equal(rec_report_note(0)->count, 3);
-    assert_string_equal(rec_report_note(0)->text, "the file does not say whether 3 of its tensors hold floats or "
-                                                  "integers: they were taken for floats");
+    assert_string_equal(rec_report_note(0)->text, "the file does not record whether 3 of its tensors hold floats or "
+                                                  "integers: floats are assumed");
     assert_tensor(record, "negative", REC_DTYPE_I16, 2, uuid, 0);
     assert_tensor(record, "high", REC_DTYPE_F16, 2, uuid, 0);
     assert_tensor(record, "unclear", REC_DTYPE_F16, 2, uuid, 1);

@@ -74,7 +74,7 @@ static void release(fixture f)
 #define SIXTY_FOUR FORTY "eeeeeeeeeeffffffffff1234"
 #define LINE_HINT                                                                           \
     "\n  A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #." \
-    "\n  A value cannot go on in the next line."
+    "\n  A value cannot continue on the next line."
 #define NAME_RULE " cannot name a recorder: it may have letters, digits, \".\", \"_\" and \"-\""
 #define MAIN_KEYS                                                                                           \
     "\n  Known: recorder, precision, plugin_path, plugins, sources, threads, memory_factor, memory_slack, " \
@@ -90,8 +90,8 @@ static const struct {
     {"[librecord]\nrecorder: a\n", ": line 2: no \"=\" in \"recorder: a\"" LINE_HINT},
     {"[librecord]\nrecorder = a\n  b\n", ": line 3: no \"=\" in \"b\"" LINE_HINT},
     {"[librecord]\n= a\n", ": line 2: no key before the \"=\""},
-    {"[librecord]\nrecorder =\n", ": line 2: \"recorder\" has no value\n  Leave the line out for the default."},
-    {"[librecord]\nrecorder = \t \r\n", ": line 2: \"recorder\" has no value\n  Leave the line out for the default."},
+    {"[librecord]\nrecorder =\n", ": line 2: \"recorder\" has no value\n  Remove the line for the default."},
+    {"[librecord]\nrecorder = \t \r\n", ": line 2: \"recorder\" has no value\n  Remove the line for the default."},
     {"[librecord]\nre:corder = a\n",
      ": line 2: \"re:corder\" is not a key: it may have letters, digits, \".\", \"_\" and \"-\""},
     {"[librecord]\nre corder = a\n",
@@ -131,10 +131,8 @@ static const struct {
     {"[recorder " SIXTY_FOUR "5]\n", ": line 1: the name \"" SIXTY_FOUR "...\" is longer than 64 bytes"},
     {"[recorder a-b]\nplugin = x\n[recorder A_B]\n",
      ": line 3: [recorder A_B] occurs twice, first in line 1 as [recorder a-b]"},
-    {"[recorder a]\n[recorder b]\nplugin = x\n",
-     ": line 1: [recorder a] has no plugin\n  Say which one it is: plugin = NAME."},
-    {"[librecord]\n[recorder a]\nclamp = yes\n",
-     ": line 2: [recorder a] has no plugin\n  Say which one it is: plugin = NAME."},
+    {"[recorder a]\n[recorder b]\nplugin = x\n", ": line 1: [recorder a] has no plugin\n  Set it: plugin = NAME."},
+    {"[librecord]\n[recorder a]\nclamp = yes\n", ": line 2: [recorder a] has no plugin\n  Set it: plugin = NAME."},
     /* keys */
     {"[librecord]\nprecison = full\n", ": line 2: [librecord] has no key \"precison\"\n  Did you mean \"precision\"?"},
     {"[librecord]\nPluginPath = /a\n",
@@ -163,11 +161,11 @@ static const struct {
     {"[recorder a]\nplugin = mpk ; Burn's\n", ": line 2: \"mpk ; Burn's\"" NAME_RULE},
     {"[recorder a]\nplugin = " SIXTY_FOUR "5\n", ": line 2: the name \"" SIXTY_FOUR "...\" is longer than 64 bytes"},
     {"[librecord]\nplugin_path = plugins\n", ": line 2: plugin_path has \"plugins\", which is not an absolute path\n"
-                                             "  Folders begin with / and are separated by colons."},
+                                             "  Directories begin with / and are separated by colons."},
     {"[librecord]\nplugin_path = /a:b:/c\n", ": line 2: plugin_path has \"b\", which is not an absolute path\n"
-                                             "  Folders begin with / and are separated by colons."},
+                                             "  Directories begin with / and are separated by colons."},
     {"[librecord]\nplugin_path = /a:\n", ": line 2: plugin_path has \"\", which is not an absolute path\n"
-                                         "  Folders begin with / and are separated by colons."},
+                                         "  Directories begin with / and are separated by colons."},
     {"[librecord]\nthreads = 0\n", ": line 2: threads is \"0\", which is not a whole number from 1 to 64"},
     {"[librecord]\nthreads = 65\n", ": line 2: threads is \"65\", which is not a whole number from 1 to 64"},
     {"[librecord]\nthreads = four\n", ": line 2: threads is \"four\", which is not a whole number from 1 to 64"},
@@ -280,7 +278,7 @@ static void a_file_that_cannot_be_read_says_why(void **state)
     assert_int_equal(rec_error_status(), REC_E_IO);
     free(expected);
     assert_null(rec_config_open(s->path));
-    assert_true(asprintf(&expected, "%s: a folder, where a configuration file is needed", s->path) > 0);
+    assert_true(asprintf(&expected, "%s: a directory, where a configuration file is needed", s->path) > 0);
     assert_string_equal(rec_error_message(), expected);
     free(expected);
     free(missing);
@@ -634,7 +632,7 @@ static void test_borrowed_rights_need_trusted_files(void **state)
         free(found);
         assert_int_equal(chmod(below, 0777), 0); /* whoever may rename the file may replace it */
         free(find(REC_E_CONFIG));
-        assert_non_null(strstr(rec_error_message(), "the folder is writable by others"));
+        assert_non_null(strstr(rec_error_message(), "the directory is writable by others"));
         assert_int_equal(chmod(below, 0755), 0);
         if (geteuid() == 0) {
             assert_int_equal(chown(in_home, STRANGER, 0), 0);

@@ -139,7 +139,7 @@ static int is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* All files of a folder. @return how many, counting mistakes. */
+/* All files of a directory. @return how many, counting mistakes. */
 static unsigned try_folder(const char *folder, const char *recorder, unsigned *mistakes)
 {
     struct dirent **entries;
@@ -219,8 +219,8 @@ static void a_file_that_is_not_there_is_named_both_ways(void **state)
     assert_message(s, REC_E_NOT_FOUND, "FILE/model.mpk: cannot open the file: No such file or directory");
     assert_null(rec_load(recorder, folder));
     assert_message(s, REC_E_IO,
-                   "FILE/sub: this is a folder, not a file\n  Give the name of a file.\n"
-                   "  Folders are read by: PyTorch, Safetensors.");
+                   "FILE/sub: this is a directory, not a file\n  Give the name of a file.\n"
+                   "  Directories are read by: PyTorch, Safetensors.");
     assert_int_equal(rec_error_errno(), 0); /* what librecord refuses is not the system's */
     assert_null(rec_load_fd(recorder, -1, "nothing"));
     assert_int_equal(rec_error_status(), REC_E_IO);
@@ -262,11 +262,10 @@ static void a_target_that_cannot_be_written_is_named(void **state)
     assert_int_equal(rec_save(any, record, path), REC_E_ARGUMENT);
     assert_message(s, REC_E_ARGUMENT,
                    "FILE/model.xyz: its name does not end in the extension of any recorder\n"
-                   "  Name the recorder; `record plugins` lists those there are with their extensions.");
+                   "  Name the recorder; `record plugins` lists them with their extensions.");
     assert_int_equal(rec_save_bytes(any, record, &data, &size), REC_E_ARGUMENT);
-    assert_string_equal(rec_error_message(),
-                        "(memory): Auto cannot tell which format to save in\n"
-                        "  Name the recorder; `record plugins` lists those there are with their extensions.");
+    assert_string_equal(rec_error_message(), "(memory): Auto cannot tell which format to save in\n"
+                                             "  Name the recorder; `record plugins` lists them with their extensions.");
     rec_record_free(record);
     rec_close_recorder(recorder);
     rec_close_recorder(bytes);
@@ -284,16 +283,16 @@ static void auto_says_what_it_did_not_recognise(void **state)
     } files[] = {
         {"", 0, "FILE/it: the file is empty"},
         {"hello, world", 12,
-         "FILE/it: byte 0: no recorder recognises this; it begins with 68 65 6c 6c 6f 2c 20 77\n"
-         "  Name the recorder if you know it; `record plugins` lists those there are."},
+         "FILE/it: byte 0: unknown format: it begins with 68 65 6c 6c 6f 2c 20 77\n"
+         "  Name the recorder if you know it; `record plugins` lists them."},
         {"PK\x03\x04", 4,
-         "FILE/it: byte 0: no recorder recognises this; it begins with 50 4b 03 04\n"
+         "FILE/it: byte 0: unknown format: it begins with 50 4b 03 04\n"
          "  It is a zip archive; PyTorch's .pt and .pth files are."},
         {"\x89PNG\r\n\x1a\n", 8,
-         "FILE/it: byte 0: no recorder recognises this; it begins with 89 50 4e 47 0d 0a 1a 0a\n"
+         "FILE/it: byte 0: unknown format: it begins with 89 50 4e 47 0d 0a 1a 0a\n"
          "  It is a picture (PNG)."},
         {"\x80\x02\x8a\x0a", 4,
-         "FILE/it: byte 0: no recorder recognises this; it begins with 80 02 8a 0a\n"
+         "FILE/it: byte 0: unknown format: it begins with 80 02 8a 0a\n"
          "  It is a Python pickle, as older PyTorch files are: torch.save() it again in Python."},
     };
     (void)state;

@@ -672,10 +672,10 @@ static void integers_that_an_old_version_rounds_are_refused(void **state)
         data = NULL;
         assert_int_equal(rec_save_bytes(recorder, record, &data, &size), old ? REC_E_RANGE : REC_OK);
         if (old) {
-            assert_non_null(strstr(rec_error_message(),
-                                   "a: element 1 is 16777217, but Burn 0.11 keeps the integers of full "
-                                   "precision as f32, which has no such number\n"
-                                   "  Save it at double precision, or for Burn 0.12 or later."));
+            assert_non_null(
+                strstr(rec_error_message(),
+                       "a: element 1 is 16777217, but Burn 0.11 stores the integers of full precision as f32, which "
+                       "cannot represent it\n  Save it at double precision, or for Burn 0.12 or later."));
         }
         free(data);
         rec_record_free(record);

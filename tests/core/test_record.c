@@ -347,7 +347,7 @@ static void test_setters_replace_no_subtree(void **state)
     put_f32(record, "a.c", 2);
     assert_int_equal(rec_set_uint(record, "a", 1), REC_E_ARGUMENT);
     assert_error(REC_E_ARGUMENT, "a: a map of 2 entries is here, which would be lost\n"
-                                 "  Take it away first: rec_clear(), rec_remove().");
+                                 "  Remove it first: rec_clear(), rec_remove().");
     assert_int_equal(rec_set_nil(record, "a"), REC_E_ARGUMENT);
     assert_int_equal(rec_set_empty(record, "a", REC_KIND_LIST), REC_E_ARGUMENT);
     assert_int_equal(rec_set_value(record, "a", rec_value_at(record, "a.b")), REC_E_ARGUMENT);
@@ -745,8 +745,9 @@ static void what_tells_how_a_record_is_written_is_not_set(void **state)
         assert_int_equal(rec_metadata_set(record, keys[i], NULL), REC_OK); /* it is not there */
     }
     (void)rec_metadata_set(record, "version", "0.13.2");
-    assert_error(REC_E_ARGUMENT, "the metadata `version` tell how a record is written, and are not set: set the option "
-                                 "layout of the recorder that saves");
+    assert_error(REC_E_ARGUMENT,
+                 "the metadata `version` describe how the record is written and cannot be set: set the option "
+                 "layout of the recorder that saves");
     rec_record_free(record);
 }
 

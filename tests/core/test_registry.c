@@ -437,7 +437,7 @@ static void the_code_of_what_is_no_plugin_does_not_run(void **state)
 
 /* ------------------------------------------------------------------------------------------------------ safety -- */
 
-/* A plugin of mode `mode` in a folder of mode `folder_mode`: the reason, or "" if it is usable. To be freed. */
+/* A plugin of mode `mode` in a directory of mode `folder_mode`: the reason, or "" if it is usable. To be freed. */
 static char *with_modes(scratch *s, mode_t folder_mode, mode_t mode)
 {
     static int number;
@@ -465,9 +465,9 @@ static void what_others_may_change_is_not_opened(void **state)
         {0755, 0644, ""},
         {0700, 0600, ""},
         {0555, 0444, ""},
-        {0757, 0644, "the folder is writable by others"},
-        {01777, 0644, "the folder is writable by others"},
-        {0775, 0644, "the folder is writable by its group"},
+        {0757, 0644, "the directory is writable by others"},
+        {01777, 0644, "the directory is writable by others"},
+        {0775, 0644, "the directory is writable by its group"},
         {0755, 0646, "the file is writable by others"},
         {0755, 0664, "the file is writable by its group"},
     };
@@ -493,7 +493,7 @@ static void what_belongs_to_another_user_is_not_opened(void **state)
         assert_true(asprintf(&paths, "%s:%s", folder, own) > 0);
         (void)setenv("LIBRECORD_PLUGIN_PATH", paths, 1);
         assert_refused(context, in_theirs, "a",
-                       "the folder belongs to user 12345, neither root nor the one who runs this program");
+                       "the directory belongs to user 12345, neither root nor the one who runs this program");
         assert_refused(context, in_own, "b",
                        "the file belongs to user 12345, neither root nor the one who runs this program");
     }
@@ -520,7 +520,7 @@ static void a_link_is_as_safe_as_the_folder_it_leads_to(void **state)
     assert_int_equal(symlink("../nowhere.so", third), 0);
     (void)setenv("LIBRECORD_PLUGIN_PATH", plugins, 1);
     assert_int_equal(info_of(context, first, 0)->usable, 1);
-    assert_refused(context, second, "b", "the folder that the link leads to is writable by others");
+    assert_refused(context, second, "b", "the directory that the link leads to is writable by others");
     assert_refused(context, third, "c", "cannot follow the link: No such file or directory");
     rec_context_free(context);
     free(third);
@@ -545,14 +545,14 @@ static void folders_that_cannot_be_used_have_a_line(void **state)
     assert_int_equal(chmod(empty, 0777), 0);
     assert_true(asprintf(&paths, "plugins:%s:%s:%s:%s", missing, file, empty, crowd) > 0);
     (void)setenv("LIBRECORD_PLUGIN_PATH", paths, 1);
-    assert_refused(context, "plugins", "plugins", "the folder's path is not absolute");
-    assert_refused(context, missing, "missing", "there is no such folder");
-    assert_refused(context, file, "file", "it is not a folder");
-    assert_refused(context, empty, "empty", "the folder is writable by others");
+    assert_refused(context, "plugins", "plugins", "the directory's path is not absolute");
+    assert_refused(context, missing, "missing", "there is no such directory");
+    assert_refused(context, file, "file", "it is not a directory");
+    assert_refused(context, empty, "empty", "the directory is writable by others");
     assert_refused(context, crowd, "crowd",
-                   "the folder has more than 256 shared objects: it is not a folder of plugins");
+                   "the directory has more than 256 shared objects: it is not a directory of plugins");
     assert_int_equal(rec_context_add_plugin_path(context, "plugins"), REC_E_ARGUMENT);
-    assert_string_equal(rec_error_message(), "the plugin folder \"plugins\" is not an absolute path");
+    assert_string_equal(rec_error_message(), "the plugin directory \"plugins\" is not an absolute path");
     assert_int_equal(rec_context_add_plugin_path(context, ""), REC_E_ARGUMENT);
     assert_int_equal(rec_context_add_plugin_path(context, NULL), REC_E_ARGUMENT);
     rec_context_free(context);
@@ -593,12 +593,12 @@ static void the_switch_narrows_and_the_environment_narrows_it_further(void **sta
     assert_int_equal(rec_plugin_count(context), 0);
     assert_string_equal(file_of(context, "Added"), "");
     assert_string_equal(rec_error_message(), "no recorder is called \"Added\"\n"
-                                             "  No folder was searched for plugins.\n"
+                                             "  No directory was searched for plugins.\n"
                                              "  The context opens no plugins.");
     leave_words_behind();
     assert_string_equal(file_of(context, "Added.gone"), "");
     assert_string_equal(rec_error_message(), "no recorder is called \"Added.gone\"\n"
-                                             "  No folder was searched for plugins.\n"
+                                             "  No directory was searched for plugins.\n"
                                              "  The context opens no plugins."); /* and names no codecs */
     (void)setenv("LIBRECORD_PLUGINS", "all", 1);
     assert_int_equal(rec_context_set_plugins(context, REC_PLUGINS_NONE), REC_OK);
@@ -614,7 +614,7 @@ static void the_switch_narrows_and_the_environment_narrows_it_further(void **sta
     assert_int_equal(rec_context_set_plugins(context, REC_PLUGINS_ALL), REC_OK);
     assert_int_equal(rec_plugin_count(context), 0);
     assert_string_equal(file_of(context, "Added"), "");
-    assert_string_equal(rec_error_hint(), "No folder was searched for plugins.\n"
+    assert_string_equal(rec_error_hint(), "No directory was searched for plugins.\n"
                                           "LIBRECORD_PLUGINS=none keeps all of them out.");
 
     (void)setenv("LIBRECORD_PLUGINS", "nome", 1);
@@ -995,7 +995,7 @@ static void a_static_library_has_its_plugins_built_in_and_opens_no_files(void **
                    "this librecord is a static one, which opens no plugins");
     assert_string_equal(file_of(context, "NamedMpkGz"), "built in");
     assert_int_equal(rec_context_add_plugin_path(context, s->path), REC_E_UNSUPPORTED);
-    assert_true(asprintf(&message, "the plugin folder %s: this librecord is a static one, which opens no plugins",
+    assert_true(asprintf(&message, "the plugin directory %s: this librecord is a static one, which opens no plugins",
                          s->path) > 0);
     assert_string_equal(rec_error_message(), message);
     (void)setenv("LIBRECORD_PLUGINS", "none", 1);

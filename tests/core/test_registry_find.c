@@ -360,7 +360,7 @@ static void that_all_was_refused_is_said_in_place_of_an_unknown_format(void **st
     assert_null(rec_load(recorder, file));
     assert_int_equal(rec_error_status(), REC_E_PLUGIN);
     assert_true(asprintf(&expected,
-                         "no recorder can be used: %s/some.so was rejected: the folder is writable by others",
+                         "no recorder can be used: %s/some.so was rejected: the directory is writable by others",
                          folder) > 0);
     assert_non_null(strstr(rec_error_message(), expected));
     rec_close_recorder(recorder);

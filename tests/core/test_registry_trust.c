@@ -13,7 +13,7 @@
 
 enum { STRANGER = 12345 };
 
-/* A folder in a folder: the reason why the inner one is not trusted, or "". */
+/* A folder in a directory: the reason why the inner one is not trusted, or "". */
 static const char *nested(scratch *s, mode_t outer_mode, mode_t inner_mode, bool installed, char *reason)
 {
     static int number;
@@ -45,11 +45,11 @@ static void a_folder_counts_with_those_above_it(void **state)
 static void the_installed_folder_is_trusted_as_the_library_is(void **state)
 {
     char reason[LR_REASON];
-    assert_string_equal(nested(*state, 0755, 0775, false, reason), "the folder is writable by its group");
+    assert_string_equal(nested(*state, 0755, 0775, false, reason), "the directory is writable by its group");
     assert_string_equal(nested(*state, 0755, 0775, true, reason), "");
     assert_string_equal(nested(*state, 0775, 0775, true, reason), "");
-    assert_string_equal(nested(*state, 0755, 0777, true, reason), "the folder is writable by others");
-    assert_string_equal(nested(*state, 0755, 01777, true, reason), "the folder is writable by others");
+    assert_string_equal(nested(*state, 0755, 0777, true, reason), "the directory is writable by others");
+    assert_string_equal(nested(*state, 0755, 01777, true, reason), "the directory is writable by others");
     assert_non_null(strstr(nested(*state, 0777, 0775, true, reason), ", which is writable by others"));
 }
 
@@ -80,7 +80,7 @@ static void what_a_stranger_owns_is_trusted_where_nobody_else_could_have_put_it(
         assert_non_null(strstr(reason, words));
         assert_string_equal(lr_trust_folder(theirs, &about, true, reason), "");
         assert_string_equal(lr_trust_file(file, true, &about, reason), "");
-        /* In a folder as /tmp is anyone could have made it, and what lies in it. */
+        /* In a directory as /tmp is anyone could have made it, and what lies in it. */
         assert_int_equal(chmod(shared, 01777) | stat(theirs, &about), 0);
         assert_non_null(strstr(lr_trust_folder(theirs, &about, true, reason), words));
         assert_int_equal(stat(inner, &about), 0);
@@ -115,7 +115,7 @@ static void a_plugin_below_a_folder_that_anyone_may_write_is_refused(void **stat
     assert_int_equal(rec_error_status(), REC_E_PLUGIN);
     assert_true(
         asprintf(&expected,
-                 "the recorder \"Good\" cannot be used: %s/good.so was rejected: the folder lies in %s, which is "
+                 "the recorder \"Good\" cannot be used: %s/good.so was rejected: the directory lies in %s, which is "
                  "writable by others",
                  inner, outer) > 0);
     assert_string_equal(rec_error_message(), expected);

@@ -121,7 +121,7 @@ static void a_name_that_appears_meanwhile_is_not_taken(void **state)
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
     assert_failed(w, REC_E_IO,
                   "m-2-of-2.part: cannot rename the temporary file to the file's name: File exists\n"
-                  "  Another program has made it since the save began: save again.");
+                  "  Save again: another program has created it since the save began.");
     assert_file(PUBLISHED("2"), "mine", 4);
     assert_int_equal(count_files(".", ""), 1); /* the first went again */
 }

@@ -94,7 +94,7 @@ static void names_that_leave_the_folder_are_refused(void **state)
         {"..", "it names the file \"..\", which"},
         {"../secret", "it names the file \"../secret\", which"},
         {"/etc/passwd", "it names the file \"/etc/passwd\", which"},
-        {"sub/../secret", "it names the file \"sub/../secret\", which is not a path below its own folder"},
+        {"sub/../secret", "it names the file \"sub/../secret\", which is not a path below its own directory"},
         {"./a", "it names the file \"./a\", which"},
         {"sub//a", "it names the file \"sub//a\", which"},
         {"a/", "it names the file \"a/\", which"},
@@ -162,7 +162,7 @@ static void only_regular_files_are_opened(void **state)
         assert_int_equal(rec_source_beside(&w->job, index, bad[i], &out), REC_E_FORMAT);
         rec_source_release(index);
         (void)snprintf(words, sizeof words,
-                       i < 3 ? "%s: this is not a regular file" : "%s: this is a folder, not a file", bad[i]);
+                       i < 3 ? "%s: this is not a regular file" : "%s: this is a directory, not a file", bad[i]);
         assert_failed(w, REC_E_FORMAT, words);
     }
 }
@@ -389,11 +389,11 @@ static void a_folder_has_names_and_no_bytes(void **state)
         rec_source_release(a);
         assert_int_equal(rec_source_read(&w->job, folder, &byte, 1, &got), REC_E_UNSUPPORTED);
         assert_int_equal(got, 0);
-        assert_failed(w, REC_E_UNSUPPORTED, "m: this is a folder, not a file");
+        assert_failed(w, REC_E_UNSUPPORTED, "m: this is a directory, not a file");
         assert_int_equal(rec_source_view(&w->job, folder, &data, &got), REC_E_UNSUPPORTED);
-        assert_failed(w, REC_E_UNSUPPORTED, "m: this is a folder, not a file");
+        assert_failed(w, REC_E_UNSUPPORTED, "m: this is a directory, not a file");
         assert_int_equal(rec_source_read_at(&w->job, folder, 0, &byte, 0), REC_E_UNSUPPORTED);
-        assert_failed(w, REC_E_UNSUPPORTED, "m: this is a folder, not a file");
+        assert_failed(w, REC_E_UNSUPPORTED, "m: this is a directory, not a file");
         rec_source_release(folder);
     }
     folder = lr_source_open(&w->job, "/", true);
@@ -473,7 +473,7 @@ static void a_folder_of_too_many_files_is_refused(void **state)
     }
     (void)close(folder);
     assert_null(lr_source_open(&w->job, "m", true));
-    assert_failed(w, REC_E_LIMIT, "m: the folder holds more than 100,000 files");
+    assert_failed(w, REC_E_LIMIT, "m: the directory holds more than 100,000 files");
     assert_int_equal(unlink("m/100000"), 0);
     rec_source_release(lr_source_open(&w->job, "m", true));
     assert_int_equal(end_job(w), REC_OK);
@@ -602,7 +602,7 @@ static void renaming_is_for_the_first_alone_and_at_once(void **state)
     sink = lr_sink_file(&w->job, "index", false);
     assert_int_equal(rec_sink_rename(&w->job, sink, "folder"), REC_E_IO);
     (void)lr_sink_commit(sink);
-    assert_failed(w, REC_E_IO, "folder: cannot save to a folder");
+    assert_failed(w, REC_E_IO, "folder: cannot save to a directory");
     assert_int_equal(count_files(".", ""), 1);
 }
 
@@ -649,7 +649,7 @@ static void a_part_goes_where_its_link_leads(void **state)
         sink = lr_sink_file(&w->job, "m/index", true);
         part = beside(w, sink, "a", "new"); /* into blobs, as the first */
         assert_int_equal(rec_sink_close(part), REC_OK);
-        (void)beside(w, sink, "b", "beside"); /* in the folder that was asked for, where it will be looked for */
+        (void)beside(w, sink, "b", "beside"); /* in the directory that was asked for, where it will be looked for */
         assert_int_equal(count_files("blobs", TEMPORARY), 2);
         assert_int_equal(count_files("m", TEMPORARY), 1);
         if (round == 0) {
@@ -716,9 +716,8 @@ static void what_is_no_file_cannot_be_saved_in_several(void **state)
 static void only_files_can_be_beside(void **state)
 {
     world *w = *state;
-    static const char *const words[] = {
-        "folder: cannot save to a folder",
-        "fifo: one of several files of a model cannot be saved to what is not a regular"};
+    static const char *const words[] = {"folder: cannot save to a directory",
+                                        "fifo: a model in several files can only be saved to regular"};
     assert_int_equal(mkdir("folder", 0755), 0);
     assert_int_equal(mkfifo("fifo", 0644), 0);
     for (int i = 0; i < 2; i++) {
@@ -851,7 +850,7 @@ static void a_full_disk_is_an_error_that_leaves_the_old_files(void **state)
     free(data);
 }
 
-/* What stops one rename in the middle: a folder appears in its place while the save is under way. */
+/* What stops one rename in the middle: a directory appears in its place while the save is under way. */
 static void a_rename_that_fails_says_what_is_in_place(void **state)
 {
     world *w = *state;
@@ -1129,7 +1128,7 @@ static void a_bad_part_is_named(void **state)
         {"PARTS\nt good\nt gone\n", REC_E_NOT_FOUND,
          "m/gone: cannot open the file: No such file or directory\n  It belongs to m/x.parts."},
         {"PARTS\nt ../good\n", REC_E_FORMAT,
-         "m/x.parts: it names the file \"../good\", which is not a path below its own folder"},
+         "m/x.parts: it names the file \"../good\", which is not a path below its own directory"},
         {"PARTS\nt good\nt good\n", REC_E_FORMAT, "m/"},
         {"PARTS\ngood\n", REC_E_FORMAT, "m/x.parts: byte 6: a line is not \"KEY FILE\""},
     };
@@ -1159,7 +1158,7 @@ static void a_folder_that_nobody_reads_is_refused(void **state)
     mpk = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
     assert_non_null(mpk);
     assert_null(rec_load(mpk, "m"));
-    assert_contains(rec_error_message(), "m: this is a folder, not a file\n  Give the name of a file.");
+    assert_contains(rec_error_message(), "m: this is a directory, not a file\n  Give the name of a file.");
     assert_int_equal(rec_error_status(), REC_E_IO);
     assert_null(rec_load(automatic, "m"));
     assert_contains(rec_error_message(), "\n  Give the name of a file.");
@@ -1172,14 +1171,14 @@ static void a_folder_that_nobody_reads_is_refused(void **state)
     mpk = rec_open_recorder_in(context, "NamedMpk", REC_PRECISION_KEEP);
     assert_null(rec_load(automatic, "m"));
     assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
-    assert_contains(rec_error_message(), "m: no recorder recognises this folder by the names in it\n");
-    assert_contains(rec_error_message(), "Folders are read by: ");
+    assert_contains(rec_error_message(), "m: unknown format: no recorder reads a directory with these names\n");
+    assert_contains(rec_error_message(), "Directories are read by: ");
     assert_contains(rec_error_message(), "Parts");
     assert_null(rec_recognise(context, "m"));
     assert_int_equal(rec_error_status(), REC_E_UNSUPPORTED);
     assert_null(rec_load(mpk, "m/"));
     assert_contains(rec_error_message(),
-                    "m/: this is a folder, not a file\n  Give the name of a file.\n  Folders are read by: ");
+                    "m/: this is a directory, not a file\n  Give the name of a file.\n  Directories are read by: ");
     assert_null(rec_load(automatic, "nowhere/"));
     assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);
     rec_close_recorder(automatic);
@@ -1202,7 +1201,7 @@ static void a_file_with_the_extension_wins_over_a_folder(void **state)
     assert_record(record, 2);
     rec_record_free(record);
     assert_null(rec_load(mpk, "m/"));
-    assert_contains(rec_error_message(), "m/: this is a folder, not a file");
+    assert_contains(rec_error_message(), "m/: this is a directory, not a file");
     rec_close_recorder(mpk);
     rec_context_free(context);
 }

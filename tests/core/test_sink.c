@@ -184,7 +184,7 @@ static void a_stream_that_fails_stops_the_save(void **state)
     blob.user = &stream;
     assert_int_equal(rec_sink_put(sink, &blob), REC_E_PLUGIN);
     assert_int_equal(lr_sink_commit(sink), REC_E_PLUGIN);
-    assert_failed(w, REC_E_PLUGIN, "has a blob's read function that failed with status 8 and did not say why");
+    assert_failed(w, REC_E_PLUGIN, "has a blob's read function that failed with status 8 and gave no reason");
     free(data);
 }
 
@@ -275,7 +275,7 @@ static void a_mapped_file_that_was_cut_is_an_error(void **state)
     blob.offset = 0;
     assert_int_equal(rec_sink_put(sink, &blob), REC_E_IO);
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
-    assert_failed(w, REC_E_IO, "in: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "in: the file was truncated while it was read\n");
     rec_source_release(source);
     (void)close(fd);
     free(data);
@@ -409,8 +409,7 @@ static void a_reader_that_goes_away_is_named(void **state)
     sink = lr_sink_fd(&w->job, ends[1]);
     assert_int_equal(rec_sink_write(sink, data, MIB), REC_E_IO);
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
-    assert_failed(w, REC_E_IO,
-                  "job.file: byte 0: cannot write: Broken pipe\n  Whoever was to read this has gone away.");
+    assert_failed(w, REC_E_IO, "job.file: byte 0: cannot write: Broken pipe\n  The reader of this output has exited.");
     (void)close(ends[1]);
     (void)signal(SIGPIPE, before);
     free(data);
@@ -618,7 +617,7 @@ static void a_filter_that_fails_without_a_word_is_reported(void **state)
     assert_int_equal(rec_sink_write(filter, "abc", 3), REC_E_PLUGIN);
     assert_int_equal(rec_sink_close(filter), REC_E_PLUGIN);
     assert_int_equal(lr_sink_commit(target), REC_E_PLUGIN);
-    assert_failed(w, REC_E_PLUGIN, "has a sink filter that failed with status 4 and did not say why");
+    assert_failed(w, REC_E_PLUGIN, "has a sink filter that failed with status 4 and gave no reason");
 }
 
 static void a_filter_without_write_is_refused(void **state)
@@ -659,7 +658,7 @@ static void the_sink_of_a_save_is_not_a_plugins_to_close(void **state)
     assert_int_equal(rec_sink_close(NULL), REC_OK);
     assert_int_equal(rec_sink_close(sink), REC_E_PLUGIN);
     assert_int_equal(lr_sink_commit(sink), REC_E_PLUGIN);
-    assert_failed(w, REC_E_PLUGIN, "closed the sink that it was given");
+    assert_failed(w, REC_E_PLUGIN, "closed the sink passed to it");
 }
 
 /* ----------------------------------------------------------------------------------------------- out of memory -- */

@@ -255,7 +255,7 @@ static void a_link_to_nothing_makes_its_file(void **state)
     assert_true(S_ISLNK(info.st_mode));
     assert_int_equal(save_letters(w, "three", 'c', 10), REC_E_NOT_FOUND);
     assert_failed(w, REC_E_NOT_FOUND,
-                  "three: cannot open its folder: No such file or directory\n  Make the folder first");
+                  "three: cannot open its directory: No such file or directory\n  Create the directory first");
 }
 
 static void links_in_a_circle_are_an_error(void **state)
@@ -264,7 +264,7 @@ static void links_in_a_circle_are_an_error(void **state)
     assert_int_equal(symlink("two", "one"), 0);
     assert_int_equal(symlink("one", "two"), 0);
     assert_int_equal(save_letters(w, "one", 'a', 10), REC_E_IO);
-    assert_failed(w, REC_E_IO, "one: cannot look at the file: Too many levels of symbolic links");
+    assert_failed(w, REC_E_IO, "one: cannot inspect the file: Too many levels of symbolic links");
 }
 
 struct reader {
@@ -343,7 +343,7 @@ static void folders_are_refused(void **state)
     assert_int_equal(symlink("folder", "link"), 0);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         char words[64];
-        (void)snprintf(words, sizeof words, "%s: cannot save to a folder", paths[i]);
+        (void)snprintf(words, sizeof words, "%s: cannot save to a directory", paths[i]);
         assert_int_equal(save_letters(w, paths[i], 'x', 10), REC_E_IO);
         assert_failed(w, REC_E_IO, words);
     }
@@ -355,15 +355,15 @@ static void missing_folders_are_not_made(void **state)
     world *w = *state;
     assert_int_equal(save_letters(w, "no/a.mpk", 'x', 10), REC_E_NOT_FOUND);
     assert_failed(w, REC_E_NOT_FOUND,
-                  "no/a.mpk: cannot open its folder: No such file or directory\n"
-                  "  Make the folder first; missing ones are not made.");
+                  "no/a.mpk: cannot open its directory: No such file or directory\n"
+                  "  Create the directory first.");
     assert_int_equal(save_letters(w, "new/", 'x', 10), REC_E_NOT_FOUND);
     (void)end_job(w);
     assert_int_equal(save_letters(w, "", 'x', 10), REC_E_IO);
     (void)end_job(w);
     write_file("file", "", 0);
     assert_int_equal(save_letters(w, "file/a.mpk", 'x', 10), REC_E_NOT_FOUND);
-    assert_failed(w, REC_E_NOT_FOUND, "file/a.mpk: cannot look at the file: Not a directory");
+    assert_failed(w, REC_E_NOT_FOUND, "file/a.mpk: cannot inspect the file: Not a directory");
 }
 
 /* Exit status 0 if the save failed and its message has the words. */
@@ -379,8 +379,8 @@ static int fails_with(world *w, const char *path, const char *words)
 static int save_to_closed_folder(world *w)
 {
     return fails_with(w, "closed/a.mpk",
-                      "closed/a.mpk: cannot make a temporary file in its folder: Permission denied\n"
-                      "  A save replaces the file as a whole, and has to write to its folder for that.");
+                      "closed/a.mpk: cannot make a temporary file in its directory: Permission denied\n"
+                      "  Make its directory writable: a save creates the new file there.");
 }
 
 static void a_folder_that_cannot_be_written_is_named(void **state)
@@ -743,7 +743,7 @@ static void saves_at_once_do_not_sweep_each_other(void **state)
 
 static int folder_error, folder_syncs;
 
-/* In place of the system's: a folder's fails as it is told to. */
+/* In place of the system's: a directory's fails as it is told to. */
 int fsync(int fd)
 {
     struct stat info;
@@ -775,12 +775,11 @@ static void what_is_in_place_and_not_synced_is_told_apart(void **state)
         folder_error = EIO;
         assert_int_equal(save_new(w, places[i], true), REC_E_SYNC);
         assert_file(places[i], "new", 3);
-        (void)snprintf(
-            words, sizeof words,
-            "%s: saved, but cannot sync its folder: Input/output error\n"
-            "  The new file is in its place and whole; a crash of the system may still bring back what was there "
-            "before.",
-            places[i]);
+        (void)snprintf(words, sizeof words,
+                       "%s: saved, but cannot sync its directory: Input/output error\n"
+                       "  Save again, or sync the directory: the new file is complete and in place, but after a crash "
+                       "of the system the old one may reappear.",
+                       places[i]);
         assert_failed(w, REC_E_SYNC, words);
         assert_int_equal(rec_error_errno(), EIO);
         assert_string_equal(rec_error_file(), places[i]);
@@ -790,7 +789,7 @@ static void what_is_in_place_and_not_synced_is_told_apart(void **state)
     assert_int_equal(count_files("folder", ""), 1);
 }
 
-/* Some file systems cannot sync a folder, and whoever asks for no sync is not told of one. */
+/* Some file systems cannot sync a directory, and whoever asks for no sync is not told of one. */
 static void a_folder_that_has_no_sync_is_no_failure(void **state)
 {
     world *w = *state;
@@ -808,7 +807,7 @@ static void a_folder_that_has_no_sync_is_no_failure(void **state)
     folder_error = 0;
 }
 
-/* Several files: the folder of each is synced, whatever the others say, and the first failure is told. */
+/* Several files: the directory of each is synced, whatever the others say, and the first failure is told. */
 static void files_in_several_folders_are_all_synced(void **state)
 {
     world *w = *state;
@@ -822,7 +821,7 @@ static void files_in_several_folders_are_all_synced(void **state)
     folder_syncs = 0;
     assert_int_equal(lr_sink_commit(sink), REC_E_SYNC);
     assert_int_equal(folder_syncs, 2);
-    assert_failed(w, REC_E_SYNC, "part: saved, but cannot sync its folder");
+    assert_failed(w, REC_E_SYNC, "part: saved, but cannot sync its directory");
     assert_file("other/part", "new", 3);
     folder_error = 0;
 }

@@ -560,9 +560,8 @@ static void failures_of_a_filter_are_passed_up_or_named(void **state)
             assert_failed(w, REC_E_FORMAT, "packed: byte 17: a damaged run");
             break;
         case FAIL_MUTE:
-            assert_failed(
-                w, REC_E_PLUGIN,
-                "packed: the plugin in use has a source filter that failed with status 4 and did not say why");
+            assert_failed(w, REC_E_PLUGIN,
+                          "packed: the plugin in use has a source filter that failed with status 4 and gave no reason");
             break;
         default:
             assert_failed(w, REC_E_PLUGIN, "has a source filter that gave more bytes than there was room for");
@@ -751,7 +750,7 @@ static void broken_blobs_are_refused(void **state)
     assert_int_equal(rec_blob_read(&w->job, &beyond, 0, room, 1), REC_E_FORMAT);
     assert_failed(w, REC_E_FORMAT, "m: byte 2: 2 bytes are needed from byte 2 on, but there are only 3 bytes");
     assert_int_equal(rec_blob_read(&w->job, &mute, 0, room, 1), REC_E_PLUGIN);
-    assert_failed(w, REC_E_PLUGIN, "has a blob's read function that failed with status 3 and did not say why");
+    assert_failed(w, REC_E_PLUGIN, "has a blob's read function that failed with status 3 and gave no reason");
     rec_source_release(source);
 }
 

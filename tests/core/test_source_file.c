@@ -123,7 +123,7 @@ static void a_folder_is_refused(void **state)
     assert_int_equal(mkdir("folder", 0755), 0);
     for (int map = 0; map < 2; map++) {
         assert_null(source_of_file(&w->job, "folder", map));
-        assert_failed(w, REC_E_UNSUPPORTED, "folder: this is a folder, not a file");
+        assert_failed(w, REC_E_UNSUPPORTED, "folder: this is a directory, not a file");
     }
 }
 
@@ -353,7 +353,7 @@ static void a_descriptor_that_cannot_be_read_is_an_error(void **state)
     assert_failed(w, REC_E_IO, "input: byte 0: cannot read the file: Bad file descriptor");
     (void)close(fd);
     assert_null(lr_source_fd(&w->job, fd, "input", true));
-    assert_failed(w, REC_E_IO, "input: cannot look at the file: Bad file descriptor");
+    assert_failed(w, REC_E_IO, "input: cannot inspect the file: Bad file descriptor");
 }
 
 struct feed {
@@ -518,8 +518,8 @@ static void a_spill_that_cannot_grow_is_an_error(void **state)
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_failed(w, REC_E_IO,
-                  ".: cannot write to a temporary file in this folder: File too large\n"
-                  "  Set TMPDIR to a folder with more space.");
+                  ".: cannot write to a temporary file in this directory: File too large\n"
+                  "  Set TMPDIR to a directory with more space.");
     assert_int_equal(count_files(".", ""), 0);
     (void)close(ends[0]);
     (void)signal(SIGXFSZ, handler);

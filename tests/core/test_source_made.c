@@ -288,11 +288,11 @@ static void what_cannot_be_a_source_is_refused_and_released_once(void **state)
          1}, /* an older one has no places: what lies there is not looked at */
         {{.size = sizeof(rec_source_ops), .read = give, .release = let_go, .total = total_more},
          REC_E_IO,
-         "it was to have 5 bytes and ended after 4",
+         "expected 5 bytes, found the end after 4",
          1},
         {{.size = sizeof(rec_source_ops), .read = give, .release = let_go, .total = total_less},
          REC_E_IO,
-         "it was to have 3 bytes and has more",
+         "expected 3 bytes, found more",
          1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -319,7 +319,7 @@ static void failures_of_its_functions_name_it_and_leave_nothing(void **state)
         int how;
         rec_status status;
         const char *words;
-    } cases[] = {{MUTE, REC_E_PLUGIN, "failed with status 77 and did not say why"},
+    } cases[] = {{MUTE, REC_E_PLUGIN, "failed with status 77 and gave no reason"},
                  {TOLD, REC_E_IO, "far/model: byte 5: the line is down"},
                  {GREEDY, REC_E_PLUGIN, "gave more than there was room for"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -373,9 +373,9 @@ static void who_gives_bytes_cannot_ask_for_them(void **state)
             assert_int_equal(by_view ? rec_source_view(&w->job, g.own, &view, &size)
                                      : rec_source_read_at(&w->job, g.own, 3, &byte, 1),
                              REC_E_PLUGIN);
-            assert_failed(w, REC_E_PLUGIN, "has a source, far/model, that asks for bytes of itself to give them");
+            assert_failed(w, REC_E_PLUGIN, "has a source, far/model, that reads itself");
             assert_int_equal(rec_source_view(&w->job, g.own, &view, &size), REC_E_PLUGIN); /* no lock is left behind */
-            assert_failed(w, REC_E_PLUGIN, "asks for bytes of itself to give them");
+            assert_failed(w, REC_E_PLUGIN, "that reads itself");
             rec_source_release(g.own);
             assert_int_equal(g.released, 1);
         }
@@ -493,7 +493,7 @@ static void heads_and_tails_are_had_without_the_middle(void **state)
             rec_source_release(source);
         }
     }
-    { /* none of what is inflated, of a folder, and of nothing */
+    { /* none of what is inflated, of a directory, and of nothing */
         static const rec_source_ops filter = {.size = sizeof filter, .read = give, .rewind = begin_again};
         struct giver g = giver_of(data, 10);
         rec_source *memory = lr_source_memory(&w->job, "", 0, "memory"), *source = NULL;
@@ -638,7 +638,7 @@ static void what_is_beside_is_asked_of_who_made_it(void **state)
     assert_int_equal(rec_source_beside(&w->job, source, "silent", &out), REC_E_PLUGIN);
     assert_failed(w, REC_E_PLUGIN, "reported no error for \"silent\"");
     assert_int_equal(rec_source_beside(&w->job, source, "../beside", &out), REC_E_FORMAT);
-    assert_failed(w, REC_E_FORMAT, "not a path below its own folder");
+    assert_failed(w, REC_E_FORMAT, "not a path below its own directory");
     rec_source_release(source);
     free(data);
 }
@@ -658,9 +658,9 @@ static void a_file_beside_may_be_absent(void **state)
     assert_null(out);
     assert_int_equal(rec_source_beside_maybe(&w->job, source, "folder", &out), REC_E_FORMAT); /* there, and no file */
     assert_null(out);
-    assert_failed(w, REC_E_FORMAT, "this is a folder, not a file");
+    assert_failed(w, REC_E_FORMAT, "this is a directory, not a file");
     assert_int_equal(rec_source_beside_maybe(&w->job, source, "a/../b", &out), REC_E_FORMAT);
-    assert_failed(w, REC_E_FORMAT, "not a path below its own folder");
+    assert_failed(w, REC_E_FORMAT, "not a path below its own directory");
     assert_int_equal(rec_source_beside_maybe(&w->job, source, "a/b", &out), REC_OK); /* below a file: absent */
     assert_null(out);
     lr_siblings_drop(&w->job);
@@ -750,7 +750,7 @@ static void streams_and_filters_cannot_be_written_over(void **state)
             (void)rec_sink_close(sink);
         }
         assert_int_equal(lr_sink_commit(target), REC_E_UNSUPPORTED);
-        assert_failed(w, REC_E_UNSUPPORTED, "what was written to a stream or compressed cannot be written over");
+        assert_failed(w, REC_E_UNSUPPORTED, "bytes written to a stream or to compressed output cannot be overwritten");
         (void)close(fd);
     }
 }

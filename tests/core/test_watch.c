@@ -159,15 +159,15 @@ static void zeros_take_the_place_of_what_is_gone(void **state)
     assert_int_equal(data[PAGES * page - 1], 0);
     assert_int_equal(data[0], 'a');
     assert_int_equal(lr_watch_judge(&w->job, false), REC_E_IO);
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     /* What begins later and asks for these bytes fails as well... */
     assert_int_equal(lr_watch_judge(&w->job, true), REC_OK);
     assert_int_equal(rec_source_view(&w->job, source, &again, &size), REC_E_IO);
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     assert_int_equal(rec_source_read_at(&w->job, source, 0, &byte, 1), REC_E_IO);
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     assert_int_equal(rec_source_at_hand(&w->job, source, 0, 1, &again), REC_E_IO);
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     /* ...and nothing else does. */
     assert_int_equal(bytes_of(w, other)[5 * page], 'b');
     assert_int_equal(end_job(w), REC_OK);
@@ -187,7 +187,7 @@ static void the_cause_is_told(void **state)
     assert_int_equal(truncate("a.bin", 0), 0);
     assert_int_equal(bytes_of(w, source)[0], 0);
     (void)rec_fail(&w->job, REC_E_FORMAT, 0, "expected an a");
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     rec_source_release(source);
 }
 
@@ -202,7 +202,7 @@ static void a_cut_within_a_page_is_seen_by_the_size(void **state)
     assert_int_equal(bytes_of(w, source)[PAGES * page - 1], 0);
     assert_int_equal(lr_watch_judge(&w->job, false), REC_OK);
     assert_int_equal(lr_watch_judge(&w->job, true), REC_E_IO);
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     rec_source_release(source);
     /* Another file of that name is another file. */
     source = map_file(w, "b.bin", 'b');
@@ -244,7 +244,7 @@ static void threads_may_meet_it(void **state)
     assert_int_equal(count, 4);
     lr_threads_join(threads, count);
     assert_int_equal(atomic_load(&r.zeros), PAGES - 7);
-    assert_failed(w, lr_watch_judge(&w->job, false), "a.bin: the file was cut while it was read\n");
+    assert_failed(w, lr_watch_judge(&w->job, false), "a.bin: the file was truncated while it was read\n");
     rec_source_release(source);
 }
 
@@ -267,7 +267,7 @@ static void what_the_system_cannot_read_is_not_saved(void **state)
                          REC_OK);
         assert_int_equal(truncate("a.bin", (off_t)(2 * page)), 0);
         assert_int_equal(lr_sink_commit(sink), REC_E_IO);
-        assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+        assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
         assert_file("out.bin", "old", 3);
         rec_source_release(source);
     }
@@ -288,7 +288,7 @@ static void what_was_made_of_zeros_is_not_saved(void **state)
     byte = bytes_of(w, source)[9 * page];
     assert_int_equal(rec_sink_write(sink, &byte, 1), REC_OK);
     assert_int_equal(lr_sink_commit(sink), REC_E_IO);
-    assert_failed(w, REC_E_IO, "a.bin: the file was cut while it was read\n");
+    assert_failed(w, REC_E_IO, "a.bin: the file was truncated while it was read\n");
     assert_file("out.bin", "old", 3);
     assert_int_equal(count_files(".", ".librecord-tmp"), 0);
     rec_source_release(source);

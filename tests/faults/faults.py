@@ -179,7 +179,7 @@ class Campaign:
         elif done.returncode == 2:
             self.counts["refused"] += 1
             # The report that follows a save can fail as well, which is told in other words.
-            after = "record: standard output: " in said or "what was saved is in its place" in said
+            after = "record: standard output: " in said or "saved files are in place" in said
             good = said.startswith("record: ") and (which == "old" or after)
         elif done.returncode == 3:
             self.counts["saved, not synced"] += 1

@@ -52,7 +52,7 @@ def direct(program):
 
 
 def files_below(folder):
-    """Returns the bytes of all files, by their paths below the folder."""
+    """Returns the bytes of all files, by their paths below the directory."""
     found = {}
     for where, _, names in os.walk(folder):
         for name in names:

@@ -145,7 +145,7 @@ refused "another command" "record-mpi has the commands convert, diff, verify and
 refused "a hint without a value" "hint takes KEY=VALUE" convert -y --hint cb_nodes in.mpk kept.mpk
 head -c 30000 in.safetensors >cut.safetensors
 refused "an input that was cut off" "rank 0 (.*): cut.safetensors: " convert -y cut.safetensors kept.mpk
-refused "a file that is there already" "kept.mpk: it is there already" convert --no-clobber in.mpk kept.mpk
+refused "a file that is there already" "kept.mpk exists" convert --no-clobber in.mpk kept.mpk
 mkdir folder
 refused "no folder to write to" "none/out.mpk: " convert in.mpk none/out.mpk
 

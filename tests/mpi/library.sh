@@ -72,7 +72,7 @@ for case in 'apart|REC_E_MISMATCH: rank 1 (.*): where tensors go: wide.weight (f
     'parts|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is split into 2 parts, of which this rank has number 2' \
     'dimension|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is split along dimension 2, and its shape is \[1100, 1001\]' \
     'owner|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is placed on rank 3 of 3' \
-    'how|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is placed in no way that there is (9)' \
+    'how|REC_E_ARGUMENT: rank 0 (.*): wide.weight: its place has an unknown `how` (9)' \
     'function|REC_E_CANCELLED: rank 1 (.*): wide.weight: the program.s function that says where it goes failed (REC_E_CANCELLED)'; do
     refused "placed badly: ${case%%|*}" "${case#*|}" 3 placing "${case%%|*}" model.mpk
 done
@@ -166,7 +166,7 @@ untouched "a key that one rank lacks, of a record that was loaded" \
 refused "a folder that there is not" "REC_E_[A-Z_]*: rank 0 (.*): .*nowhere" 2 round model.mpk keep nowhere/out.mpk keep
 
 with 2 arguments
-printf 'REC_E_ARGUMENT: rank %s (HOST): %s: an argument makes no sense\n' 1 rec_mpi_load 0 rec_mpi_share 0 rec_mpi_save_share 0 rec_mpi_convert >expected
+printf 'REC_E_ARGUMENT: rank %s (HOST): %s: an argument is invalid\n' 1 rec_mpi_load 0 rec_mpi_share 0 rec_mpi_save_share 0 rec_mpi_convert >expected
 sed 's/(.*)/(HOST)/' "$scratch/out" >found
 same "arguments that make no sense" expected found
 check "in the end all is well" [ "$status" = 0 ]

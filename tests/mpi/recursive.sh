@@ -110,12 +110,12 @@ rm -rf into
 
 # ---------------------------------------------------------------------------------------------------------- what goes wrong
 
-refused "what is for one output" "type-of tells the type of one record" convert -r --type-of large.safetensors in into
-refused "three folders" "takes one folder to read and one to write" convert -r in in into
+refused "what is for one output" "type-of gives the type of one record" convert -r --type-of large.safetensors in into
+refused "three folders" "takes one directory to read and one to write" convert -r in in into
 mkdir elsewhere
 cp apart elsewhere
 cp -Rp in elsewhere/in
-one_apart "a rank that has another folder to write to" "rank 1 (.*): into: this is not the folder that rank 0 sees" 'cd elsewhere' convert \
+one_apart "a rank that has another folder to write to" "rank 1 (.*): into: this is not the directory that rank 0 sees" 'cd elsewhere' convert \
     -r --to mpk in into
 check "which stays as it is" [ ! -e elsewhere/into ]
 check "as does that of the others" [ -z "$(find into -type f)" ]

@@ -170,7 +170,7 @@ check "one that will be forged" killed 1 --adapter none in.safetensors
 python3 damage.py forged "$total" >places || exit 99
 ranks 2 convert -y --resume --adapter none in.safetensors out.mpk
 status_is "what has its sums and is not what would be made" 2
-sed -n "s/.*rank [01] (.*): out.mpk: byte \([0-9]*\): read back, it is not what was written: what an earlier save left (.*out.mpk.librecord-resume) \
+sed -n "s/.*rank [01] (.*): out.mpk: byte \([0-9]*\): read back, it is not what was written: the partial output (.*out.mpk.librecord-resume) \
 is another's; save it without resuming.*/\1/p" "$scratch/err" >found
 check "is told" [ "$(wc -l <found)" = 1 ]
 check "with the byte" grep -qx -f found places
@@ -201,11 +201,11 @@ check "one that is killed leaves some" killed 1 --adapter none in.safetensors
 "$record" convert -qy --adapter none in.safetensors out.mpk
 check "a save of one process removes it, too" [ ! -e .out.mpk.librecord-resume ]
 ln -s elsewhere .out.mpk.librecord-resume
-refused "a link in its place" "rank 0 (.*): out.mpk: cannot open what was left of an earlier save" convert -y --resume --adapter none in.safetensors out.mpk
+refused "a link in its place" "rank 0 (.*): out.mpk: cannot open the partial output of an earlier save" convert -y --resume --adapter none in.safetensors out.mpk
 check "is not followed" [ ! -e elsewhere ]
 rm .out.mpk.librecord-resume
 mkfifo .out.mpk.librecord-resume
-refused "nor a pipe" "rank 0 (.*): out.mpk: what would be left of an earlier save, .out.mpk.librecord-resume, is not a regular file" convert -y --resume --adapter none in.safetensors out.mpk
+refused "nor a pipe" "rank 0 (.*): out.mpk: the partial output of an earlier save, .out.mpk.librecord-resume, is not a regular file" convert -y --resume --adapter none in.safetensors out.mpk
 rm .out.mpk.librecord-resume
 for to in gone.json gone.mpk.gz gone.pt; do
     refused "$to" "rank 0 (.*): $to: only one file whose tensors are plain bytes can be resumed, not a file that rank 0 writes alone" \

@@ -78,7 +78,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
 
 static int32_t only_tensors(struct writer *w)
 {
-    return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "this format holds tensors alone");
+    return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "this format holds only tensors");
 }
 
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)

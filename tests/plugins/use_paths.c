@@ -731,11 +731,11 @@ static void refused(void)
     } cases[] = {
         {"a key below a key", {"a.b", "a", NULL}, REC_E_FORMAT, "the key a.b is below the key a, which has a value"},
         {"a key far below a key", {"m.a", "m.a.b.c", NULL}, REC_E_FORMAT, "the key m.a.b.c is below the key m.a"},
-        {"a key that is there twice",
+        {"a key that occurs twice",
          {"a.b", "a.b", NULL},
          REC_E_FORMAT,
-         "the key `a.b` is there twice, with data at bytes"},
-        {"one that is there in two spellings", {"x\\y", "x\\\\y", NULL}, REC_E_FORMAT, "is there twice"},
+         "the key `a.b` occurs twice, with data at bytes"},
+        {"one that is there in two spellings", {"x\\y", "x\\\\y", NULL}, REC_E_FORMAT, "occurs twice"},
     };
     rec_recorder *recorder = open_with("Paths", NULL, NULL);
     file nested = begin(), unknown = begin(), late = begin();

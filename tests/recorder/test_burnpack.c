@@ -214,10 +214,10 @@ static const struct change {
     {BYTES("\x81\x02"), BYTES("\x83\x1b\x80\x00\x00\x00\x00\x00\x00\x00\x02\x00"), "64 bits can count"},
     {BYTES("\x81\x02"), BYTES("\x9b\x00\x00\x00\x10\x00\x00\x00\x00"), ""},
     {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x82\x19\x01\x08\x19\x01\x00"), "before they begin"},
-    {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x82\x19\x02\x00\x19\x02\x08"), "past the end"},
+    {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x82\x19\x02\x00\x19\x02\x08"), "after the end"},
     {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x82\x3b\x00\x00\x00\x00\x00\x00\x00\x00\x19\x01\x08"), "offset"},
     {BYTES("\x82\x19\x01\x00\x19\x01\x08"),
-     BYTES("\x82\x1b\xff\xff\xff\xff\xff\xff\xff\xf7\x1b\xff\xff\xff\xff\xff\xff\xff\xff"), "past the end"},
+     BYTES("\x82\x1b\xff\xff\xff\xff\xff\xff\xff\xf7\x1b\xff\xff\xff\xff\xff\xff\xff\xff"), "after the end"},
     {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x81\x19\x01\x00"), "two integers"},
     {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x9f\x19\x01\x00\x19\x01\x08\xff"), "unknown length"},
     {BYTES("\x82\x19\x01\x00\x19\x01\x08"), BYTES("\x82\x1a\x00\x00\x01\x00\x1b\x00\x00\x00\x00\x00\x00\x01\x08"),
@@ -451,7 +451,7 @@ static void who_has_no_such_file_is_told(void **state)
     model = load(&good_file);
     assert_non_null(model);
     assert_null(save(optimizer, "Burnpack", "layout", "burn-0.21").data);
-    assert_non_null(strstr(rec_error_message(), "Burn 0.21 keeps an optimizer in the files of its recorders"));
+    assert_non_null(strstr(rec_error_message(), "Burn 0.21 stores an optimizer in the files of its recorders"));
     assert_null(save(model, "Burnpack", "layout", "burn-0.18").data);
     assert_non_null(strstr(rec_error_message(), "Burn 0.18 has no Burnpack files"));
     assert_null(save(model, "NamedMpk", "layout", "burn-0.22").data);

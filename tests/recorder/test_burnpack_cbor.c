@@ -184,10 +184,10 @@ static const struct {
     {"{}", "byte 10: the metadata have no `tensors`"},
     {"{_}", "byte 10: the metadata have no `tensors`"},
     {"{5:1}", "byte 11: expected the name of a field, found an unsigned integer"},
-    {"{" NO_TENSORS ",'tensors':{}}", "byte 20: `tensors` is there twice"},
+    {"{" NO_TENSORS ",'tensors':{}}", "byte 20: `tensors` occurs twice"},
     {"{'tensors':5}", "byte 19: expected the map of the tensors, found an unsigned integer"},
     {"{'tensors':[]}", "byte 19: expected the map of the tensors, found a list"},
-    {"{" NO_TENSORS ",'metadata':{'a':'b'},'metadata':{}}", "byte 34: `metadata` is there twice"},
+    {"{" NO_TENSORS ",'metadata':{'a':'b'},'metadata':{}}", "byte 34: `metadata` occurs twice"},
     {"{" NO_TENSORS ",'metadata':{1:'b'}}",
      "byte 30: expected a text as key of the metadata, found an unsigned integer"},
     {"{" NO_TENSORS ",'metadata':{'a':null}}", "byte 32: expected a text as value of the metadata, found null"},
@@ -244,10 +244,10 @@ static const struct {
     {ONE("{'dtype':'U8','shape':[3],'data_offsets':[3,0]}"),
      "byte 20: the data of the tensor `t` end at 0, before they begin at 3"},
     {ONE("{'dtype':'U8','shape':[3],'data_offsets':[1,4]}"),
-     "byte 20: expected a file that holds all tensors, found the data of `t` to go on 1 bytes past the end of the "
+     "byte 20: expected a file that holds all tensors, found the data of `t` ending 1 bytes after the end of the "
      "file"},
     {ONE("{'dtype':'U8','shape':[3],'data_offsets':[18446744073709551612,18446744073709551615]}"),
-     "byte 20: expected a file that holds all tensors, found the data of `t` to go on 18446744073709551615 bytes past "
+     "byte 20: expected a file that holds all tensors, found the data of `t` ending 18446744073709551615 bytes after "
      "the end of the file"},
     {ONE("{'dtype':'U8','shape':[3],'data_offsets':[0,3],'param_id':'x'}"),
      "byte 65: expected an unsigned integer as param_id, found a text"},
@@ -338,8 +338,8 @@ static const struct {
     {TYPE("{'QFloat':{'level':{'Block':1}}}"),
      "byte 51: expected a block's size: storage and len, found an unsigned integer"},
     {TYPE("{'QFloat':{'level':{'Block':{'storage':[1,1,1,1,1],'storage':[1,1,1,1,1]}}}}"),
-     "byte 66: `storage` of a block's size is there twice"},
-    {TYPE("{'QFloat':{'level':{'Block':{'len':1,'len':1}}}}"), "byte 57: `len` of a block's size is there twice"},
+     "byte 66: `storage` of a block's size occurs twice"},
+    {TYPE("{'QFloat':{'level':{'Block':{'len':1,'len':1}}}}"), "byte 57: `len` of a block's size occurs twice"},
     {TYPE("{'QFloat':{'level':{'Block':{'len':6,'storage':[1,1,1,1,1]}}}}"),
      "byte 56: expected at most 5 dimensions of a block, found 6"},
     {TYPE("{'QFloat':{'level':{'Block':{'len':<c249010000000000000001>,'storage':[1,1,1,1,1]}}}}"),
@@ -356,7 +356,7 @@ static const struct {
     {TYPE("{'QFloat':{'tensor':'F64'}}"), "byte 45: expected the type of the tensor's scale, found \"F64\""},
     {TYPE("{'QFloat':{'block':5}}"), "byte 44: expected the size and dtype of blocks, found an unsigned integer"},
     {TYPE("{'QFloat':{'block':{'size':1}}}"), "byte 44: expected the size and dtype of blocks, found a map"},
-    {TYPE("{'QFloat':{'block':{'dtype':'F16','dtype':'F16'}}}"), "byte 55: `dtype` of a block is there twice"},
+    {TYPE("{'QFloat':{'block':{'dtype':'F16','dtype':'F16'}}}"), "byte 55: `dtype` of a block occurs twice"},
     {TYPE("{'QFloat':{'block':{'dtype':'F64','size':1}}}"), "byte 51: expected the type of the scales, found \"F64\""},
     {TYPE("{'QFloat':{'block':{'type':'F64','size':1}}}"), "byte 45: expected size or dtype, found \"type\""},
     {TYPE("{'QFloat':{'value':'Q8S','store':'Native','mode':'Symmetric','param':'F32'}}"),
@@ -683,9 +683,9 @@ static const struct {
     const char *read, *layout, *dtype, *words;
 } given[] = {
     {"{" NO_TENSORS ",'scalars':{'0.iter_idx':{'Int':3}}}", "burn-0.21", NULL,
-     "Burn 0.21 keeps a scheduler in the files of its recorders, not in Burnpack"},
+     "Burn 0.21 stores a scheduler in the files of its recorders, not in Burnpack"},
     {"{'tensors':{'t':" GOOD_TENSOR "},'scalars':{'s':{'Int':3}}}", "burn-0.21", NULL,
-     "Burn 0.21 keeps a scheduler in the files of its recorders, not in Burnpack"},
+     "Burn 0.21 stores a scheduler in the files of its recorders, not in Burnpack"},
     {TYPE("{'Bool':'U8'}"), "burn-0.22", "{'Bool':'U8'}", NULL},
     {TYPE("{'Bool':'U8'}"), "burn-0.21", "{'Bool':'U8'}", NULL},
     {TYPE("{'Bool':'U8'}"), "burn-0.20", "'Bool'", NULL},

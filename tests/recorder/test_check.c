@@ -270,12 +270,12 @@ static void a_mistake_is_found_and_the_old_file_stays(void **state)
     static const struct {
         const char *fault, *path, *expected, *found;
     } faults[] = {
-        {"byte", "layer.weight.param.bytes", "a list of 400 numbers", "byte 399 of 400 is another"},
+        {"byte", "layer.weight.param.bytes", "a list of 400 numbers", "byte 399 of 400 differs"},
         {"text", "greeting", "\"hello\"", "\"hullo\""},
-        {"integer", "layer.weight.param.shape", "a list of 2 numbers", "whose data are others"},
+        {"integer", "layer.weight.param.shape", "a list of 2 numbers", "whose data differ"},
         {"float", "rate", "the float 0.25", "the float 0.25"},
         {"bool", "on", "true", "false"},
-        {"nil", "layer.weight.param.shape", "a list of 2 numbers", "whose data are others"},
+        {"nil", "layer.weight.param.shape", "a list of 2 numbers", "whose data differ"},
         {"lost", "five", "the integer 5", "nothing at this place"},
         {"name", "fives", "no value", "the integer 5"},
         {"added", "sixth", "no value", "\"6\""},
@@ -507,7 +507,7 @@ static void a_writer_that_stops_without_a_word_has_failed(void **state)
     const scene *s = *state;
     assert_int_equal(rec_context_add_plugin(s->context, &sulking), REC_OK);
     assert_int_equal(save_checked(s, &sulking), REC_E_PLUGIN);
-    assert_non_null(strstr(rec_error_message(), "stopped without saying why"));
+    assert_non_null(strstr(rec_error_message(), "stopped without a reason"));
 }
 
 /* --------------------------------------------------------------------------------------------- when it is done -- */

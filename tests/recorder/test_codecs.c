@@ -213,13 +213,13 @@ static void names_that_are_none_say_why(void **state)
     static const struct {
         const char *name, *words;
     } wrong[] = {
-        {"xor", "Xor is a codec, no recorder"},
-        {"xor.xor", "Xor is a codec, no recorder"},
-        {"nope.xor", "no recorder is called \"nope.xor\": what stands before the codec is not a format"},
+        {"xor", "Xor is a codec, not a recorder"},
+        {"xor.xor", "Xor is a codec, not a recorder"},
+        {"nope.xor", "no recorder is called \"nope.xor\": the name before the codec is not a format"},
         {"mpk.nope", "no recorder is called \"mpk.nope\""},
         {"mpk.gz.xor", "NamedMpkGz is in a codec already"},
-        {"mpk.xor.xor", "what stands before the codec is not a format"},
-        {".xor", "Xor is a codec, no recorder"},
+        {"mpk.xor.xor", "the name before the codec is not a format"},
+        {".xor", "Xor is a codec, not a recorder"},
         {"..", "no recorder is called \"..\""},
     };
     char many[400];
@@ -510,7 +510,7 @@ static void broken_codecs_are_named(void **state)
     } broken[] = {
         {decode_nothing, NULL, "the codec Broken added no filter"},
         {decode_itself, NULL, "the codec Broken added no filter"},
-        {decode_silent, NULL, "the codec Broken stopped without saying why"},
+        {decode_silent, NULL, "the codec Broken stopped without a reason"},
         {decode_and_fail, NULL, "it was not to be"},
         {NULL, encode_nothing, "the codec Broken added no filter"},
         {NULL, encode_itself, "the codec Broken added no filter"},

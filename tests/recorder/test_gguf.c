@@ -481,7 +481,7 @@ static void test_ids(void **state)
         assert_int_equal(rec_set_tensor(record, i ? "b" : "a", &spec), REC_OK);
         assert_int_equal(rec_save_bytes(recorder, record, &saved, &size), REC_OK);
         assert_int_equal(rec_report_count(), 2);
-        assert_non_null(strstr(rec_report_note(1)->text, "for a model that llama.cpp is to load, go backwards"));
+        assert_non_null(strstr(rec_report_note(1)->text, "for a model that llama.cpp loads, use reverse"));
         assert_string_equal(rec_report_note(0)->text,
                             i ? "the ids of 2 parameters: GGUF has none" : "the ids of 1 parameter: GGUF has none");
         rec_free(saved);

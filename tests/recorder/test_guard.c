@@ -47,7 +47,7 @@ static rec_record *make(rec_context *context)
 static void assert_told(rec_status status, const char *name)
 {
     char words[256];
-    (void)snprintf(words, sizeof words, "%s: the file was cut while it was read\n", path_of(name));
+    (void)snprintf(words, sizeof words, "%s: the file was truncated while it was read\n", path_of(name));
     assert_int_equal(status, REC_E_IO);
     assert_int_equal(rec_error_status(), REC_E_IO);
     assert_memory_equal(rec_error_message(), words, strlen(words));

@@ -218,13 +218,13 @@ static void what_arrays_cannot_say_is_told(void **state)
     OK(rec_metadata_set_value(record, "blocks", rec_value_at(values, "blocks")));
     f = save(record, "Npz", "check", "yes");
     assert_int_equal(rec_report_count(), 5);
-    assert_non_null(strstr(rec_report_note(0)->text, "does not say that a tensor is no parameter"));
+    assert_non_null(strstr(rec_report_note(0)->text, "does not record that a tensor is not a parameter"));
     assert_string_equal(rec_report_note(1)->text,
                         "2 values other than tensors, the first here: left out, because NumPy files hold arrays only");
     assert_string_equal(rec_report_note(1)->path, "epsilon");
     assert_string_equal(rec_report_note(2)->text,
                         "the id of 1 parameter: left out, because NumPy files hold arrays only");
-    assert_non_null(strstr(rec_report_note(3)->text, "for a model of PyTorch's, go backwards"));
+    assert_non_null(strstr(rec_report_note(3)->text, "for a model of PyTorch's, use reverse"));
     assert_string_equal(rec_report_note(4)->text,
                         "2 entries of metadata, the first `author`: left out, because NumPy files hold arrays only");
     again = load("Npz", f.data, f.size);
@@ -668,8 +668,8 @@ static void the_end_in_64_bits_may_lie(void **state)
         {"the two records at the end of the zip archive contradict each other", {{END + 32, "\3", 1}}},
         {"the two records at the end of the zip archive contradict each other", {{END + 40, "\3", 1}}},
         {"the two records at the end of the zip archive contradict each other", {{END + 48, "\3", 1}}},
-        {"no sound record of 64 bits where the zip archive says it is", {{END + 4, "\3", 1}}},
-        {"no sound record of 64 bits where the zip archive says it is", {{END, "X", 1}}},
+        {"no valid 64-bit record where the zip archive announces it", {{END + 4, "\3", 1}}},
+        {"no valid 64-bit record where the zip archive announces it", {{END, "X", 1}}},
         {"where it cannot be", {{END + 56 + 8, "\xff\xff\xff\xff\xff\xff\xff\xff", 8}}},
         {"a zip archive in several volumes", {{END + 56 + 4, "\1", 1}}},
         {"18,446,744,073,709,551,615 elements are announced",

@@ -387,7 +387,7 @@ static void test_companion_files_may_be_below(void **state)
         (void)snprintf(text, sizeof text, "kit:beside %s", outside[i]);
         write_text(s, "b.kit", text);
         assert_null(load(s, r, "b.kit"));
-        if (!strstr(rec_error_message(), "which is not a path below its own folder")) {
+        if (!strstr(rec_error_message(), "which is not a path below its own directory")) {
             fail_msg("%s: %s", outside[i], rec_error_message());
         }
     }

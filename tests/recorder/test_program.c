@@ -158,11 +158,9 @@ static void inputs_that_cannot_be_are_refused(void **state)
         const char *words;
         int released;
     } cases[] = {
-        {{.size = 0, .read = line_read, .release = line_release}, "the input has no size that it can have (0)", 0},
-        {{.size = offsetof(rec_input, release), .read = line_read, .release = line_release},
-         "no size that it can have",
-         0},
-        {{.size = 5000, .read = line_read, .release = line_release}, "no size that it can have", 0},
+        {{.size = 0, .read = line_read, .release = line_release}, "the input's `size` is invalid (0)", 0},
+        {{.size = offsetof(rec_input, release), .read = line_read, .release = line_release}, "`size` is invalid", 0},
+        {{.size = 5000, .read = line_read, .release = line_release}, "`size` is invalid", 0},
         {{.size = sizeof(rec_input), .release = line_release}, "the input needs `read`", 1},
         {{.size = sizeof(rec_input), .total = REC_UNKNOWN, .read_at = line_read_at, .release = line_release},
          "the input needs `read`",
@@ -181,7 +179,7 @@ static void inputs_that_cannot_be_are_refused(void **state)
     }
     l.released = 0;
     assert_null(rec_load_from(recorder, &lies, &l));
-    assert_error(REC_E_IO, "it was to have 5 bytes and ended after 1");
+    assert_error(REC_E_IO, "expected 5 bytes, found the end after 1");
     assert_null(rec_load_from(NULL, &stream, &l));
     assert_null(rec_load_from(recorder, NULL, &l));
     assert_int_equal(rec_plan_add_from(NULL, recorder, &stream, &l), REC_E_ARGUMENT);
@@ -213,7 +211,7 @@ static void a_total_is_unknown_or_a_bound(void **state)
         l.released = 0;
         input.total = totals[i];
         assert_null(rec_load_from(recorder, &input, &l));
-        assert_error(REC_E_IO, "bytes and has more");
+        assert_error(REC_E_IO, "bytes, found more");
         assert_int_equal(rec_error_offset(), totals[i]);
         assert_int_equal(l.at, totals[i] + 1); /* and no further */
         assert_int_equal(l.released, 1);

@@ -451,7 +451,7 @@ static void notes_are_told_as_they_are_made_and_kept(void **state)
     assert_string_equal(l.texts[1], "not part of a Burn record (`metadata`, `item`): left out");
     assert_int_equal(l.kinds[2], REC_NOTE_ASSUMED);
     assert_string_equal(
-        l.texts[2], "the file does not say whether 1 of its tensors holds floats or integers: it was taken for floats");
+        l.texts[2], "the file does not record whether 1 of its tensors holds floats or integers: floats are assumed");
     assert_null(rec_report_note(3));
     rec_context_set_notes(s->context, NULL, NULL);
     rec_record_free(record);

@@ -323,8 +323,8 @@ static const struct {
     {P("\x80\x02Nr\xff\xff\xff\xff."), "as number 4294967295"},
     {P("\x80\x02]q\x00h\x00"
        "a."),
-     "has itself in it"},
-    {P("\x80\x02}q\x00X\x01\0\0\0kh\x00s."), "has itself in it"},
+     "contains itself"},
+    {P("\x80\x02}q\x00X\x01\0\0\0kh\x00s."), "contains itself"},
     {P("\x80\x02}(K\x01u."), "would put items into a dictionary"},
     {P("\x80\x02]K\x01K\x02s."), "would put items into a list"},
     {P("\x80\x02X\x02\0\0\0\xff\xfe."), "not UTF-8"},

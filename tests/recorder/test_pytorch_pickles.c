@@ -556,7 +556,7 @@ static const struct {
     {P(HEAD MAIN "\x80\x02]" S1("1") "a.\2\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40"),
      "byte 144: the storage `1` is not a tensor's, so that its size is not known"},
     {P(HEAD MAIN "\x80\x02](" S1("0") S1("0") "e.\2\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40\2\0\0\0\0\0\0\0"),
-     "byte 167: the storage `0` is there twice"},
+     "byte 167: the storage `0` occurs twice"},
     {P(HEAD MAIN "\x80\x02]" S1("0") "a.\2\0\0\0\0\0\0"),
      "byte 151: expected the size of a storage, found the end of the file"},
     {P(HEAD MAIN "\x80\x02]" S1("0") "a.\3\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40"),
@@ -612,24 +612,22 @@ static const struct {
     {P("\x80\x02}(" S1("a") "}(" W "u" NUMBER "u."), "", "w", NULL,
      "the model is what the file has as `a`, which is not in its names (top-level-key = . takes the whole)"},
     {P("\x80\x02}(X\x0a\0\0\0state_dict}(" W "u" S1("o") "}(" NUMBER "uu."), "", "w", NULL,
-     "the model is what the file has as `state_dict`; left out: `o` (top-level-key names another part, `.` the whole)"},
+     "the model is the part `state_dict`; left out: `o` (top-level-key selects another part, `.` the whole)"},
     {P("\x80\x02}(K\3}(" W "u" S1("o") "}(" NUMBER "uu."), "", "w", NULL,
-     "the model is what the file has as `3`; left out: `o` (top-level-key names another part, `.` the whole)"},
+     "the model is the part `3`; left out: `o` (top-level-key selects another part, `.` the whole)"},
     {P("\x80\x02}(X\x05\0\0\0model}(" W "uX\2\0\0\0\x01oN"
        "K\5Nu."),
      "", "w", NULL,
-     "the model is what the file has as `model`; left out: 2 more (top-level-key names another part, `.` the whole)"},
+     "the model is the part `model`; left out: 2 more (top-level-key selects another part, `.` the whole)"},
     {P("\x80\x02}(X\x05\0\0\0model}(" W "uX\2\0\0\0\x01oN" S1("o") "Nu."), "", "w", NULL,
-     "the model is what the file has as `model`; left out: `o`, 1 more (top-level-key names another part, `.` the "
-     "whole)"},
+     "the model is the part `model`; left out: `o`, 1 more (top-level-key selects another part, `.` the whole)"},
     /* a tensor next to the state dict: a loss, an accuracy, the state of a random generator */
     {P("\x80\x02}(" STATE_DICT T1("b") "u."), "", "w", NULL,
-     "the model is what the file has as `state_dict`; left out: `b` (top-level-key names another part, `.` the whole)"},
+     "the model is the part `state_dict`; left out: `b` (top-level-key selects another part, `.` the whole)"},
     {P("\x80\x02}(" T1("b") STATE_DICT OPTIMIZER NUMBER "u."), "", "w", NULL,
-     "the model is what the file has as `state_dict`; left out: `b`, `o` (top-level-key names another part, `.` the "
-     "whole)"},
+     "the model is the part `state_dict`; left out: `b`, `o` (top-level-key selects another part, `.` the whole)"},
     {P("\x80\x02}(X\x09\0\0\0generator}(" W "u" T1("b") "u."), "", "w", NULL,
-     "the model is what the file has as `generator`; left out: `b` (top-level-key names another part, `.` the whole)"},
+     "the model is the part `generator`; left out: `b` (top-level-key selects another part, `.` the whole)"},
     {P("\x80\x02}(X\3\0\0\0net" TENSOR("K\0", "K\2\x85", "K\1\x85") W "u."), "", "w", NULL, NULL}, /* a tensor's name */
     {P("\x80\x02}(" S1("a") "}(" W "u" T1("b") "u."), "", "a.w", NULL, NULL},
     /* nothing is adapted */
@@ -765,7 +763,7 @@ static const struct {
     const char *words; /* NULL: the tensor `w` is 1 and 2 */
 } archives[] = {
     {{{"a/data.pkl", P(MAIN)}, {"a/data/0", LITTLE}}, NULL},
-    {{{"data.pkl", P(MAIN)}, {"data/0", LITTLE}}, "the member `data.pkl` of the archive is in no folder"},
+    {{{"data.pkl", P(MAIN)}, {"data/0", LITTLE}}, "the member `data.pkl` of the archive is in no directory"},
     {{{"a/data/0", LITTLE}, {"a/byteorder", P("little")}, {"a/data.pkl", P(MAIN)}}, NULL},
     {{{"a/data.pkl", P(MAIN)}, {"a/data/0", BIG}, {"a/byteorder", P("big")}}, NULL},
     {{{"a/data.pkl", P(TYPED(GLOBAL("torch.storage", "UntypedStorage"), GLOBAL("torch", "float32")))},

@@ -211,7 +211,7 @@ static void another_version_gets_it_only_in_its_own_form(void **state)
 
 static void data_without_names_have_no_place_for_it(void **state)
 {
-    static const char words[] = "q: a tensor of qfloat: its element type has words that this format has no place for";
+    static const char words[] = "q: a tensor of qfloat: its element type has attributes that this format cannot store";
     static const char type[] = "pub struct Model<B: Backend> { q: Param<Tensor<B, 1>> }";
     rec_record *record = record_of(&schemes[8]);
     rec_recorder *recorder = rec_open_recorder("BinBytes", REC_PRECISION_KEEP);

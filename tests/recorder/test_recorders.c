@@ -450,9 +450,8 @@ static void metadata_of_ones_own_are_kept_or_left_out_with_a_note(void **state)
                 assert_int_equal(rec_report_count(), 1);
                 assert_int_equal(rec_report_note(0)->kind, REC_NOTE_DROPPED);
                 assert_int_equal(rec_report_note(0)->count, 2);
-                assert_string_equal(rec_report_note(0)->text,
-                                    "2 entries of metadata, the first `author`: left out, for data without names hold "
-                                    "none but Burn's own");
+                assert_string_equal(rec_report_note(0)->text, "2 entries of metadata, the first `author`: left out, "
+                                                              "because data without names hold only Burn's own");
                 assert_int_equal(size, more_size);
                 assert_memory_equal(bytes, more_bytes, (size_t)size);
             }

@@ -101,7 +101,7 @@ static void a_window_has_bounds(void **state)
         for (int lent = 0; lent < 2; lent++) {
             line l = {.fail_at = -1};
             refused(rec_save_window(s.here, s.record, "out.mpk", &windows[i], lent ? &output : NULL, &l),
-                    "the window has no size or no bounds that it can have");
+                    "the window's size or bounds are invalid");
             assert_int_equal(l.released, lent);
             assert_int_equal(l.good, 0);
         }

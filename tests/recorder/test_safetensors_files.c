@@ -791,14 +791,16 @@ static void an_index_that_means_no_good_is_refused(void **state)
         const char *index, *message;
     } cases[] = {
         {"{\"weight_map\":{\"x\":\"../a.safetensors\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"../a.safetensors\", which is not a path below its own folder\n"
-         "  The files of a model lie in one folder; a name that leads out of it is not followed."},
+         "REC_E_FORMAT\n" INDEX
+         ": it names the file \"../a.safetensors\", which is not a path below its own directory\n  The files of a "
+         "model must be in one directory: names that lead out of it are rejected."},
         {"{\"weight_map\":{\"x\":\"/etc/passwd\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"/etc/passwd\", which is not a path below its own folder\n"
-         "  The files of a model lie in one folder; a name that leads out of it is not followed."},
+         "REC_E_FORMAT\n" INDEX
+         ": it names the file \"/etc/passwd\", which is not a path below its own directory\n  The files of a model "
+         "must be in one directory: names that lead out of it are rejected."},
         {"{\"weight_map\":{\"x\":\"..\"}}",
-         "REC_E_FORMAT\n" INDEX ": it names the file \"..\", which is not a plain file name\n"
-         "  The files of a model lie in one folder; a name that leads out of it is not followed."},
+         "REC_E_FORMAT\n" INDEX ": it names the file \"..\", which is not a plain file name\n  The files of a model "
+         "must be in one directory: names that lead out of it are rejected."},
         {"{\"weight_map\":{\"x\":\"\"}}", "REC_E_FORMAT\n" INDEX ": the name of another file is empty"},
         {"{\"weight_map\":{\"x\":\"a.safetensors\\u0000\"}}",
          "REC_E_FORMAT\n" INDEX ": byte 15: it names the file \"a.safetensors?\", with a NUL"},
@@ -825,11 +827,11 @@ static void an_index_that_means_no_good_is_refused(void **state)
          "REC_E_FORMAT\n" INDEX ": this JSON has no `weight_map`: it is not an index of safetensors files\n"
          "  Load the .safetensors file itself, or open this one with another recorder."},
         {"{\"weight_map\":{},\"weight_map\":{}}",
-         "REC_E_FORMAT\n" INDEX ": byte 17: `weight_map` is there twice\n"
-         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
+         "REC_E_FORMAT\n" INDEX ": byte 17: `weight_map` occurs twice\n  The file is damaged, or its writer is wrong: "
+         "get it again, or write it again."},
         {"{\"metadata\":{},\"metadata\":{},\"weight_map\":{}}",
-         "REC_E_FORMAT\n" INDEX ": byte 15: `metadata` is there twice\n"
-         "  The file is damaged, or its writer is wrong: get it again, or write it again."},
+         "REC_E_FORMAT\n" INDEX ": byte 15: `metadata` occurs twice\n  The file is damaged, or its writer is wrong: "
+         "get it again, or write it again."},
         {"{\"weight_map\":{\"x\":\"a.safetensors\"}",
          "REC_E_FORMAT\n" INDEX ": byte 35: expected `,` or `}`, found the end of the index\n"
          "  The file is damaged, or its writer is wrong: get it again, or write it again."},
@@ -882,33 +884,29 @@ static void a_folder_is_what_is_in_it(void **state)
     scratch *s = scratch_new();
     char *text;
     (void)state;
-    assert_tells(s, "", "REC_E_NOT_FOUND\n: the folder holds no safetensors file\n  Give the name of a file.");
+    assert_tells(s, "", "REC_E_NOT_FOUND\n: the directory holds no safetensors file\n  Give the name of a file.");
     write_part(s, "one.safetensors", "x", NULL, NULL);
     assert_tells(s, "", "map10*1{ 9:'x' u8[1]1(00) } ");
     write_part(s, "two.safetensors", "x", NULL, NULL);
     assert_tells(s, "",
-                 "REC_E_NOT_FOUND\n"
-                 ": the folder holds several safetensors files, and no index\n"
-                 "  Load one by its name.\n"
-                 "  Known: one.safetensors, two.safetensors");
+                 "REC_E_NOT_FOUND\n: the directory holds several safetensors files, and no index\n  Load one by its "
+                 "name.\n  Known: one.safetensors, two.safetensors");
     scratch_free(s);
 
     s = scratch_new();
     write_part(s, "m-00001-of-00003.safetensors", "x", NULL, "\"format\":\"pt\"");
     write_part(s, "m-00003-of-00003.safetensors", "z", NULL, "\"format\":\"tf\"");
     assert_tells(s, "",
-                 "REC_E_NOT_FOUND\n"
-                 ": part 2 of the 3 parts of the model is not in the folder\n"
-                 "  Get the missing parts.\n"
-                 "  Known: m-00001-of-00003.safetensors, m-00003-of-00003.safetensors");
+                 "REC_E_NOT_FOUND\n: part 2 of the 3 parts of the model is not in the directory\n  Get the missing "
+                 "parts.\n  Known: m-00001-of-00003.safetensors, m-00003-of-00003.safetensors");
     write_part(s, "m-00002-of-00003.safetensors", "y", NULL, NULL);
     assert_tells(s, "",
-                 "25:'format' = 'pt' map10*3{ 40:'x' u8[1]1(00) 9:'y' u8[1]1(00) 40:'z' u8[1]1(00) } "
-                 "\nthe files of the model differ in the metadata entry `format`: the first one's is taken");
+                 "25:'format' = 'pt' map10*3{ 40:'x' u8[1]1(00) 9:'y' u8[1]1(00) 40:'z' u8[1]1(00) } \nthe files of "
+                 "the model differ in the metadata entry `format`: that of the first is used");
     /* One part alone is a file, and says that it is a part. */
     assert_tells(s, "m-00002-of-00003.safetensors",
-                 "map10*1{ 9:'y' u8[1]1(00) } \nthis is part 2 of a model in 3 parts: its index, or the folder, loads "
-                 "the whole");
+                 "map10*1{ 9:'y' u8[1]1(00) } \nthis is part 2 of a model in 3 parts: its index, or the directory, "
+                 "loads the whole");
     write_part(s, "m-00002-of-00003.safetensors", "x", NULL, NULL);
     text = tell(s, "");
     assert_string_equal(text,
@@ -918,16 +916,14 @@ static void a_folder_is_what_is_in_it(void **state)
     free(text);
     write_part(s, "n-00001-of-00001.safetensors", "x", NULL, NULL);
     text = tell(s, "");
-    assert_non_null(strstr(text, "the folder holds the parts of several models, and no index"));
+    assert_non_null(strstr(text, "the directory holds the parts of several models, and no index"));
     free(text);
     free(scratch_text(s, "a.safetensors.index.json", "{\"weight_map\":{\"x\":\"n-00001-of-00001.safetensors\"}}"));
     assert_tells(s, "", "map10*1{ 9:'x' u8[1]1(00) } ");
     free(scratch_text(s, "b.safetensors.index.json", "{}"));
     assert_tells(s, "",
-                 "REC_E_NOT_FOUND\n"
-                 ": the folder holds several models\n"
-                 "  Load one by its index.\n"
-                 "  Known: a.safetensors.index.json, b.safetensors.index.json");
+                 "REC_E_NOT_FOUND\n: the directory holds several models\n  Load one by its index.\n  Known: "
+                 "a.safetensors.index.json, b.safetensors.index.json");
     scratch_free(s);
 }
 

@@ -508,7 +508,7 @@ static void test_lying_claims_are_rejected(void **state)
                  {"end", REC_E_PLUGIN, "a path that cannot be"},
                  {"less", REC_E_PLUGIN, "a path that cannot be"},
                  {"shape", REC_E_PLUGIN, "more elements than can be counted"},
-                 {"status", REC_E_PLUGIN, "stopped without saying why (77)"},
+                 {"status", REC_E_PLUGIN, "stopped without a reason (77)"},
                  {"another name", REC_E_MISMATCH, "has the name of another one"}};
     (void)state;
     describe(&three_parts);
@@ -541,7 +541,8 @@ static void test_lying_spans_are_rejected(void **state)
         assert_non_null(record);
         assert_int_not_equal(rec_tensor_read(rec_tensor_at(record, "x.part0"), REC_DTYPE_F32, 8, 8, few), REC_OK);
         if (rec_error_status() != (damaged ? REC_E_FORMAT : REC_E_PLUGIN) ||
-            !strstr(rec_error_message(), damaged ? "the scheme Woven cannot decode" : "the scheme Woven wants bytes")) {
+            !strstr(rec_error_message(),
+                    damaged ? "the scheme Woven cannot decode" : "the scheme Woven requests bytes")) {
             fail_msg("%s: %s: %s", lie, rec_status_name(rec_error_status()), rec_error_message());
         }
         rec_record_free(record);

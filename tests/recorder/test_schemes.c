@@ -409,10 +409,10 @@ static void plugins_that_break_the_contract_are_named(void **state)
         rec_status status;
         const char *words;
     } cases[] = {{SILENT, REC_E_PLUGIN, "the plugin Shelf opened nothing and reported no error"},
-                 {MUTE, REC_E_PLUGIN, "the plugin Shelf stopped without saying why (99)"},
+                 {MUTE, REC_E_PLUGIN, "the plugin Shelf stopped without a reason (99)"},
                  {TOLD, REC_E_IO, "shelf://row/m.mpk: the library is closed"},
-                 {TWICE, REC_E_PLUGIN, "the plugin Shelf kept sources that it did not give back"},
-                 {RELEASED, REC_E_PLUGIN, "the plugin Shelf opened a source that is not its own, or not any more"}};
+                 {TWICE, REC_E_PLUGIN, "the plugin Shelf did not release its sources"},
+                 {RELEASED, REC_E_PLUGIN, "the plugin Shelf returned a source that it does not own"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         behave = cases[i].how;
@@ -452,7 +452,7 @@ static void unknown_schemes_are_told_from_files(void **state)
     refused("./shelf://m.mpk", REC_E_NOT_FOUND, "cannot open the file");
     refused("an_underscore://m.mpk", REC_E_NOT_FOUND, "cannot open the file");
     assert_int_equal(rec_save(recorder, record, "shelf://row/new.mpk"), REC_E_UNSUPPORTED);
-    assert_non_null(strstr(rec_error_message(), "what has a scheme in its path can be loaded, not saved"));
+    assert_non_null(strstr(rec_error_message(), "paths with a scheme can be loaded, not saved"));
     assert_int_equal(chdir(s->path), 0);
     assert_int_equal(rec_save(recorder, record, "./other://m"), REC_OK); /* a file all the same */
     rec_record_free(record);

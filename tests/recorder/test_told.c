@@ -53,7 +53,7 @@ static const bridge bridges[] = {
     {"0.21.0", "CosineAnnealingLrScheduler", "17", "burn-0.14", REC_E_MISMATCH, 0, 0, NULL, "expected a tuple of 5",
      NULL},
     {"0.21.0", "CosineAnnealingLrScheduler", "17", "burn-0.14", REC_E_MISMATCH, 0, 0, NULL,
-     "The record is one of Burn 0.21, which may not keep what Burn 0.14 has in this place.", NULL},
+     "The record is of Burn 0.21, which may not store what Burn 0.14 has here.", NULL},
     {"0.14.0", "NoamLrScheduler", "17", "burn-0.21", REC_OK, 0, 0, NULL, NULL, "\"item\":17,"},
     {"0.14.0", "Vec<ExponentialLrScheduler>", "[[0.5,1.0],[0.25,2.0],[0.125,3.0],[0.5,4.0],[0.5,5.0],[0.5,6.0]]",
      "burn-0.21", REC_OK, REC_NOTE_DROPPED, 6, "0", "1 = 1; likewise 1 (1 = 2), 2 (1 = 3), 3 (1 = 4) and 2 more",
@@ -108,7 +108,7 @@ static const bridge bridges[] = {
     {"0.21.0", "Embedding",
      "{\"weight\":{\"id\":\"0123456789abc\",\"param\":{\"bytes\":[],\"shape\":[0,1],\"dtype\":\"F32\"}},"
      "\"scale\":null}",
-     "burn-0.21", REC_OK, REC_NOTE_DROPPED, 1, "scale", "the type has no such field, which is empty and was left out",
+     "burn-0.21", REC_OK, REC_NOTE_DROPPED, 1, "scale", "the type has no such field: it is empty and was left out",
      NULL},
     {"0.21.0", "CrossEntropyLoss", "{\"pad_tokens\":null,\"weights\":null,\"smoothing\":null,\"logits\":null}",
      "burn-0.18", REC_OK, 0, 0, NULL, NULL, NULL},

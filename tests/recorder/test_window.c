@@ -538,11 +538,11 @@ static void files_that_are_gone_on_with(void **state)
     assert_holds(path, "all of it");
     assert_int_equal(symlink("elsewhere", left), 0);
     assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
-    assert_error(REC_E_IO, "cannot open what was left of an earlier save");
+    assert_error(REC_E_IO, "cannot open the partial output of an earlier save");
     assert_int_equal(unlink(left), 0);
     assert_int_equal(mkfifo(left, 0600), 0);
     assert_int_equal(rec_save_filled(recorder, path, &all, fill_part, &p), REC_E_IO);
-    assert_error(REC_E_IO, "what would be left of an earlier save, .model.mpk.librecord-resume, is not a regular file");
+    assert_error(REC_E_IO, "the partial output of an earlier save, .model.mpk.librecord-resume, is not a regular file");
     assert_int_equal(unlink(left), 0);
     rec_close_recorder(recorder);
     rec_close_recorder(other);

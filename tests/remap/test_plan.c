@@ -339,7 +339,7 @@ static void modules_are_known_by_their_shapes(void **state)
     assert_string_equal(rec_report_note(0)->text, "1 tensor not recognised: scale");
     assert_int_equal(rec_report_note(1)->kind, REC_NOTE_ADAPTED);
     assert_non_null(strstr(rec_report_note(1)->text,
-                           "taken for: Linear (transposed) 1, norms (renamed) 2, embeddings and the "
+                           "shape: Linear (transposed) 1, norms (renamed) 2, embeddings and the "
                            "like (unchanged) 3"));
     assert_float_equal(number(out, "fc.weight", 1), 4, 0);
     assert_int_equal(rec_tensor_shape(rec_tensor_at(out, "fc.weight"))[0], 3);
@@ -353,7 +353,7 @@ static void modules_are_known_by_their_shapes(void **state)
         plan, REC_PROBLEM_AMBIGUOUS, 1,
         "layers.0.w and 1 like it: a weight of rank 2 without a bias may be a Linear (transposed) or an Embedding "
         "(not transposed)",
-        "Say what it is: a type, a profile, or a rule, module = PATTERN => Linear. The adapter none changes nothing.");
+        "Identify it by a type, a profile, or a rule, module = PATTERN => Linear. The adapter none changes nothing.");
     rec_plan_free(plan);
     ok(rec_recorder_set(r, "module", "\\.w$|fc => Linear"));
     plan = plan_of(r, in);
@@ -932,8 +932,7 @@ static void a_profile_that_matches_nothing_is_refused(void **state)
         plan, REC_PROBLEM_DEAD_RULE, 1,
         "the profile gpt-neox is for a model that has `\\.attention\\.query_key_value\\.weight$`, and model has "
         "no such key",
-        "Is it another family's model? `record profiles` lists those there are.\nA part of a model is a partial "
-        "load (partial).");
+        "Is it another family's model? `record profiles` lists them.\nA part of a model is a partial load (partial).");
     rec_plan_free(plan);
     ok(rec_recorder_set(r, "partial", "yes"));
     plan = plan_of(r, in);

@@ -778,11 +778,11 @@ static void a_wrong_argument_is_refused_when_it_is_set(void **state)
     } cases[] = {
         {"rename", "a", "rule 1: rename has no \" => \" in \"a\"" WRITE_RENAME},
         {"prefix", "a..b",
-         "expected a path for the prefix, found \"a..b\"\n"
-         "  It is put in front of all keys, with a dot between: prefix = encoder."},
+         "expected a path for the prefix, found \"a..b\"\n  It is put before all keys, with a dot between: prefix = "
+         "encoder."},
         {"prefix", "",
-         "expected a path for the prefix, found \"\"\n"
-         "  It is put in front of all keys, with a dot between: prefix = encoder."},
+         "expected a path for the prefix, found \"\"\n  It is put before all keys, with a dot between: prefix = "
+         "encoder."},
         {"partial", "maybe", "expected yes or no for the option partial, found `maybe`"},
         {"config", "", "config names no file"},
         {"profile", "nothing-like-it/..", "unknown profile \"nothing-like-it/..\"\n  "},
@@ -1056,9 +1056,8 @@ static void names_that_are_nearly_right_are_told(void **state)
     path = scratch_path(f->folder, "app.ini");
     assert_null(load(context, "llamma"));
     assert_true(asprintf(&expected,
-                         "unknown profile \"llamma\"\n  librecord's own ones are not in %s/profiles.\n"
-                         "  The environment variable LIBRECORD_DATA names the folder above it.\n"
-                         "  Did you mean \"llama\"?",
+                         "unknown profile \"llamma\"\n  librecord's own ones are not in %s/profiles.\n  The "
+                         "environment variable LIBRECORD_DATA names the directory above it.\n  Did you mean \"llama\"?",
                          empty) > 0);
     assert_string_equal(rec_error_message(), expected);
     assert_int_equal(rec_error_status(), REC_E_NOT_FOUND);

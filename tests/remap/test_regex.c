@@ -288,8 +288,8 @@ static const struct {
      "`\\Z` is not part of Rust's regex syntax, which rules are written in: write `\\z` for the end of "
      "the text"},
     {"\\Ga", 1,
-     "`\\G` is not part of Rust's regex syntax, which rules are written in: leave it out: a search goes "
-     "on where the last match ended"},
+     "`\\G` is not part of Rust's regex syntax, which rules are written in: leave it out: a search continues where the "
+     "last match ended"},
     {"a\\Kb", 2,
      "`\\K` is not part of Rust's regex syntax, which rules are written in: put what it keeps into a "
      "group, `(…)`, and write the group into the replacement"},

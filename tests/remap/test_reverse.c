@@ -324,11 +324,10 @@ static void joins_are_taken_apart_by_their_shares(void **state)
     r = new_record();
     put(r, "a.qkv", 1, 2, 3, 6);
     plan = plan_of(back, r);
-    expect_problem(
-        plan, REC_PROBLEM_NO_INVERSE, 1,
-        "a.qkv: rule 1 (join = ^(.*)\\.(%)\\.weight$ | last q k v => $1.qkv) has no inverse: how long each part was "
-        "along the axis is not in the rule",
-        "Give the parts their shares: gate*1 up*1, q*H k*K v*K.");
+    expect_problem(plan, REC_PROBLEM_NO_INVERSE, 1,
+                   "a.qkv: rule 1 (join = ^(.*)\\.(%)\\.weight$ | last q k v => $1.qkv) has no inverse: the rule does "
+                   "not have the length of each part along the axis",
+                   "Give the parts their shares: gate*1 up*1, q*H k*K v*K.");
     rec_plan_free(plan);
     rec_close_recorder(back);
     rec_record_free(r);
@@ -347,7 +346,7 @@ static void rules_without_an_inverse_are_named(void **state)
          "and may be "
          "of any length (and 1 more key)",
          ""},
-        {"gaps", "close", "l.0.x: gaps = close has no inverse: the numbers before are not in the record",
+        {"gaps", "close", "l.0.x: gaps = close has no inverse: the original numbers are not in the record",
          "Give gaps = keep, and back rules that put the numbers back, the highest first."},
         {"drop", "gamma", "n.gamma: the rules make it of no key that they do not drop",
          "A back rule gives it a name that they make, or is it another profile's record?"},
@@ -377,8 +376,8 @@ static void what_is_undone_to_a_rounding_is_told_and_refused_under_strict(void *
         const char *kind, *rule, *text;
     } list[] = {
         {"add", "gamma$ | 1",
-         "n.gamma: rule 1 (add = gamma$ | 1) is undone in function, not to the last bit: the sum was rounded, and so "
-         "is what is left without the number"},
+         "n.gamma: rule 1 (add = gamma$ | 1) is undone in function, not to the last bit: the sum was rounded, so the "
+         "number cannot be removed exactly"},
         {"weight_norm", "^n$",
          "n.weight: rule 1 (weight_norm = ^n$) is undone in function, not to the last bit: the weight becomes the "
          "direction, with the lengths of its rows"},

@@ -126,12 +126,12 @@ static const struct {
 } mistakes[] = {
     /* lines */
     {"fc = Linear\n", ": line 1: \"fc\" precedes any section\n  Begin with a section such as [type NAME]."},
-    {"[type Block]\nfc =\n", ": line 2: \"fc\" has no value\n  Say which type it has: FIELD = TYPE."},
+    {"[type Block]\nfc =\n", ": line 2: \"fc\" has no value\n  Set its type: FIELD = TYPE."},
     /* sections */
-    {"[librecord]\n", ": line 1: unknown section [librecord] for types\n"
-                      "  Types stand in a file of their own, apart from the configuration."},
-    {"[recorder mine]\n", ": line 1: unknown section [recorder mine] for types\n"
-                          "  Types stand in a file of their own, apart from the configuration."},
+    {"[librecord]\n",
+     ": line 1: unknown section [librecord] for types\n  Put types into a separate file, not into the configuration."},
+    {"[recorder mine]\n", ": line 1: unknown section [recorder mine] for types\n  Put types into a separate file, not "
+                          "into the configuration."},
     {"[model]\n", ": line 1: unknown section [model] for types\n  Did you mean [module NAME]?"},
     {"[profile llama]\n", ": line 1: unknown section [profile llama] for types" ALL_KINDS},
     {"[]\n", ": line 1: unknown section [] for types" ALL_KINDS},
@@ -155,12 +155,12 @@ static const struct {
      ": line 1: [module Block 0.99999999999999999999]: \"0.99999999999999999999\" is not a version of "
      "Burn" VERSION_HINT("module")},
     {"[stateless v7]\n", ": line 1: [stateless v7]: \"v7\" is not a version of Burn" VERSION_HINT("stateless")},
-    {"[module Block<B, 2>]\n", ": line 1: [module Block<B, 2>]: what stands in <> must be names\n"
-                               "  Such as <B> or <B, const D: usize>."},
-    {"[module Block<B C>]\n", ": line 1: [module Block<B C>]: what stands in <> must be names\n"
-                              "  Such as <B> or <B, const D: usize>."},
-    {"[module Block<,B>]\n", ": line 1: [module Block<,B>]: what stands in <> must be names\n"
-                             "  Such as <B> or <B, const D: usize>."},
+    {"[module Block<B, 2>]\n",
+     ": line 1: [module Block<B, 2>]: expected names in <>\n  Such as <B> or <B, const D: usize>."},
+    {"[module Block<B C>]\n",
+     ": line 1: [module Block<B C>]: expected names in <>\n  Such as <B> or <B, const D: usize>."},
+    {"[module Block<,B>]\n",
+     ": line 1: [module Block<,B>]: expected names in <>\n  Such as <B> or <B, const D: usize>."},
     {"[module M<A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q>]\n",
      ": line 1: [module M<A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P,Q>] has more than 16 type parameters"},
     {"[type Block]\n[type Other]\n[module Block]\n", ": line 3: Block is defined twice, first in line 1"},
@@ -189,11 +189,10 @@ static const struct {
      ": line 2: expected a name, found \"Relu; Gelu\"\n  Names are separated by commas."},
     {"[stateless]\nnames = Relu,\n", ": line 2: expected a name, found \"\"\n  Names are separated by commas."},
     /* more about a field */
-    {"[type Block]\nfc.skip = yes\n", ": line 2: \"fc.skip\" does not stand below its field\n"
-                                      "  First comes \"fc = TYPE\", then what else there is to say about it."},
+    {"[type Block]\nfc.skip = yes\n",
+     ": line 2: \"fc.skip\" does not follow its field\n  Write \"fc = TYPE\" first, then its other keys."},
     {"[type Block]\nfc = Linear\nact = Relu\nfc.skip = yes\n",
-     ": line 4: \"fc.skip\" does not stand below its field\n"
-     "  First comes \"fc = TYPE\", then what else there is to say about it."},
+     ": line 4: \"fc.skip\" does not follow its field\n  Write \"fc = TYPE\" first, then its other keys."},
     {"[type Block]\nfc = Linear\nfc.defualt = A\n",
      ": line 3: a field has no \"defualt\": \"fc.defualt\"\n  Did you mean \"default\"?"},
     {"[type Block]\nfc = Linear\nfc.is = A\n",
@@ -540,8 +539,8 @@ static void mistakes_in_the_data_folder_are_told_and_can_be_mended(void **state)
     begin(&f, NULL);
     assert_int_equal(add_builtin(&f), REC_E_IO);
     (void)snprintf(message, sizeof message,
-                   "%s: cannot read the folder of Burn's own types: No such file or directory\n  The environment "
-                   "variable LIBRECORD_DATA names the folder above it. Without it, librecord uses its own files.",
+                   "%s: cannot read the directory of Burn's own types: No such file or directory\n  The environment "
+                   "variable LIBRECORD_DATA names the directory above it. Without it, librecord uses its own files.",
                    modules);
     assert_string_equal(rec_error_message(), message);
     free(scratch_folder(s, "data/modules"));

@@ -323,7 +323,7 @@ static void mistakes_in_expressions_are_told(void **state)
         {"fn(u8]", "the type `fn(u8]`, column 6: expected `)` to close what line 0 opened, found `]`"},
         {"Vec</* u8>", "the type `Vec</* u8>`, column 5: the comment that begins here has no end `*/`"},
         {"A<\"b>", "the type `A<\"b>`, column 3: the string that begins here has no end"},
-        {"\xC3\x9C<\x01>", "the type `\xC3\x9C<?>`, column 3: a character that Rust has no use for (0x01)"},
+        {"\xC3\x9C<\x01>", "the type `\xC3\x9C<?>`, column 3: a character that Rust does not use (0x01)"},
         {"A<\xFF>", "the type `A<?>`, column 3: invalid UTF-8 (0xff)\n  Rust source is UTF-8 text."},
     };
     (void)state;
@@ -654,8 +654,8 @@ static void mistakes_are_told_with_file_line_and_column(void **state)
         {"struct A {\n    a: u8\n    b: u8\n}",
          "line 3: column 5: expected `}` or `,` after the type of the field, found `b`"},
         {"struct A { a u8 }", "line 1: column 14: expected `:` after the name of the field, found `u8`"},
-        {"struct A { a: u8, a: u8 }", "line 1: column 19: the field `a` is there twice"},
-        {"enum A { B, B }", "line 1: column 13: the variant `B` is there twice"},
+        {"struct A { a: u8, a: u8 }", "line 1: column 19: the field `a` occurs twice"},
+        {"enum A { B, B }", "line 1: column 13: the variant `B` occurs twice"},
         {"struct A {", "line 1: column 11: expected `}` to close what line 1 opened, found the end"},
         {"struct A { a: u8 ]", "line 1: column 18: expected `}` to close what line 1 opened, found `]`"},
         {"struct { }", "line 1: column 8: expected the name of the struct, found `{`"},
@@ -686,7 +686,7 @@ static void mistakes_are_told_with_file_line_and_column(void **state)
         {"fn f() { '", "line 1: column 10: expected a character after the apostrophe"},
         {"fn f() { '+ }", "line 1: column 10: expected a character or a lifetime after the apostrophe"},
         {"struct A;\n\xC3\xA9\xFF", "line 2: column 2: invalid UTF-8 (0xff)\n  Rust source is UTF-8 text."},
-        {"struct A { a: `b` }", "line 1: column 15: a character that Rust has no use for (0x60)"},
+        {"struct A { a: `b` }", "line 1: column 15: a character that Rust does not use (0x60)"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -1049,7 +1049,7 @@ static void files_are_read_and_their_mistakes_told(void **state)
     (void)snprintf(message, sizeof message, "%s: cannot open: No such file or directory", missing);
     assert_string_equal(rec_error_message(), message);
     assert_int_equal(rec_types_add_file(types, folder), REC_E_IO);
-    (void)snprintf(message, sizeof message, "%s: a folder, where a file of Rust source is needed", folder);
+    (void)snprintf(message, sizeof message, "%s: a directory, where a file of Rust source is needed", folder);
     assert_string_equal(rec_error_message(), message);
     assert_int_equal(rec_types_add_file(types, "/dev/zero"), REC_E_LIMIT);
     assert_string_equal(rec_error_message(), "/dev/zero: larger than 16 MiB: this is not a file of Rust source");

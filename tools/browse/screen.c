@@ -369,7 +369,7 @@ static void search(view *v, bool ask, bool forwards)
     }
     free(typed);
     if (!v->found.pattern) {
-        say(v, xstrdup("nothing was looked for yet: / begins"));
+        say(v, xstrdup("no search yet: / starts one"));
     } else if (v->found.count == 0) {
         say(v, xasprintf("no key has \"%s\"", v->found.pattern));
     } else {
@@ -472,7 +472,7 @@ static void figures(view *v)
     if (tensor) {
         const reading_of *r = tool_gauge_read(v->g, tensor);
         if (!r) {
-            tool_foot("", "measuring… (any key gives up)");
+            tool_foot("", "measuring… (any key stops)");
             tool_terminal_show(-1, 0);
         }
         while (!r) {
@@ -688,7 +688,7 @@ static bool act(view *v, int key)
     case 'a':
         tool_tree_show_all(v->t, !v->t->all);
         come_up(v);
-        say(v, xstrdup(v->t->all ? "what is nil is listed" : "what is nil is not listed"));
+        say(v, xstrdup(v->t->all ? "nil values are listed" : "nil values are not listed"));
         break;
     case '/':
     case 'n':

@@ -221,8 +221,7 @@ int tool_terminal_check(void)
         return error;
     }
     if (lib.setupterm(kind, STDOUT_FILENO, &error) != OK) {
-        return tool_fail("browse: nothing is known of a terminal \"%s\" (TERM) that could be drawn on\n" BROWSE_INSTEAD,
-                         kind);
+        return tool_fail("browse: unknown terminal \"%s\" (TERM)\n" BROWSE_INSTEAD, kind);
     }
     (void)lib.del_curterm(lib.set_curterm(NULL));
     return EXIT_OK;
@@ -305,7 +304,7 @@ int tool_terminal_open(bool colors, bool mouse)
     canvas = screen ? lib.newwin(0, 0, 0, 0) : NULL;
     if (!canvas) {
         tool_terminal_close();
-        return tool_fail("browse: nothing is known of a terminal \"%s\" (TERM) that could be drawn on", kind);
+        return tool_fail("browse: unknown terminal \"%s\" (TERM)", kind);
     }
     leave_length = 0;
     add_to_leave("sgr0");

@@ -219,7 +219,7 @@ static int may_write(const session *s, const conversion *c, int *status)
     if ((answer = s->shared->agree(s->shared->self, answer)) < 0) {
         *status = EXIT_ERROR;
     } else if (answer == EXISTING_REFUSE) {
-        *status = tool_fail("%s: it is there already\nLeave --no-clobber out to overwrite it.", there);
+        *status = tool_fail("%s exists\nRemove --no-clobber to overwrite it.", there);
     } else if (answer != EXISTING_WRITE) {
         *status = answer == EXISTING_SKIP ? EXIT_OK : EXIT_DIFFERS;
         if (s->o->json) {
@@ -292,16 +292,16 @@ int tool_run_convert(session *s, const char *const *operands, size_t count)
     }
     if (s->o->recursive) {
         return count == 2 ? tool_run_recursive(s, operands[0], out)
-                          : tool_fail_usage("convert", "--recursive takes one folder to read and one to write");
+                          : tool_fail_usage("convert", "--recursive takes one directory to read and one to write");
     }
     if (tool_own(s->o, "include") || tool_own(s->o, "exclude")) {
-        return tool_fail_usage("convert", "--include and --exclude choose files of a folder: they need --recursive");
+        return tool_fail_usage("convert", "--include and --exclude choose files of a directory: they need --recursive");
     }
     if (s->shared->into_folder(s->shared->self, out)) {
         return tool_run_each(s, operands, count - 1, out);
     }
     if (strcmp(out, "-") == 0 && !tool_session_to(s)) {
-        return tool_fail_usage("convert", "standard output has no extension: say with --to which recorder is to write");
+        return tool_fail_usage("convert", "standard output has no extension: name the recorder with --to");
     }
     return convert_to_one(s, operands, count - 1, out);
 }

@@ -53,11 +53,9 @@ static char ask(const char *path, uint64_t size, bool index)
     tool_progress_wipe();
     tool_text_safe(&name, path, strlen(path));
     if (index) {
-        fprintf(stderr,
-                "%s is there already. Overwrite it and remove the files that it names? [y]es, [N]o, [a]ll: ", name.at);
+        fprintf(stderr, "%s exists. Overwrite it and remove the files that it names? [y]es, [N]o, [a]ll: ", name.at);
     } else {
-        fprintf(stderr, "%s is there already (%s). Overwrite it? [y]es, [N]o, [a]ll: ", name.at,
-                tool_sized(size, number));
+        fprintf(stderr, "%s exists (%s). Overwrite it? [y]es, [N]o, [a]ll: ", name.at, tool_sized(size, number));
     }
     (void)fflush(stderr);
     tool_text_free(&name);

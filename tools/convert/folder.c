@@ -231,7 +231,7 @@ bool tool_folder_is_free(folder *f, found *file)
     const found *other = read_at(f, file, out);
 
     if (other) {
-        file->why = xasprintf("it would take the place of %s, which is converted, too", other->name);
+        file->why = xasprintf("it would replace %s, which is converted too", other->name);
         file->result = FOLDER_FAILED;
     }
     free(out);
@@ -249,7 +249,7 @@ bool tool_folder_may_write(folder *f, found *file)
     out = xasprintf("%s/%s", f->out, file->target);
     answer = tool_existing(f->s, out, &f->overwrite, &there);
     if (there) {
-        file->why = xasprintf("%s is there already", there);
+        file->why = xasprintf("%s exists", there);
         file->result = answer == EXISTING_REFUSE ? FOLDER_FAILED : FOLDER_SKIPPED;
         free(there);
     }
@@ -405,10 +405,10 @@ void tool_folder_convert(folder *f, found *file)
 
     if (leads_out(f, out)) {
         file->result = FOLDER_FAILED;
-        file->why = xstrdup("its folder is a link, which may lead out of the output folder");
+        file->why = xstrdup("its directory is a link, which may lead out of the output directory");
     } else if (!f->dry && !tool_folder_make(out)) {
         file->result = FOLDER_FAILED;
-        file->why = xasprintf("cannot make its folder: %s", strerror(errno));
+        file->why = xasprintf("cannot make its directory: %s", strerror(errno));
     } else {
         convert_found(f, file, in, out);
     }

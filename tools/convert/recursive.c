@@ -39,7 +39,7 @@ static int find_files(folder *f, const char *below)
     int status = EXIT_OK;
 
     if (!dir) {
-        status = tool_fail("%s: cannot open this folder: %s", path, strerror(errno));
+        status = tool_fail("%s: cannot open this directory: %s", path, strerror(errno));
     }
     while (dir && status == EXIT_OK && (each = readdir(dir))) {
         struct stat is;
@@ -60,7 +60,7 @@ static int find_files(folder *f, const char *below)
             tool_folder_add(f, name, &is,
                             S_ISREG(is.st_mode)   ? NULL
                             : S_ISLNK(is.st_mode) ? "a link"
-                                                  : "no regular file");
+                                                  : "not a regular file");
         }
         free(whole);
         free(name);
@@ -165,11 +165,11 @@ static int convert_all(folder *f, int status)
 static int check_options(const options *o)
 {
     if (o->type_of) {
-        return tool_fail("--type-of tells the type of one record: with %s give --type GLOB=TYPE",
+        return tool_fail("--type-of gives the type of one record: with %s give --type GLOB=TYPE",
                          o->recursive ? "--recursive" : "several");
     }
     if (o->types.count && !o->type.count) {
-        return tool_fail("--types only defines types: say with --type which of them the records have");
+        return tool_fail("--types only defines types: select one with --type");
     }
     if (o->debug) {
         return tool_fail("--debug prints the keys of one model: convert the files one by one\n"
@@ -184,8 +184,8 @@ static int check_places(const options *o, size_t count)
     for (size_t i = 0; i < o->readings.count; i++) {
         const reading *r = &o->readings.at[i];
         if (r->kind != READING_TYPE && r->before > 1 && r->before <= count) {
-            return tool_fail("--%s stands between inputs, but applies to all of them where the output is a folder\n"
-                             "Put it before the first input or after the last one.",
+            return tool_fail("--%s stands between inputs, but applies to all of them where the output is a "
+                             "directory\nPut it before the first input or after the last one.",
                              r->option);
         }
     }
@@ -199,14 +199,14 @@ static int find_all(folder *f)
     int status;
 
     if (stat(f->in, &in_is) != 0 || !S_ISDIR(in_is.st_mode)) {
-        return tool_fail("%s: --recursive needs a folder", f->in);
+        return tool_fail("%s: --recursive needs a directory", f->in);
     }
     f->out_exists = stat(f->out, &f->out_is) == 0;
     if (f->out_exists &&
         (!S_ISDIR(f->out_is.st_mode) || (f->out_is.st_dev == in_is.st_dev && f->out_is.st_ino == in_is.st_ino))) {
         return tool_fail("%s: %s", f->out,
-                         S_ISDIR(f->out_is.st_mode) ? "the folder that is converted cannot be written to"
-                                                    : "a folder is needed to convert a folder to");
+                         S_ISDIR(f->out_is.st_mode) ? "the directory that is converted cannot be written to"
+                                                    : "a directory is needed to convert a directory to");
     }
     status = find_files(f, "");
     if (f->count) {
@@ -259,7 +259,7 @@ int tool_run_each(session *s, const char *const *inputs, size_t count, const cha
     where = xasprintf("%.*s", (int)length, out);
     f.out = where;
     status = stat(where, &is) == 0 && !S_ISDIR(is.st_mode)
-                 ? tool_fail("%s: it is not a folder, which files could go into", where)
+                 ? tool_fail("%s: it is not a directory, which files could go into", where)
                  : EXIT_OK;
     s->typed_by_file = true;
     tool_progress_begin(s->context, true);

@@ -354,7 +354,7 @@ static bool decide(folder *f, share *shares, const size_t *firsts)
     mark = met ? get_string(&all) : NULL;
     forget(&all);
     if (mark && access(mark, F_OK) != 0) {
-        unseen = xasprintf("%s: this is not the folder that rank 0 sees", f->out);
+        unseen = xasprintf("%s: this is not the directory that rank 0 sees", f->out);
     }
     met = met && s->shared->together(s->shared->self, NULL, unseen != NULL, unseen);
     if (own) {

@@ -434,7 +434,7 @@ static void print_remarks(const comparison *c)
     }
     if (nans) {
         label("NaN");
-        printf("what is NaN on both sides is taken as equal (--nan-differs)\n");
+        printf("NaN on both sides counts as equal (--nan-differs)\n");
     }
 }
 

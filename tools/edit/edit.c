@@ -184,7 +184,7 @@ static int check(const request *r)
         return tool_fail_usage("edit", "either --output or --in-place");
     }
     if (!r->in_place && !r->output) {
-        return tool_fail_usage("edit", "where to? --output OUT, or --in-place to write %s itself", r->files[0]);
+        return tool_fail_usage("edit", "no output: use --output OUT, or --in-place to replace %s", r->files[0]);
     }
     if (r->in_place && (r->is_new || r->split || strcmp(r->files[0], "-") == 0 || strstr(r->files[0], "://"))) {
         return tool_fail_usage("edit", "--in-place needs a file to be written: name one with --output");
@@ -209,7 +209,7 @@ static int check(const request *r)
         }
     }
     if (!r->split && r->file_count > 1 && r->output && !is_folder(r->output)) {
-        return tool_fail_usage("edit", "several files go to a folder: --output FOLDER/, or --in-place");
+        return tool_fail_usage("edit", "several files go to a directory: --output DIRECTORY/, or --in-place");
     }
     return EXIT_OK;
 }
@@ -311,8 +311,7 @@ static int choose(session *s, const request *r, size_t index, job *j)
             folder ? xasprintf("%s%s%s", r->output, r->output[length - 1] == '/' ? "" : "/", base) : xstrdup(r->output);
         j->to.name = s->o->to;
         if (!j->to.name && strcmp(j->to.path, "-") == 0) {
-            return tool_fail_usage("edit",
-                                   "standard output has no extension: say with --to which recorder is to write");
+            return tool_fail_usage("edit", "standard output has no extension: name the recorder with --to");
         }
         if (!j->to.name) {
             p = rec_plugin_for_path(s->context, j->to.path);
@@ -339,13 +338,13 @@ static int choose(session *s, const request *r, size_t index, job *j)
         return tool_fail_library();
     }
     if (r->in_place && !is_same_file(path, in)) {
-        (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nSay --output OUT.", in,
+        (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nUse --output OUT.", in,
                         path);
         rec_free(path);
         return EXIT_ERROR;
     }
     if (!r->in_place && !r->is_new && is_same_file(path, in)) {
-        (void)tool_fail("%s is the file that is read\nTo write it itself say --in-place.", path);
+        (void)tool_fail("%s is the input\nUse --in-place to replace it.", path);
         rec_free(path);
         return EXIT_ERROR;
     }
@@ -412,7 +411,7 @@ static int take_apart(session *s, const request *r, job *j)
             status = tool_fail_library();
         }
         if (path && !r->is_new && is_same_file(path, r->files[0])) {
-            status = tool_fail("split: the part %s would take the place of %s itself", j->parts[i].name, path);
+            status = tool_fail("split: the part %s would replace %s itself", j->parts[i].name, path);
         }
         rec_free(path);
     }

@@ -322,11 +322,11 @@ static int set_from_file(work *w, const char *key, const char *name, outcome *o)
     } else if ((status = tool_summarise(record, &sums)) == EXIT_OK) {
         tensor = sums.largest;
         status = sums.tensors == 1 ? EXIT_OK
-                                   : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY says which", key,
+                                   : tool_fail("set %s: %s holds %" PRIu64 " tensors: @FILE:KEY selects one", key,
                                                tool_name_shown(path), sums.tensors);
     }
     if (status == EXIT_OK && !tool_edit_class(rec_tensor_dtype(tensor))) {
-        status = tool_fail("set %s: a tensor of %s cannot be taken over", key, rec_tensor_dtype_name(tensor));
+        status = tool_fail("set %s: a tensor of %s cannot be copied", key, rec_tensor_dtype_name(tensor));
     }
     if (status == EXIT_OK) {
         tool_text_format(&o->said, "%s %s ", was ? "now" : "new:", rec_tensor_dtype_name(tensor));

@@ -76,7 +76,7 @@ static char *absolute(const char *path)
     }
     folder = getcwd(NULL, 0);
     if (!folder) {
-        (void)tool_fail("the current folder: %s", strerror(errno));
+        (void)tool_fail("the current directory: %s", strerror(errno));
         return NULL;
     }
     whole = xasprintf("%s/%s", folder, path);
@@ -229,8 +229,9 @@ int tool_workshop_open(workshop *w)
     *w = (workshop){0};
     if (!mkdtemp(made)) {
         int error = errno;
-        int status = tool_fail("%s: cannot make a folder for temporary files: %s\nAnother one can be named by TMPDIR.",
-                               made, strerror(error));
+        int status =
+            tool_fail("%s: cannot make a directory for temporary files: %s\nAnother one can be named by TMPDIR.", made,
+                      strerror(error));
         free(made);
         return status;
     }

@@ -24,7 +24,7 @@ int tool_manner_read(const options *o, manner *m)
         return tool_fail("--depth: expected a whole number, found \"%s\"", tool_own(o, "depth"));
     }
     if (m->each && (m->tree || m->depth)) {
-        return tool_fail_usage("ls", "--%s has a line for each tensor, --%s has not", m->sums ? "sha256" : "long",
+        return tool_fail_usage("ls", "--%s prints a line for each tensor, --%s does not", m->sums ? "sha256" : "long",
                                m->tree ? "tree" : "depth");
     }
     if (sort) {

@@ -105,7 +105,7 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
     DIR *dir = opendir(folder);
     char **names = NULL;
     struct dirent *each;
-    int status = dir ? EXIT_OK : tool_fail("%s: cannot open this folder: %s", folder, strerror(errno));
+    int status = dir ? EXIT_OK : tool_fail("%s: cannot open this directory: %s", folder, strerror(errno));
 
     while (dir && (each = readdir(dir))) {
         if (each->d_name[0] != '.') {
@@ -123,7 +123,7 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
         struct stat is;
         bool link = lstat(names[i], &is) == 0 && S_ISLNK(is.st_mode), there = stat(names[i], &is) == 0;
         if (status == EXIT_OK && !there && !link && errno != ENOENT) {
-            status = tool_fail("%s: cannot be looked at: %s", names[i], strerror(errno));
+            status = tool_fail("%s: cannot be inspected: %s", names[i], strerror(errno));
         } else if (status == EXIT_OK && there && S_ISDIR(is.st_mode) && !link) {
             status = tool_inputs_add_folder(s, in, names[i]);
         } else if (status == EXIT_OK && there && S_ISREG(is.st_mode)) {
@@ -172,7 +172,7 @@ static int add_operand(session *s, input_files *in, const char *operand)
     }
     in->several = true;
     status = tool_inputs_add_folder(s, in, operand);
-    return status == EXIT_OK && in->count == before ? tool_fail("%s: there is no record in this folder", operand)
+    return status == EXIT_OK && in->count == before ? tool_fail("%s: there is no record in this directory", operand)
                                                     : status;
 }
 

@@ -89,7 +89,7 @@ int tool_saved(rec_status status)
 
 void tool_saved_unsynced(const char *folder)
 {
-    (void)tool_fail("%s: saved, but cannot sync its folder", folder);
+    (void)tool_fail("%s: saved, but cannot sync its directory", folder);
     unsynced = true;
 }
 

@@ -25,7 +25,7 @@ bool tool_memory_was_saved(void)
 void *tool_enough(void *memory)
 {
     if (!memory) {
-        fputs(saved ? "record: out of memory; what was saved is in its place\n" : "record: out of memory\n", stderr);
+        fputs(saved ? "record: out of memory; saved files are in place\n" : "record: out of memory\n", stderr);
         exit(EXIT_ERROR);
     }
     return memory;

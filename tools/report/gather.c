@@ -681,7 +681,7 @@ int tool_report_gather(session *s, inputs *list, gathered *g, notes *n)
     }
     if (status == EXIT_OK && !list->count) {
         status =
-            tool_fail("none of the records in the folder can be read:\n%s", n->kept ? n->at[n->kept - 1].text : "");
+            tool_fail("none of the records in the directory can be read:\n%s", n->kept ? n->at[n->kept - 1].text : "");
     }
     if (status == EXIT_OK && list->count > 1 && (status = compare_ends(s, g)) == EXIT_OK && list->count == 2) {
         status = find_renamed(s, g);

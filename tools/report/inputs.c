@@ -168,7 +168,7 @@ static void choose(inputs *list, const char *folder, notes *n)
     if (count > 1) {
         const char *name = sorts[best].pattern + strspn(sorts[best].pattern, "/");
         tool_notes_add(n, REC_NOTE_DROPPED, "",
-                       xasprintf("%s: the report is about %s (%zu); left out: %s. --include 'GLOB' says which to take",
+                       xasprintf("%s: the report is about %s (%zu); left out: %s. --include 'GLOB' selects others",
                                  folder, name, sorts[best].count, said.at));
     }
     tool_text_free(&said);
@@ -207,7 +207,7 @@ static int add_folder(session *s, inputs *list, const char *folder, size_t opera
     }
     tool_inputs_free(&all);
     if (status == EXIT_OK && !files.count) {
-        status = tool_fail("%s: there is no record in this folder%s", folder,
+        status = tool_fail("%s: there is no record in this directory%s", folder,
                            tool_own(s->o, "include") ? " that --include asks for" : "");
     }
     if (status == EXIT_OK && !tool_own(s->o, "include")) {
@@ -263,7 +263,7 @@ int tool_report_inputs(session *s, const char *const *operands, size_t count, in
         }
     }
     if (status == EXIT_OK && !folders && tool_own(s->o, "include")) {
-        status = tool_fail_usage("report", "--include chooses among the files of a folder, and none was given");
+        status = tool_fail_usage("report", "--include chooses among the files of a directory, and none was given");
     }
     if (status == EXIT_OK) {
         number(list);

@@ -60,7 +60,7 @@ static int check_output(const char *path, const inputs *list)
     for (size_t i = 0; i < list->count; i++) {
         if (stat(path, &out) == 0 && stat(list->at[i].path, &in) == 0 && out.st_dev == in.st_dev &&
             out.st_ino == in.st_ino) {
-            return tool_fail("%s: this is one of the records: the page would take its place", path);
+            return tool_fail("%s: this is one of the records: the page would replace it", path);
         }
     }
     return EXIT_OK;

@@ -117,7 +117,7 @@ int tool_session_type(session *s)
         return tool_fail("--type and --type-of exclude each other");
     }
     if (o->types.count && !o->type.count && !o->type_of) {
-        return tool_fail("--types only defines types: say with --type which of them the record has");
+        return tool_fail("--types only defines types: select one with --type");
     }
     if (o->type_of) {
         return add_type_of(s);

@@ -478,7 +478,7 @@ static int proves(session *s, const char *source, const rec_record *positions, c
     if (!reader) {
         return EXIT_ERROR;
     }
-    if (types && rec_types_add_rust(types, source, "the type that was made up") == REC_OK &&
+    if (types && rec_types_add_rust(types, source, "the inferred type") == REC_OK &&
         rec_recorder_set_type_name(reader, types, "Model<B>") == REC_OK) {
         record = strcmp(path, "-") != 0                  ? tool_load(reader, path)
                  : lseek(STDIN_FILENO, 0, SEEK_SET) == 0 ? rec_load_fd(reader, STDIN_FILENO, tool_input_name(path))

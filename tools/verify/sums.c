@@ -83,8 +83,8 @@ static int read_file(const char *path, text *t)
         tool_text_add(t, piece, (size_t)got);
     }
     if (got < 0) {
-        (void)tool_fail("%s: cannot read the sums: %s%s", path, strerror(errno),
-                        errno == ENOENT ? "\nrecord verify --sums write makes them of a file that is good." : "");
+        (void)tool_fail("%s: cannot read the checksums: %s%s", path, strerror(errno),
+                        errno == ENOENT ? "\nCreate them from a good file: record verify --sums write." : "");
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -100,15 +100,15 @@ static int parse(sum_list *list, size_t length, const char *name)
     int status = EXIT_OK;
 
     if (length && memchr(begin, '\0', length)) {
-        return tool_fail("%s: there is a NUL in the sums", name);
+        return tool_fail("%s: there is a NUL in the checksums", name);
     }
     for (char *line = begin, *end; status == EXIT_OK && line && line < all; line = end + 1, number++) {
         end = memchr(line, '\n', (size_t)(all - line));
         end = end ? end : all; /* where a NUL stands */
         *end = '\0';
         if (*line && *line != '#' && !read_line(list, line)) {
-            status = tool_fail("%s: line %zu of the sums: expected 64 hexadecimal digits, two spaces and a key", name,
-                               number);
+            status = tool_fail("%s: line %zu of the checksums: expected 64 hexadecimal digits, two spaces and a key",
+                               name, number);
         }
     }
     if (list->count) {
@@ -116,7 +116,7 @@ static int parse(sum_list *list, size_t length, const char *name)
     }
     for (size_t i = 1; i < list->count && status == EXIT_OK; i++) {
         if (strcmp(list->lines[i - 1].key, list->lines[i].key) == 0) {
-            status = tool_fail("%s: there are two sums for %s", name, list->lines[i].key);
+            status = tool_fail("%s: there are two checksums for %s", name, list->lines[i].key);
         }
     }
     return status;

@@ -143,10 +143,10 @@ static void check_sum(const run *r, checked *c, const char *key, const uint8_t s
         if (memcmp(line->sum, sum, MEASURE_SUM_BYTES) == 0) {
             c->agreed++;
         } else {
-            add_problem(c, "sum", key, xstrdup("its values, type or shape are not what they were: the sum differs"));
+            add_problem(c, "sum", key, xstrdup("its values, type or shape changed: the checksum differs"));
         }
     } else if (r->sums == SUMS_CHECK) {
-        add_problem(c, "sum", key, xstrdup("there is no sum of it"));
+        add_problem(c, "sum", key, xstrdup("it has no checksum"));
     }
 }
 
@@ -262,7 +262,7 @@ static int read_expected(run *r, checked *c)
     int status;
 
     if (r->in_metadata && !lines) {
-        return tool_fail("%s: its metadata have no sums\nrecord verify --sums write --in-metadata puts them there.",
+        return tool_fail("%s: its metadata have no checksums\nCreate them: record verify --sums write --in-metadata.",
                          tool_input_name(c->path));
     }
     if (r->in_metadata) {
@@ -348,11 +348,10 @@ static int check_rest(checked *c)
     rec_iterator_free(iterator);
     rest = origin->inflated != REC_UNKNOWN && origin->inflated > found ? origin->inflated - found : 0;
     if (rest > FEW && rest > origin->inflated / 4) {
-        add_problem(
-            c, "rest", "",
-            xasprintf("%s bytes belong to no parameter that was found, so that the file may be cut or be something "
-                      "else; with its type all of it is checked",
-                      tool_grouped(rest, number)));
+        add_problem(c, "rest", "",
+                    xasprintf("%s bytes belong to no parameter that was found, so the file may be truncated or "
+                              "something else; with its type all of it is checked",
+                              tool_grouped(rest, number)));
     }
     return EXIT_OK;
 }
@@ -397,8 +396,7 @@ static int finish_sums(run *r, checked *c)
 {
     for (size_t i = 0; i < c->expected.count; i++) {
         if (!c->expected.lines[i].seen) {
-            add_problem(c, "sum", c->expected.lines[i].key,
-                        xstrdup("there is a sum of it, and it is not in the record"));
+            add_problem(c, "sum", c->expected.lines[i].key, xstrdup("it has a checksum, but is not in the record"));
         }
     }
     if (r->sums != SUMS_WRITE || c->wrong.count) {
@@ -421,7 +419,7 @@ static void print_problems(const run *r, const checked *c)
             continue; /* that was the error, which was printed */
         }
         if (i == SHOWN && c->wrong.count > SHOWN + 1 && !r->s->o->all) {
-            printf("  … and %s more (--all tells every one)\n", tool_grouped(c->wrong.count - SHOWN, number));
+            printf("  … and %s more (--all lists every one)\n", tool_grouped(c->wrong.count - SHOWN, number));
             return;
         }
         tool_text_name(&line, p->key);
@@ -457,7 +455,7 @@ static void print_people(const run *r, const checked *c)
         } else if (c->written) {
             text where = {0};
             tool_text_safe(&where, c->written, strlen(c->written));
-            printf("; sums written to %s", where.at);
+            printf("; checksums written to %s", where.at);
             tool_text_free(&where);
         }
         if ((c->nan || c->inf) && !r->nan) {
@@ -468,11 +466,11 @@ static void print_people(const run *r, const checked *c)
     putchar('\n');
     print_problems(r, c);
     if (c->by_position) {
-        puts("  It has no names: what lies between its parameters was passed over. --type TYPE\n"
-             "  or --type-of RECORD checks all of it.");
+        puts("  It has no names: bytes between its parameters were not checked. --type TYPE\n  or --type-of RECORD "
+             "checks all of it.");
     }
     if (r->sums == SUMS_WRITE && !c->written && c->wrong.count) {
-        puts("  No sums were written.");
+        puts("  No checksums were written.");
     }
 }
 
@@ -658,7 +656,7 @@ static int read_options(run *r)
                                r->sums_file ? "sums-file" : "in-metadata");
     }
     if (r->sums_file && r->in_metadata) {
-        return tool_fail_usage("verify", "sums are either in a file or in the metadata");
+        return tool_fail_usage("verify", "checksums are either in a file or in the metadata");
     }
     return EXIT_OK;
 }

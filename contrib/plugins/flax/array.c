@@ -228,7 +228,7 @@ static rec_status read_shape(mp_cursor *c, array *a, uint64_t *elements)
         one.rank = 0;
         status = status == REC_OK ? read_size(c, &one, elements) : status;
         if (status == REC_OK && seen & 1u << index) {
-            status = rec_fail(c->w->job, REC_E_FORMAT, c->at, "dimension %u is there twice", (unsigned)index);
+            status = rec_fail(c->w->job, REC_E_FORMAT, c->at, "dimension %u occurs twice", (unsigned)index);
         }
         if (status == REC_OK) {
             seen |= 1u << index;
@@ -255,7 +255,7 @@ static rec_status read_chunk(mp_cursor *c, array *a)
     }
     if (chunk.rank != 1 || (a->type && a->type != chunk.type) || a->chunks[index].source) {
         return rec_fail(c->w->job, REC_E_FORMAT, value.at,
-                        "chunk %llu is there twice, or is not a vector of the type of the others",
+                        "chunk %llu occurs twice, or is not a vector of the type of the others",
                         (unsigned long long)index);
     }
     a->type = chunk.type;

@@ -166,7 +166,7 @@ static int32_t report(lr_bincode_reader *r, uint64_t at, const rec_layout *layou
 static int32_t fail_search(lr_bincode_reader *r, uint64_t at)
 {
     (void)rec_fail(r->job, REC_E_LIMIT, at,
-                   "too much of the file could be the beginning of a parameter to find them without its type");
+                   "too many places of the file could begin a parameter to find them without its type");
     rec_fail_hint(r->job, "Give its type.");
     return REC_E_LIMIT;
 }

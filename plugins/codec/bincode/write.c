@@ -302,7 +302,6 @@ const rec_option lr_bincode_positional = {
     .type = REC_OPTION_CHOICE,
     .name = "positional",
     .initial = "no",
-    .help =
-        "without a type, read the parameters that can be found, named by their position (head: though there be none)",
+    .help = "without a type, read the parameters that can be found, named by their position (head: even without any)",
     .choices = (const char *const[]){"no", "yes", "head", NULL},
 };

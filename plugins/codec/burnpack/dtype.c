@@ -138,7 +138,7 @@ static int32_t read_size(lr_cbor *c, scheme *s)
         uint64_t at = LR_BPK_PREFIX + c->at;
         status = read_word(c, names, expected, &name);
         if (status == REC_OK && name == first) {
-            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block's size is there twice", name);
+            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block's size occurs twice", name);
         } else if (status == REC_OK && name == names[1]) {
             status = read_uint(c, DIMENSIONS, "at most 5 dimensions of a block", &s->length);
         } else if (status == REC_OK) {
@@ -235,7 +235,7 @@ static int32_t read_block(lr_cbor *c, scheme *s)
         uint64_t at = LR_BPK_PREFIX + c->at;
         status = read_word(c, names, "size or dtype", &name);
         if (status == REC_OK && name == first) {
-            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block is there twice", name);
+            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block occurs twice", name);
         } else if (status == REC_OK) {
             status = name == names[0] ? read_size(c, s) : read_word(c, params, "the type of the scales", &s->block);
         }

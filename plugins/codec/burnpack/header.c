@@ -294,7 +294,7 @@ static int32_t read_whole(lr_bpk_header *h)
             status = lr_cbor_next(c, &other);
             status = status == REC_OK ? lr_cbor_skip(c, &other) : status;
         } else if (seen[field]) {
-            status = rec_fail(h->job, REC_E_FORMAT, key.at, "`%s` is there twice", names[field]);
+            status = rec_fail(h->job, REC_E_FORMAT, key.at, "`%s` occurs twice", names[field]);
         } else {
             seen[field] = true;
             status = field ? read_pairs(h, field == 2) : read_tensors(h);
@@ -340,7 +340,7 @@ static int32_t check_entry(const lr_bpk_header *h, const lr_bpk_entry *e, uint64
     }
     if (h->data > size || e->end > size - h->data) {
         (void)rec_fail_found(h->job, REC_E_FORMAT, e->at, "a file that holds all tensors",
-                             "the data of `%s` to go on %" PRIu64 " bytes past the end of the file", name,
+                             "the data of `%s` ending %" PRIu64 " bytes after the end of the file", name,
                              e->end > UINT64_MAX - h->data ? UINT64_MAX : h->data + e->end - size);
         rec_fail_hint(h->job, "The file is truncated or damaged.");
         return REC_E_FORMAT;
@@ -492,7 +492,7 @@ static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
     }
     version = prefix[4] | (unsigned)prefix[5] << 8;
     if (version > LR_BPK_VERSION) {
-        return rec_fail(h->job, REC_E_UNSUPPORTED, 4, "a burnpack of version %u; this librecord knows version %d",
+        return rec_fail(h->job, REC_E_UNSUPPORTED, 4, "a burnpack of version %u; this librecord reads version %d",
                         version, LR_BPK_VERSION);
     }
     *length = 0;

@@ -115,8 +115,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     (void)at;
     if (w->minor < SCALARS_SINCE) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                       "`%s` is a number: a burnpack of Burn 0.%d holds tensors alone", shown(w, &brief),
-                       (int)w->minor);
+                       "`%s` is a number: a burnpack of Burn 0.%d holds only tensors", shown(w, &brief), (int)w->minor);
         rec_fail_hint(w->job, "The states of optimizers and schedulers are burnpacks since Burn 0.%d.", SCALARS_SINCE);
         return REC_E_UNSUPPORTED;
     }

@@ -342,7 +342,7 @@ static void report(const writer *w)
                      w->ids == 1 ? "" : "s");
     }
     if (w->flexible) {
-        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Flex32: F32 now", w->flexible,
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Flex32: written as F32", w->flexible,
                      w->flexible == 1 ? "" : "s");
     }
     if (w->long_names) {
@@ -352,13 +352,12 @@ static void report(const writer *w)
     }
     if (w->burn && w->count) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
-                     "written under Burn's own names and in its own layout; for a model that llama.cpp is to load, go "
-                     "backwards (reverse)");
+                     "written with Burn's names and layout; for a model that llama.cpp loads, use reverse");
     }
     if (!w->burn && w->count && !w->architecture) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
-                     "the metadata have no general.architecture, without which llama.cpp loads no file: those of the "
-                     "original come with it as the base (--base)");
+                     "the metadata have no general.architecture, without which llama.cpp loads no file: --base with "
+                     "the original keeps its metadata");
     }
     if (w->metadata.left_out) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",

@@ -90,7 +90,7 @@ static int32_t fail_data(rec_job *job, const inflater *self)
     } else {
         status = rec_fail(job, REC_E_FORMAT, place(self), "the compressed data are damaged (zlib: %s)", words);
     }
-    rec_fail_hint(job, "Copy the file again from where it came from.");
+    rec_fail_hint(job, "Copy the file again from its source.");
     return status;
 }
 
@@ -127,7 +127,7 @@ static int32_t next_member(rec_job *job, inflater *self)
         if (status == REC_OK) {
             status = rec_fail_found(job, REC_E_FORMAT, at, "the end of the compressed file",
                                     "%" PRIu64 " bytes more that are not gzip", self->given - at);
-            rec_fail_hint(job, "Cut them off if they do not belong to it.");
+            rec_fail_hint(job, "Remove them if they do not belong to it.");
         }
     }
     if (status != REC_OK) {

@@ -155,14 +155,14 @@ static void destroy(lr_http_cache *c)
 
 static void note_failure(rec_job *job, const char *folder, const char *why)
 {
-    rec_job_note(job, REC_NOTE_LAYOUT, "", "the folder %s (LIBRECORD_CACHE) keeps nothing: %s", folder, why);
+    rec_job_note(job, REC_NOTE_LAYOUT, "", "the directory %s (LIBRECORD_CACHE) caches nothing: %s", folder, why);
 }
 
 /* @return why a server's file cannot be kept; NULL: it can. */
 static const char *refuse(const lr_http_facts *facts)
 {
     if (!facts->tag[0]) {
-        return "the server does not say which version of a file it sends";
+        return "the server does not report which version of a file it sends";
     }
     return facts->total > KEPT_MOST ? "it keeps files of at most 16 TiB" : NULL;
 }
@@ -178,7 +178,7 @@ static bool open_data(lr_http_cache *c, char *why, size_t room)
     if (c->fd < 0) {
         wrong = lr_system_words(errno, words, sizeof words);
     } else if (!lr_http_own_file(c->fd)) {
-        wrong = "a file in it is not this user's alone";
+        wrong = "other users can change a file in it";
     } else if (flock(c->fd, LOCK_EX | LOCK_NB) != 0) {
         wrong = "another program is fetching the same file";
     }

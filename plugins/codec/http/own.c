@@ -23,9 +23,9 @@ static const char *judge_above(const struct stat *above, const struct stat *belo
         return NULL;
     }
     if (!(above->st_mode & S_ISVTX)) {
-        return "it is below a folder that others may write to";
+        return "it is below a directory that others may write to";
     }
-    return is_stranger(above->st_uid) || is_stranger(below->st_uid) ? "it is below a folder of another user" : NULL;
+    return is_stranger(above->st_uid) || is_stranger(below->st_uid) ? "it is below a directory of another user" : NULL;
 }
 
 /* A user who can rename a parent directory can replace this one. @return as above. */
@@ -41,7 +41,7 @@ static const char *judge_all_above(int folder, struct stat below)
         }
         at = next;
         if (at < 0 || fstat(at, &above) != 0) {
-            wrong = "the folders above it cannot be looked at";
+            wrong = "the directories above it cannot be inspected";
         } else if (above.st_dev == below.st_dev && above.st_ino == below.st_ino) {
             break; /* the root */
         } else {
@@ -59,7 +59,7 @@ static const char *judge(int folder)
 {
     struct stat about;
     if (fstat(folder, &about) != 0) {
-        return "it cannot be looked at";
+        return "it cannot be inspected";
     }
     if (is_stranger(about.st_uid)) {
         return "it belongs to another user";

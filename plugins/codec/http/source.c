@@ -98,8 +98,8 @@ static int32_t check_size(const remote *r, rec_job *job, uint64_t size)
     }
     (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
                    "the server sends no parts of the file, and more than %" PRIu64 " bytes of it, %s", most,
-                   full ? "as many as are free in the temporary folder" : "the limit");
-    rec_fail_hint(job, full ? "TMPDIR names another folder."
+                   full ? "as many as are free in the temporary directory" : "the limit");
+    rec_fail_hint(job, full ? "TMPDIR names another directory."
                             : "LIBRECORD_HTTP_SIZE (record: --http-size) sets it, in bytes.");
     return REC_E_LIMIT;
 }
@@ -161,7 +161,7 @@ static int32_t take(void *user, rec_job *job, const void *data, uint64_t size)
         memcpy(t->to, data, (size_t)size);
         t->to += size;
     } else if (!lr_http_cache_write(t->r->cache, t->offset, data, size)) {
-        return fail_file(job, "write into the folder LIBRECORD_CACHE");
+        return fail_file(job, "write into the directory LIBRECORD_CACHE");
     }
     t->offset += size;
     return REC_OK;
@@ -208,7 +208,8 @@ static int32_t read_cached(remote *r, rec_job *job, uint64_t offset, uint8_t *to
         lr_http_cache_keep(r->cache, block, missing);
         block += missing;
     }
-    return lr_http_cache_read(r->cache, offset, to, size) ? REC_OK : fail_file(job, "read the folder LIBRECORD_CACHE");
+    return lr_http_cache_read(r->cache, offset, to, size) ? REC_OK
+                                                          : fail_file(job, "read the directory LIBRECORD_CACHE");
 }
 
 /* Fills the window from `offset` on, with `size` bytes at least. */

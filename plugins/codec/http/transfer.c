@@ -384,7 +384,7 @@ static int32_t judge(request *r)
                               r->from);
     }
     if (r->code == 206 && whole == REC_UNKNOWN) {
-        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server does not say how large the file is");
+        return rec_fail(r->job, REC_E_IO, REC_UNKNOWN, "the server does not report the size of the file");
     }
     if (!r->http->known) {
         learn(r);

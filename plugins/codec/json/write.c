@@ -370,7 +370,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     (void)at;
     if (w->levels[w->depth].in == IN_MAP && keyed && w->levels[w->depth].texts == quote) {
         return rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                        "a map with texts and numbers as keys, which JSON cannot tell apart");
+                        "a map with texts and numbers as keys, which JSON cannot distinguish");
     }
     w->levels[w->depth].texts = !quote;
     w->tensor = !quote && key->v.length == 5 && memcmp(key->text, "bytes", 5) == 0;

@@ -600,7 +600,7 @@ static int32_t read_value(struct template_context *context)
     }
     if (end != r->at) {
         return rec_fail(r->job, REC_E_PLUGIN, r->at,
-                        "msgpack-c ended at byte %zu: it counts otherwise than this reader", end);
+                        "msgpack-c ended at byte %zu: it counts differently from this reader", end);
     }
     r->status = lr_msgpack_rest(r);
     if (r->status != REC_OK) {

@@ -38,7 +38,7 @@ static int32_t wrong(const parser *x, const char *expected)
     }
     status = rec_fail_found(x->job, REC_E_FORMAT, x->at, expected, "`%.*s` in the header%s%s", shown, x->p,
                             x->name ? " of " : "", x->name ? x->name : "");
-    rec_fail_hint(x->job, "A header is a dictionary as numpy.save writes it. Save the array again.");
+    rec_fail_hint(x->job, "Save the array again with numpy.save.");
     return status;
 }
 
@@ -101,7 +101,7 @@ static const char *reason(const char *code, size_t length)
     case 'c':
         return "complex numbers";
     case 'O':
-        return "Python objects, which only running code could make again";
+        return "Python objects, which only running code could recreate";
     case 'S':
     case 'a':
     case 'U':

@@ -189,7 +189,7 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
     }
     if (status == REC_OK && r.archive.nested) {
         rec_job_note(job, REC_NOTE_LAYOUT, "",
-                     "some names are below others (a, a.b), which no tree can hold: all are taken whole, dots and all");
+                     "some names are below others (a, a.b), which no tree can hold: all names keep their dots");
     }
     status = status == REC_OK
                  ? visitor->map_begin(self, 0, r.archive.nested ? REC_FORM_MAP : REC_FORM_PATHS, REC_UNKNOWN)

@@ -54,7 +54,7 @@ static void rest(bytes *b)
 static int32_t fail(rec_job *job, const bytes *b, const char *what)
 {
     int32_t status = rec_fail(job, REC_E_FORMAT, b->member.local, "%s: %s", b->name.text, what);
-    rec_fail_hint(job, "The file is damaged: copy it again from where it came from.");
+    rec_fail_hint(job, "The file is damaged: copy it again from its source.");
     return status;
 }
 

@@ -290,7 +290,7 @@ static int32_t header_of(writer *w, const rec_tensor_event *t, char *text, uint6
                    t->dtype == REC_DTYPE_OPAQUE && t->dtype_name ? t->dtype_name : rec_dtype_name(t->dtype));
     rec_fail_hint(w->job, t->dtype == REC_DTYPE_BF16 || t->dtype == REC_DTYPE_FLEX32
                               ? "Save it at full precision (--precision full)."
-                              : "Save it in a format that has it, safetensors say.");
+                              : "Save it in a format that has it, such as safetensors.");
     return REC_E_UNSUPPORTED;
 }
 
@@ -304,7 +304,7 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
     if (status == REC_OK && (length > UINT16_MAX || memchr(w->used ? w->path : "", '\0', (size_t)w->used))) {
         status = refuse(w,
                         length > UINT16_MAX ? "a name of more than 65,531 bytes, which no zip file can hold"
-                                            : "a name with a NUL, at which NumPy would cut it",
+                                            : "a name with a NUL, where NumPy would truncate it",
                         "Rename it (record convert --rename).");
     }
     if (status != REC_OK) {
@@ -597,11 +597,10 @@ static void note_left_out(const writer *w)
     }
     if (w->ids && !w->paths) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
-                     "written under Burn's own names and in its own layout; for a model of PyTorch's, go backwards "
-                     "(reverse)");
+                     "written with Burn's names and layout; for a model of PyTorch's, use reverse");
     }
     if (w->bools) {
-        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): bool now", w->bools,
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): written as bool", w->bools,
                      w->bools == 1 ? "" : "s");
     }
     if (w->metadata) {

@@ -11,9 +11,8 @@ const rec_option lr_pt_top_level_key = {
     .type = REC_OPTION_TEXT,
     .name = "top-level-key",
     .initial = "",
-    .help = "the dictionary that is read, \"state_dict\", parts with dots between them; \".\": the whole file; "
-            "default: the "
-            "model, where there is one",
+    .help = "the dictionary to read, such as \"state_dict\", with dots between parts; \".\": the whole file; default: "
+            "the model, if one is found",
 };
 
 /* Names that trainers use for the model, most likely first. */
@@ -84,7 +83,7 @@ static int32_t mark(const lr_pt_file *f, uint32_t index, uint32_t depth, bool in
         return REC_OK;
     }
     if (node->mark & LR_PT_OPEN) {
-        return rec_fail(f->job, REC_E_FORMAT, REC_UNKNOWN, "%s that has itself in it", lr_pickle_words(node));
+        return rec_fail(f->job, REC_E_FORMAT, REC_UNKNOWN, "%s that contains itself", lr_pickle_words(node));
     }
     if (!(node->mark & LR_PT_SEEN)) {
         uint8_t inside = 0;
@@ -249,10 +248,9 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
                      shown.text);
     }
     if (*rest) {
-        rec_job_note(
-            f->job, REC_NOTE_DROPPED, "",
-            "the model is what the file has as `%s`; left out: %s (top-level-key names another part, `.` the whole)",
-            shown.text, rest);
+        rec_job_note(f->job, REC_NOTE_DROPPED, "",
+                     "the model is the part `%s`; left out: %s (top-level-key selects another part, `.` the whole)",
+                     shown.text, rest);
     }
 }
 
@@ -372,8 +370,7 @@ int32_t lr_pt_choose(const lr_pt_file *file, lr_pt_choice *choice)
     *choice = (lr_pt_choice){.node = file->root};
     if (status == REC_OK && modules) {
         rec_job_note(file->job, REC_NOTE_LAYOUT, "",
-                     "the file holds whole modules (%" PRIu64
-                     "): read as their state_dict(), and nothing of them is run",
+                     "the file holds whole modules (%" PRIu64 "): read as their state_dict(), without running code",
                      modules);
     }
     if (status != REC_OK) {

@@ -63,7 +63,7 @@ static int32_t fail_storage(const lr_pt_file *f, uint64_t at, uint32_t key, cons
     lr_codec_excerpt shown;
     int32_t status = rec_fail(f->job, REC_E_FORMAT, at, "the storage `%s` %s",
                               lr_codec_shown(&shown, lr_pickle_text(&f->pickle, node), node->length), what);
-    rec_fail_hint(f->job, "The file is damaged: copy it again from where it came from.");
+    rec_fail_hint(f->job, "The file is damaged: copy it again from its source.");
     return status;
 }
 
@@ -297,7 +297,7 @@ static bool is_known(const lr_pt_file *f, const char *name, uint64_t length)
 /* Nothing is left over: one folder, and in it what torch.save() writes. Folders as members hold nothing. */
 static int32_t check_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_t root)
 {
-    int32_t status = root ? REC_OK : fail_member(f, pickle, "is in no folder, as it is in a file of torch.save()");
+    int32_t status = root ? REC_OK : fail_member(f, pickle, "is in no directory; torch.save() puts it into one");
     for (uint64_t i = 0; i < f->zip.count && status == REC_OK; i++) {
         const lr_zip_member *m = &f->zip.members[i];
         bool inside = m->name_length >= root && memcmp(m->name, pickle->name, (size_t)root) == 0;
@@ -305,7 +305,7 @@ static int32_t check_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_
             continue;
         }
         if (!inside) {
-            status = fail_member(f, m, "is in another folder than its data.pkl");
+            status = fail_member(f, m, "is in another directory than its data.pkl");
         } else if (!is_known(f, m->name + root, m->name_length - root)) {
             status = fail_member(f, m, "is none that torch.save() writes, or no tensor has it");
         }
@@ -361,7 +361,7 @@ static int32_t open_zip(lr_pt_file *f)
 static int32_t fail_head(const lr_pt_file *f, uint64_t at)
 {
     int32_t status = rec_fail(f->job, REC_E_FORMAT, at, "the pickles before the tensors are not those of torch.save()");
-    rec_fail_hint(f->job, "Of version 1001 the format must be, which PyTorch has written since 0.1.10.");
+    rec_fail_hint(f->job, "Use a file of version 1001, which PyTorch has written since 0.1.10.");
     return status;
 }
 
@@ -403,8 +403,7 @@ static int32_t take_storage(lr_pt_file *f, uint32_t key, uint64_t size, uint64_t
     if (!s || s->found) {
         return node->kind != LR_PT_STRING
                    ? rec_fail(f->job, REC_E_FORMAT, *at, "the list of storages has %s", lr_pickle_words(node))
-                   : fail_storage(f, *at, key,
-                                  s ? "is there twice" : "is not a tensor's, so that its size is not known");
+                   : fail_storage(f, *at, key, s ? "occurs twice" : "is not a tensor's, so that its size is not known");
     }
     if (size - *at < 8) {
         return rec_fail_found(f->job, REC_E_FORMAT, size, "the size of a storage", "the end of the file");

@@ -46,10 +46,10 @@ static const lr_pt_global globals[] = {
     {"torch._utils", "_rebuild_sparse_csr_tensor", "a sparse tensor", LR_PT_G_REFUSED, 0},
     {"torch._utils", "_rebuild_nested_tensor", "a nested tensor", LR_PT_G_REFUSED, 0},
     {"torch._utils", "_rebuild_meta_tensor_no_storage", "a tensor without data (device meta)", LR_PT_G_REFUSED, 0},
-    {"torch._utils", "_rebuild_wrapper_subclass", "a tensor of a class of its own", LR_PT_G_REFUSED, 0},
-    {"torch._utils", "_rebuild_device_tensor_from_numpy", "a tensor of a device of its own", LR_PT_G_REFUSED, 0},
-    {"torch._utils", "_rebuild_device_tensor_from_cpu_tensor", "a tensor of a device of its own", LR_PT_G_REFUSED, 0},
-    {"torch._utils", "_rebuild_xla_tensor", "a tensor of a device of its own", LR_PT_G_REFUSED, 0},
+    {"torch._utils", "_rebuild_wrapper_subclass", "a tensor of a custom class", LR_PT_G_REFUSED, 0},
+    {"torch._utils", "_rebuild_device_tensor_from_numpy", "a tensor of a custom device", LR_PT_G_REFUSED, 0},
+    {"torch._utils", "_rebuild_device_tensor_from_cpu_tensor", "a tensor of a custom device", LR_PT_G_REFUSED, 0},
+    {"torch._utils", "_rebuild_xla_tensor", "a tensor of a custom device", LR_PT_G_REFUSED, 0},
     {"torch", "QInt8Storage", "a quantised tensor", LR_PT_G_REFUSED, 0},
     {"torch", "QUInt8Storage", "a quantised tensor", LR_PT_G_REFUSED, 0},
     {"torch", "QInt32Storage", "a quantised tensor", LR_PT_G_REFUSED, 0},
@@ -131,7 +131,7 @@ static int32_t refuse(lr_pickle *p, const char *module, uint64_t module_length, 
     const char *in = lr_codec_shown(&shown_module, module, module_length), *is = lr_codec_shown(&shown, name, length);
     int32_t status =
         subclass ? rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, at),
-                            "a tensor of the class `%s.%s`, of which only that class knows what it means", in, is)
+                            "a tensor of the class `%s.%s`, whose meaning only that class knows", in, is)
                  : rec_fail(p->job, REC_E_UNSUPPORTED, lr_pickle_place(p, at),
                             "the pickle asks for `%s.%s`, which is not a name that torch.save() writes for tensors: "
                             "rejected, and not run",

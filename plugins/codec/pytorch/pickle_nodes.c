@@ -78,7 +78,7 @@ const char *lr_pickle_words(const lr_pt_node *node)
         [LR_PT_NUMPY_TYPE] = "an element type of NumPy",
         [LR_PT_ARRAY] = "an array of NumPy",
         [LR_PT_CLASS] = "a name of Python's",
-        [LR_PT_OBJECT] = "an object of a class of its own",
+        [LR_PT_OBJECT] = "an object of a custom class",
     };
     return words[node->kind];
 }

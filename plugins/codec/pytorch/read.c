@@ -585,7 +585,7 @@ static int32_t tell_folder(teller *t, rec_source *folder, const char *const *nam
     for (uint64_t i = 0; i < count; i++) {
         if (ends_in(names[i], strlen(names[i]), INDEX_END)) {
             if (index) {
-                status = rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the folder holds several models");
+                status = rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the directory holds several models");
                 rec_fail_hint(t->job, "Load one by its index: %s, %s", index, names[i]);
                 return status;
             }
@@ -596,7 +596,7 @@ static int32_t tell_folder(teller *t, rec_source *folder, const char *const *nam
     }
     if (!index && !whole) {
         return rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN,
-                        "the folder holds neither " WHOLE " nor an index of parts");
+                        "the directory holds neither " WHOLE " nor an index of parts");
     }
     status = rec_source_beside(t->job, folder, index ? index : whole, &source);
     if (status == REC_OK && index) {

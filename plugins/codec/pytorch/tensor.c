@@ -150,7 +150,7 @@ typedef struct extent {
 static int32_t fail_place(const lr_pt_file *f, const lr_pt_tensor *t, const char *what)
 {
     int32_t status = rec_fail(f->job, REC_E_FORMAT, lr_pickle_place(&f->pickle, t->at), "%s", what);
-    rec_fail_hint(f->job, "The file is damaged: copy it again from where it came from.");
+    rec_fail_hint(f->job, "The file is damaged: copy it again from its source.");
     return status;
 }
 

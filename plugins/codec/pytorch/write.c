@@ -462,7 +462,7 @@ static void note_left_out(const writer *w)
                      w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
     }
     if (!w->paths && w->burns) {
-        rec_job_note(w->job, REC_NOTE_DROPPED, "", "what tells which version of Burn wrote the record: left out");
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "the version of Burn that wrote the record: left out");
     }
     if (w->metadata) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " entr%s of the metadata: left out, PyTorch has none",
@@ -470,11 +470,11 @@ static void note_left_out(const writer *w)
     }
     if (w->renamed) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "",
-                     "%" PRIu64 " tensor%s of Flex32 or Bool(U32): float32 and uint32 now", w->renamed,
+                     "%" PRIu64 " tensor%s of Flex32 or Bool(U32): written as float32 and uint32", w->renamed,
                      w->renamed == 1 ? "" : "s");
     }
     if (w->bools) {
-        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): bool now", w->bools,
+        rec_job_note(w->job, REC_NOTE_DROPPED, "", "%" PRIu64 " tensor%s of Bool(U8): written as bool", w->bools,
                      w->bools == 1 ? "" : "s");
     }
     if (w->recent) {
@@ -485,8 +485,7 @@ static void note_left_out(const writer *w)
     if ((!w->paths || is_burns(w)) && w->count) {
         rec_job_note(
             w->job, REC_NOTE_LAYOUT, "",
-            "written as the values it is, under its own names and in its own layout; for a model that PyTorch is to "
-            "load, go backwards (reverse)");
+            "written as plain values with its own names and layout; for a model that PyTorch loads, use reverse");
     }
 }
 

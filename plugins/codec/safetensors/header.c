@@ -96,7 +96,7 @@ static int32_t check_entry(parser *p, const lr_st_entry *e)
         return fail_entry(p, e, REC_E_FORMAT, "its shape has more bytes than 64 bits can count");
     }
     if (bits % 8) {
-        (void)snprintf(words, sizeof words, "%" PRIu64 " elements of %s are not whole number of bytes", elements,
+        (void)snprintf(words, sizeof words, "%" PRIu64 " elements of %s are not a whole number of bytes", elements,
                        type->name);
         return fail_entry(p, e, REC_E_FORMAT, words);
     }
@@ -206,7 +206,7 @@ static int32_t entry_fields(parser *p, lr_st_entry *e)
         }
         if (field < FIELDS && seen & 1u << field) {
             char words[64];
-            (void)snprintf(words, sizeof words, "its field `%s` is there twice", fields[field].name);
+            (void)snprintf(words, sizeof words, "its field `%s` occurs twice", fields[field].name);
             return fail_entry(p, e, REC_E_FORMAT, words);
         }
         if (field == FIELDS && p->foreign++ == 0) {
@@ -353,7 +353,7 @@ static int32_t metadata(parser *p, uint32_t at)
     bool more;
     if (p->has_metadata) {
         return lr_st_json_damaged(h->job,
-                                  rec_fail(h->job, REC_E_FORMAT, lr_st_location(at), "`__metadata__` is there twice"));
+                                  rec_fail(h->job, REC_E_FORMAT, lr_st_location(at), "`__metadata__` occurs twice"));
     }
     p->has_metadata = true;
     if (lr_st_json_next(p->json, 'n')) {

@@ -84,7 +84,7 @@ static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
             if (e->length != before->length || memcmp(e->value, before->value, (size_t)e->length) != 0) {
                 lr_st_excerpt brief;
                 rec_job_note(m->job, REC_NOTE_DROPPED, "",
-                             "the files of the model differ in the metadata entry `%s`: the first one's is taken",
+                             "the files of the model differ in the metadata entry `%s`: that of the first is used",
                              lr_st_shown(&brief, e->key, e->key_length));
             }
         }
@@ -208,7 +208,7 @@ static void note_oddities(lr_st_model *m)
         parts > 1) {
         rec_job_note(m->job, REC_NOTE_LAYOUT, "",
                      "this is part %" PRIu64 " of a model in %" PRIu64
-                     " parts: its index, or the folder, loads the whole",
+                     " parts: its index, or the directory, loads the whole",
                      part, parts);
     }
 }

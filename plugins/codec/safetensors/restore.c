@@ -11,8 +11,9 @@ int32_t lr_st_hint(lr_st_reader *r, int32_t status)
     if (r->source) {
         rec_fail_source(r->job, r->source);
     }
-    rec_fail_hint(r->job, "Another program may have changed the file. Load it with the option `record = no`: then the "
-                          "tensors come under their flat names, without what only librecord knows of them.");
+    rec_fail_hint(
+        r->job,
+        "Load it with the option `record = no`, which ignores this text: another program may have changed the file.");
     return status;
 }
 

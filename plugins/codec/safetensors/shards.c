@@ -188,7 +188,8 @@ static int32_t open_parts(lr_st_model *m, const char *const *names, uint64_t cou
             first_parts = parts;
         }
         if (stem != first_stem || memcmp(names[i], first, (size_t)stem) != 0 || parts != first_parts) {
-            return fail_folder(m, names, count, EXTENSION, "the folder holds the parts of several models, and no index",
+            return fail_folder(m, names, count, EXTENSION,
+                               "the directory holds the parts of several models, and no index",
                                "Move the other models elsewhere, or load the index of one.");
         }
         if (part != expected++) {
@@ -198,7 +199,8 @@ static int32_t open_parts(lr_st_model *m, const char *const *names, uint64_t cou
     }
     if (status == REC_OK && m->file_count < first_parts) {
         char what[128];
-        (void)snprintf(what, sizeof what, "part %" PRIu64 " of the %" PRIu64 " parts of the model is not in the folder",
+        (void)snprintf(what, sizeof what,
+                       "part %" PRIu64 " of the %" PRIu64 " parts of the model is not in the directory",
                        m->file_count + 1, first_parts);
         status = fail_folder(m, names, count, EXTENSION, what, "Get the missing parts.");
     }
@@ -227,7 +229,7 @@ static int32_t open_folder(lr_st_model *m, const char *const *names, uint64_t co
         return status == REC_OK ? open_index(m, source, true) : status;
     }
     if (indexes > 1) {
-        return fail_folder(m, names, count, INDEX_EXTENSION, "the folder holds several models",
+        return fail_folder(m, names, count, INDEX_EXTENSION, "the directory holds several models",
                            "Load one by its index.");
     }
     if (parts && !singles) {
@@ -241,8 +243,8 @@ static int32_t open_folder(lr_st_model *m, const char *const *names, uint64_t co
         return status == REC_OK ? open_beside(m, single) : status;
     }
     return fail_folder(m, names, count, EXTENSION,
-                       singles ? "the folder holds several safetensors files, and no index"
-                               : "the folder holds no safetensors file",
+                       singles ? "the directory holds several safetensors files, and no index"
+                               : "the directory holds no safetensors file",
                        singles ? "Load one by its name." : "Give the name of a file.");
 }
 

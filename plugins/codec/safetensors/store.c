@@ -98,10 +98,8 @@ void lr_st_note_store(const lr_st_tree *tree)
              "layout "
              "of Burn 0.19 or later)");
         if (tree->count && !tree->only_tensors) { /* explicit selections have their own note */
-            rec_job_note(
-                tree->job, REC_NOTE_LAYOUT, "",
-                "written under Burn's own names and in its own layout; for a model that PyTorch is to load, go "
-                "backwards (reverse)");
+            rec_job_note(tree->job, REC_NOTE_LAYOUT, "",
+                         "written with Burn's names and layout; for a model that PyTorch loads, use reverse");
         }
     }
 }

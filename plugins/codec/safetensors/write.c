@@ -607,8 +607,7 @@ static void note_left_out(const writer *w)
     if (tree->plain && tree->ids) {
         rec_job_note(w->job, REC_NOTE_DROPPED, "", "the id%s of %" PRIu64 " tensor%s: left out, %s",
                      tree->ids == 1 ? "" : "s", tree->ids, tree->ids == 1 ? "" : "s",
-                     tree->only_tensors ? "because of record = no"
-                                        : "for flat names are all that this file is to hold");
+                     tree->only_tensors ? "because of record = no" : "because this file is to hold only flat names");
     }
 }
 

@@ -105,7 +105,7 @@ static int32_t parse(lr_index *x, const char *what, const char *extension)
         is_map = text_is(json, &key, "weight_map");
         is_metadata = text_is(json, &key, "metadata");
         if ((is_map && seen_map) || (is_metadata && seen_metadata)) {
-            return lr_st_json_damaged(json->job, rec_fail(json->job, REC_E_FORMAT, at, "`%s` is there twice",
+            return lr_st_json_damaged(json->job, rec_fail(json->job, REC_E_FORMAT, at, "`%s` occurs twice",
                                                           is_map ? "weight_map" : "metadata"));
         }
         seen_map |= is_map;

@@ -89,7 +89,7 @@ static int32_t fail_end64(const lr_zip *zip, uint64_t at, uint64_t end)
 {
     return fail_several(zip, at, end - LOCATOR_SIZE - END64_SIZE)
                ? REC_E_FORMAT
-               : rec_fail(zip->job, REC_E_FORMAT, at, "no sound record of 64 bits where the zip archive says it is");
+               : rec_fail(zip->job, REC_E_FORMAT, at, "no valid 64-bit record where the zip archive announces it");
 }
 
 /* The record of 64 bits, if there is one before the end. What both records say must agree, but where the narrow one is

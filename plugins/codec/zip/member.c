@@ -47,7 +47,7 @@ static int32_t begin_stream(rec_job *job, reader *r)
 static int32_t fail_damaged(rec_job *job, const reader *r, const char *what)
 {
     int32_t status = rec_fail(job, REC_E_FORMAT, r->member.offset, "%s", what);
-    rec_fail_hint(job, "Copy the file again from where it came from.");
+    rec_fail_hint(job, "Copy the file again from its source.");
     return status;
 }
 

@@ -105,7 +105,7 @@ static int32_t fail_data(rec_job *job, const decoder *self, size_t result)
     default:
         (void)rec_fail(job, REC_E_FORMAT, at, "the compressed data are damaged (zstd: %s)", ZSTD_getErrorName(result));
     }
-    rec_fail_hint(job, "Copy the file again from where it came from.");
+    rec_fail_hint(job, "Copy the file again from its source.");
     return REC_E_FORMAT;
 }
 
@@ -130,7 +130,7 @@ static int32_t fail_foreign(rec_job *job, decoder *self)
     if (status == REC_OK) {
         status = rec_fail_found(job, REC_E_FORMAT, at, "the end of the compressed file",
                                 "%" PRIu64 " bytes more that are not zstd", self->given - at);
-        rec_fail_hint(job, "Cut them off if they do not belong to it.");
+        rec_fail_hint(job, "Remove them if they do not belong to it.");
     }
     return status;
 }
@@ -176,7 +176,7 @@ static int32_t check_size(rec_job *job, const decoder *self)
     status = rec_fail(job, REC_E_FORMAT, place(self),
                       "the compressed data are damaged: a frame of %llu bytes, as it says, holds %" PRIu64,
                       self->expected, self->made);
-    rec_fail_hint(job, "Copy the file again from where it came from.");
+    rec_fail_hint(job, "Copy the file again from its source.");
     return status;
 }
 

@@ -336,11 +336,11 @@ static void the_text_about_a_record_gives_its_tree(void **state)
         const char *text, *events;
     } cases[] = {
         {"[1,{\"k\":\"v\"},{\"a\":[\"tensor\"]," B "}]",
-         "25:'k' = 'v' map0{ 25:'a' u8[3]3(040506) 25:'b' list0[ f32[1]4(00010203) } } "},
+         "25:'k' = 'v' map0*2{ 25:'a' u8[3]3(040506) 25:'b' list0[ f32[1]4(00010203) } } "},
         {"[1,{},[\"struct\",{\"a\":[\"tensor\",\"ID\"]," B "}]]",
-         "map4{ 25:'a' u8#ID[3]3(040506) 25:'b' list0[ f32[1]4(00010203) } } "},
+         "map4*2{ 25:'a' u8#ID[3]3(040506) 25:'b' list0[ f32[1]4(00010203) } } "},
         {"[1,{},[\"map\",{\"~5\":[\"tensor\",null,\"a\"]," B "}]]",
-         "map5{ 25:u:5 u8[3]3(040506) 25:'b' list0[ f32[1]4(00010203) } } "},
+         "map5*2{ 25:u:5 u8[3]3(040506) 25:'b' list0[ f32[1]4(00010203) } } "},
         {"[1,{},[\"tuple\",[[\"tensor\",null,\"a\",\"qfloat\",\"words\",[12]],[\"tensor\",null,\"b.0\",\"flex32\"]]]]",
          "list3[ qfloat=words[12]3(040506) flex32[1]4(00010203) } "},
         {"[1,{},[\"vec\",[[\"blob\",\"a\"],[\"some\",[\"tensor\",null,\"b.0\"]],[\"none\"],null,[\"unit\"],["
@@ -358,11 +358,12 @@ static void the_text_about_a_record_gives_its_tree(void **state)
         {"[1,{},[\"variant\",2,\"V\",{\"~~a\":[\"variant\",null,\"U\"],\"x\":[\"tensor\",null,\"a\"],\"y\":[\"tensor\","
          "null,"
          "\"b.0\"]}]]",
-         "variant2+ 'V' map0{ 25:'~a' variant18446744073709551615 'U' } 25:'x' u8[3]3(040506) 25:'y' f32[1]4(00010203) "
+         "variant2+ 'V' map0*3{ 25:'~a' variant18446744073709551615 'U' } 25:'x' u8[3]3(040506) 25:'y' "
+         "f32[1]4(00010203) "
          "} } "},
         {"[1,{},[\"map\",{\"~true\":null,\"~-7\":null,\"~[\\\"u8\\\",7]\":null,\"~[\\\"i0\\\",7]\":null,\"a\":["
          "\"tensor\"]," B "}]]",
-         "map5{ 25:bool:1 nil0 25:i:-7 nil0 25:u8:7 nil0 25:i:7 nil0 25:'a' u8[3]3(040506) 25:'b' list0[ "
+         "map5*6{ 25:bool:1 nil0 25:i:-7 nil0 25:u8:7 nil0 25:i:7 nil0 25:'a' u8[3]3(040506) 25:'b' list0[ "
          "f32[1]4(00010203) } "
          "} "},
     };

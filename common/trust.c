@@ -49,7 +49,7 @@ static const char *check_state(const struct stat *state, bool installed, char *r
     return reason;
 }
 
-/* One folder of a path, which has the next one as an entry. @return "" or the reason. */
+/* One directory of a path, which has the next one as an entry. @return "" or the reason. */
 static const char *check_step(const char *path, const struct stat *above, const struct stat *below, char *reason,
                               const char *what)
 {
@@ -85,8 +85,8 @@ static const char *check_above(const char *real, const struct stat *state, char 
     return reason;
 }
 
-/* The folders that a path passes through before links are followed: who can change one of them can make a link in it
- * lead to another file after the check. */
+/* The directories that a path passes through before links are followed: who can change one of them can make a link in
+ * it lead to another file after the check. */
 static const char *check_way(const char *path, char *reason)
 {
     char entry[PATH_MAX];
@@ -99,13 +99,13 @@ static const char *check_way(const char *path, char *reason)
         if (snprintf(entry, sizeof entry, "%.*s", (int)end, path) >= (int)sizeof entry || lstat(entry, &below) != 0) {
             seen = false;
         } else if (is_stranger(above.st_uid)) {
-            (void)refuse_owner(&above, reason, "a folder of its path");
+            (void)refuse_owner(&above, reason, "a directory of its path");
         } else {
-            (void)check_step("a folder", &above, &below, reason, entry);
+            (void)check_step("a directory", &above, &below, reason, entry);
             seen = stat(entry, &above) == 0;
         }
     }
-    return seen ? reason : lr_reason_errno(errno, reason, "look at the folders of its path");
+    return seen ? reason : lr_reason_errno(errno, reason, "inspect the directories of its path");
 }
 
 const char *lr_trust_folder(const char *real, const struct stat *state, bool installed, char *reason)

@@ -52,8 +52,8 @@ ln -s ../named.ini open/link.ini
 ln -s ../linked open/folder
 cp named.ini linked/named.ini
 for path in open/link.ini open/folder/named.ini; do
-    LIBRECORD_CONFIG=$path rejected 'lies in a folder, which is writable by others' info in.mpk
-    LIBRECORD_CONFIG=$scratch/$path rejected 'lies in a folder, which is writable by others' info in.mpk
+    LIBRECORD_CONFIG=$path rejected 'lies in a directory, which is writable by others' info in.mpk
+    LIBRECORD_CONFIG=$scratch/$path rejected 'lies in a directory, which is writable by others' info in.mpk
 done
 ln -s named.ini link.ini
 LIBRECORD_CONFIG=$scratch/link.ini run env SUDO_UID=1000 "$record" info in.mpk
@@ -62,7 +62,7 @@ if [ "$(id -u)" = 0 ]; then
     mkdir -p theirs/mine
     cp named.ini theirs/mine/named.ini
     chown 65534 theirs
-    LIBRECORD_CONFIG=theirs/mine/named.ini rejected 'a folder of its path belongs to user 65534' info in.mpk
+    LIBRECORD_CONFIG=theirs/mine/named.ini rejected 'a directory of its path belongs to user 65534' info in.mpk
 else
     skip "a directory below that of another user" "needs root"
 fi

@@ -335,8 +335,8 @@ enum {
     REC_FORM_NONE = 7,        /**< of nil: an absent option */
     REC_FORM_CONSTANT = 8,    /**< of nil: a constant field of a module */
     REC_FORM_UNIT_STRUCT = 9, /**< of nil: a struct without fields (MessagePack writes it as an empty array) */
-    REC_FORM_PATHS =
-        10 /**< of the root map: a foreign model whose keys are dotted paths; lists and structs are unknown */
+    REC_FORM_PATHS = 10 /**< of the root map: keys are paths with dots (a foreign model, or a Burn record in a flat
+                           file while it is read); lists and structs are unknown */
 };
 
 /** A scalar, as used by values and plugins. Its layout is frozen. */

@@ -29,9 +29,9 @@ enum {
 typedef struct rec_option {
     uint32_t size;              /**< sizeof(rec_option) */
     int32_t type;               /**< REC_OPTION_… */
-    const char *name;           /**< [a-z0-9_-]+ */
-    const char *initial;        /**< the default, as text */
-    const char *help;           /**< one line */
+    const char *name;           /**< required: 1 to 64 of a-z, 0-9, _ and - */
+    const char *initial;        /**< required: the default, as text; "" only for a TEXT */
+    const char *help;           /**< required: one line of text */
     int64_t minimum, maximum;   /**< of an INT or a SIZE, both inclusive: 0 and 0 allow only 0 */
     const char *const *choices; /**< of a CHOICE: the values, NULL-terminated */
     double low, high;           /**< of a FLOAT, both inclusive; 0 and 0: any number */

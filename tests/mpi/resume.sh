@@ -84,7 +84,7 @@ resumed() {
         not_ok "$resumed_name" "$scratch/err"
     fi
 }
-some='of that [1-9][0-9.]* [KM]iB were there of an earlier conversion'
+some='of that [1-9][0-9.]* [KM]iB were kept from an earlier conversion'
 other="the partial output of another conversion was discarded"
 
 rm -f out.mpk
@@ -171,7 +171,7 @@ python3 damage.py forged "$total" >places || exit 99
 ranks 2 convert -y --resume --adapter none in.safetensors out.mpk
 status_is "what has its sums and is not what would be made" 2
 sed -n "s/.*rank [01] (.*): out.mpk: byte \([0-9]*\): read back, it is not what was written: the partial output (.*out.mpk.librecord-resume) \
-is another's; save it without resuming.*/\1/p" "$scratch/err" >found
+is of another save; save it without resuming.*/\1/p" "$scratch/err" >found
 check "is told" [ "$(wc -l <found)" = 1 ]
 check "with the byte" grep -qx -f found places
 check "and the old file is as it was" cmp old out.mpk

@@ -265,6 +265,17 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
     return open_container(self, REC_KIND_MAP);
 }
 
+/* Appends a name to the path. A key of REC_FORM_PATHS is a path already, escapes and all. */
+static size_t append(lr_check *c, const lr_check_frame *f, const char *text, uint64_t length)
+{
+    if (!c->paths || c->depth != 1 || f->place != seed) {
+        return lr_path_append(c->path, sizeof c->path, f->used, f->used == 0, text, length);
+    }
+    (void)snprintf(c->path, sizeof c->path, "%.*s", length < sizeof c->path ? (int)length : (int)sizeof c->path - 1,
+                   text);
+    return (size_t)length;
+}
+
 /* The next event is below this name. */
 static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t length)
 {
@@ -274,7 +285,7 @@ static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t leng
     f->exact_next = at.exact;
     f->root_metadata = outer && length == 8 && memcmp(text, "metadata", 8) == 0;
     if (!outer || length != 4 || memcmp(text, "item", 4) != 0) { /* paths are those of the record */
-        c->used = lr_path_append(c->path, sizeof c->path, f->used, f->used == 0, text, length);
+        c->used = append(c, f, text, length);
     }
 }
 

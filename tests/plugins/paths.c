@@ -166,7 +166,10 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         status = put_number(w, event->shape[i], 8);
     }
     status = status == REC_OK ? put_number(w, event->data.length, 8) : status;
-    return status == REC_OK ? rec_sink_put(w->sink, &event->data) : status;
+    for (uint64_t i = 0; i < event->data.length && status == REC_OK && rec_job_option_int(w->job, "fault"); i++) {
+        status = rec_sink_write(w->sink, "?", 1);
+    }
+    return status == REC_OK && !rec_job_option_int(w->job, "fault") ? rec_sink_put(w->sink, &event->data) : status;
 }
 
 static int32_t paths_save(rec_job *job, rec_sink *sink)
@@ -206,7 +209,12 @@ static const rec_option verbatim = {.size = sizeof verbatim,
                                     .name = "verbatim",
                                     .initial = "no",
                                     .help = "names in the file are as they are, with nothing escaped"};
-static const rec_option *const options[] = {&mark, &verbatim, NULL};
+static const rec_option fault = {.size = sizeof fault,
+                                 .type = REC_OPTION_BOOL,
+                                 .name = "fault",
+                                 .initial = "no",
+                                 .help = "write other elements than those of the record"};
+static const rec_option *const options[] = {&mark, &verbatim, &fault, NULL};
 
 static const rec_plugin paths = {
     .abi = REC_PLUGIN_ABI,

@@ -352,6 +352,18 @@ static void unmarked(void)
     rec_record_free(model);
 }
 
+/** The check of a save names a tensor as rec_tensor_at() does. */
+static void test_check_names_the_path(void)
+{
+    rec_recorder *paths = open_with("Paths", "check", "yes");
+    rec_record *model = small_model();
+    tell(rec_recorder_set(paths, "fault", "yes") == REC_OK && rec_save(paths, model, "wrong") == REC_E_FORMAT &&
+             strcmp(rec_error_path(), "fc.weight") == 0,
+         "a difference has the path fc.weight, found %s", rec_error_path());
+    rec_record_free(model);
+    rec_close_recorder(paths);
+}
+
 /** What Burn has laid out goes on as Burn's, to wherever: never taken for PyTorch's there. */
 static void to_other_formats(void)
 {
@@ -835,6 +847,7 @@ int main(void)
     test_layout_names_a_profile();
     marked();
     unmarked();
+    test_check_names_the_path();
     to_other_formats();
     by_type();
     gaps();

@@ -190,7 +190,7 @@ static bool is_kind(const rec_layout *layout)
 
 static void find_by_type(lr_reverse *b, lr_back_item *one)
 {
-    uint64_t length = one->inputs[0]->length, below;
+    uint64_t length = one->inputs[0]->length, below = 0;
     const char *text = lr_place_without_prefix(b->source, one->inputs[0]->text, &length);
     bool listed;
     const rec_layout *layout = lr_back_type_first(&b->type, text, length, is_kind, &below, &listed);

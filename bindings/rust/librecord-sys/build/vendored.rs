@@ -163,6 +163,8 @@ pub fn build() {
     }
     add(&mut base, &parts["-"]);
     let inih = inih(&tree);
+    // First: zstd-sys also has a header common/cpu.h.
+    base.include(&tree.root);
     base.include(tree.root.join("msgpack")).include(tree.root.join("pcre2")).includes(&inih);
     for name in ["DEP_Z_INCLUDE", "DEP_ZSTD_INCLUDE"] {
         base.includes(env::var_os(name).as_ref().map(env::split_paths).into_iter().flatten());

@@ -218,20 +218,20 @@ static void test_lost_scale_is_rejected_later(void **state)
     (void)state;
     write_lost_scale();
     assert_null(load(REC_PRECISION_FULL));
-    assert_non_null(strstr(rec_error_message(), "its scale is not there"));
+    assert_non_null(strstr(rec_error_message(), "its scale is missing"));
     record = load_kept();
     remove_config();
     copy = rec_record_copy(record);
-    assert_rejected(record, "its scale is not there");
-    assert_rejected(copy, "its scale is not there");
+    assert_rejected(record, "its scale is missing");
+    assert_rejected(copy, "its scale is missing");
     rec_record_free(copy);
     copy = rec_record_new(context);
     assert_int_equal(rec_set_value(copy, "alone", rec_value_at(record, "a.weight")), REC_OK);
-    assert_rejected(copy, "its scale is not there");
+    assert_rejected(copy, "its scale is missing");
     rec_record_free(copy);
     result = planned(record, REC_PRECISION_KEEP, "^a => b");
     assert_non_null(result);
-    assert_rejected(result, "its scale is not there");
+    assert_rejected(result, "its scale is missing");
     rec_record_free(result);
     rec_record_free(record);
 }

@@ -44,7 +44,7 @@ check "profiles of a directory that others can change are not used" grep -qF lib
 chmod 755 "$scratch/moved/share/librecord/profiles"
 chmod 777 "$scratch/moved/lib/librecord/plugins"
 env -i "$@" plugins --why >"$scratch/plugins" 2>&1
-check "nor are plugins" grep -q 'the folder is writable by others' "$scratch/plugins"
+check "nor are plugins" grep -q 'the directory is writable by others' "$scratch/plugins"
 chmod 755 "$scratch/moved/lib/librecord/plugins"
 rm -r "$scratch/moved/share/librecord"
 env -i "$@" convert -q "$movable_first" "$scratch/without.bpk" >"$scratch/said" 2>&1

@@ -17,7 +17,7 @@ fi
 
 examples=$(find "$stage" -type d -path '*/doc/*' -name examples)
 same_files() { # all that is in the tree, and no more
-    (cd "$srcdir/examples" && find . -type f | sort) >"$scratch/ours"
+    (cd "$srcdir/examples" && find . -type f ! -name '.*' | sort) >"$scratch/ours"
     (cd "$examples" && find . -type f | sort) | diff "$scratch/ours" -
 }
 check "the examples are installed" same_files

@@ -55,7 +55,7 @@ def main():
         found = families(record, path)
         say([f["profile"] for f in found if f["fits"]] == [wanted], f"{name} is known as {wanted}", found)
         status, out, err = auto(record, path)
-        say(f"by the profile {wanted}" in out, f"{name} is taken by it", f"{status} {out[:300]} {err}")
+        say(f"with the profile {wanted}" in out, f"{name} is taken by it", f"{status} {out[:300]} {err}")
     for name, (keys, config) in strangers.MODELS.items():
         path = write(folder, "stranger-" + name, strangers.tensors(keys), config)
         found = families(record, path)

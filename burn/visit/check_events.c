@@ -4,6 +4,8 @@
  * in chunks or one by one, variants as maps, bytes as lists, options as nil. */
 #include "burn/visit/check_private.h"
 
+#include <stdio.h>
+
 static const uint64_t seed = UINT64_C(0xcbf29ce484222325), metadata_seed = UINT64_C(0x6c62272e07bb0142);
 
 /* FNV-1a: places are short. */

@@ -485,7 +485,7 @@ static int32_t begin(lr_st_reader *r, uint64_t most, const char *form, uint64_t 
     if (status == REC_OK && (version.v.u < 1 || version.v.u > most)) {
         status = lr_st_hint(r, rec_fail(r->job, REC_E_UNSUPPORTED, r->at,
                                         "the text `%s` is of version %" PRIu64
-                                        "; this librecord knows versions up to %" PRIu64,
+                                        "; this librecord reads versions up to %" PRIu64,
                                         r->key, version.v.u, most));
     }
     r->values = version.v.u >= values;

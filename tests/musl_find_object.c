@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef __GLIBC__
+
 typedef struct found {
     unsigned long long flags;
     void *start, *end, *map, *table;
@@ -42,3 +44,5 @@ int _dl_find_object(void *at, found *result)
     search s = {.at = (uintptr_t)at, .found = result};
     return dl_iterate_phdr(look, &s) ? 0 : -1;
 }
+
+#endif

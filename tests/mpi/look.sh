@@ -99,14 +99,14 @@ for command in verify stats; do
     one_apart "$command: a rank that sees another file" "rank 1 (.*): good.mpk: .* bytes of .* here, .* on rank 0" 'cd elsewhere' \
         "$command" good.mpk
     one_apart "$command: that sees it not" "rank 1 (.*): cut.mpk: there is no such file here" 'cd elsewhere' "$command" cut.mpk
-    one_apart "$command: that finds fewer files in a folder" "rank 1 (.*): what was found here is not what rank 0 found" \
+    one_apart "$command: that finds fewer files in a folder" "rank 1 (.*): the files found here differ from those of rank 0" \
         'cd elsewhere' "$command" folder
 done
 cp sums good.mpk.sums
 cp -p good.mpk elsewhere
-one_apart "a rank that has no sums" "rank 1 (.*): .*good.mpk.sums: cannot read the sums" 'cd elsewhere' verify --sums check good.mpk
+one_apart "a rank that has no sums" "rank 1 (.*): .*good.mpk.sums: cannot read the checksums" 'cd elsewhere' verify --sums check good.mpk
 sed 's/^./0/' sums >elsewhere/good.mpk.sums
-one_apart "a rank that has others" "rank 1 (.*): what was found here is not what rank 0 found" 'cd elsewhere' verify --sums check good.mpk
+one_apart "a rank that has others" "rank 1 (.*): the files found here differ from those of rank 0" 'cd elsewhere' verify --sums check good.mpk
 # Other plugins: one that is not there, one that rank 0 has not, one of another version.
 here=$LIBRECORD_PLUGIN_PATH
 mkdir fewer flat other

@@ -85,8 +85,8 @@ static const char *check_above(const char *real, const struct stat *state, char 
     return reason;
 }
 
-/* The directories that a path passes through before links are followed: who can change one of them can make a link in
- * it lead to another file after the check. */
+/* The directories of a path before its links are followed. A user with write access to one of them can point a link in
+ * it to another file after the check. */
 static const char *check_way(const char *path, char *reason)
 {
     char entry[PATH_MAX];

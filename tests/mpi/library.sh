@@ -72,7 +72,7 @@ for case in 'apart|REC_E_MISMATCH: rank 1 (.*): where tensors go: wide.weight (f
     'parts|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is split into 2 parts, of which this rank has number 2' \
     'dimension|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is split along dimension 2, and its shape is \[1100, 1001\]' \
     'owner|REC_E_ARGUMENT: rank 0 (.*): wide.weight: it is placed on rank 3 of 3' \
-    'how|REC_E_ARGUMENT: rank 0 (.*): wide.weight: its place has an unknown `how` (9)' \
+    'how|REC_E_ARGUMENT: rank 0 (.*): wide.weight: its place has an unknown .how. (9)' \
     'function|REC_E_CANCELLED: rank 1 (.*): wide.weight: the program.s function for its place failed (REC_E_CANCELLED)'; do
     refused "placed badly: ${case%%|*}" "${case#*|}" 3 placing "${case%%|*}" model.mpk
 done

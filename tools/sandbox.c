@@ -96,6 +96,19 @@ const char *tool_sandbox_words(char *buffer, size_t room)
 static int leash = -1;
 static pid_t helper;
 
+/* Closes a descriptor and all above it, by one call where the kernel has it. */
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)first, ~0U, 0U) == 0) {
+        return;
+    }
+#endif
+    for (int fd = first; fd < 1024; fd++) {
+        (void)close(fd);
+    }
+}
+
 /* Waits until the other end of the pipe is closed, and removes the directory. */
 static _Noreturn void help(const char *folder, int pipe_end)
 {
@@ -106,9 +119,7 @@ static _Noreturn void help(const char *folder, int pipe_end)
         (void)signal(tool_signals[i], SIG_IGN);
     }
     (void)dup2(pipe_end, STDIN_FILENO);
-    for (int fd = STDOUT_FILENO; fd < 1024; fd++) { /* nobody waits for this process to close a file */
-        (void)close(fd);
-    }
+    close_from(STDOUT_FILENO); /* nobody waits for this process to close a file */
     while ((got = read(STDIN_FILENO, &none, 1)) > 0 || (got < 0 && errno == EINTR)) {
     }
     (void)rmdir(folder);

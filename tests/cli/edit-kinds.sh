@@ -900,8 +900,8 @@ $ edit k.mpk set n 6 -o y.gguf --dry-run
 record: u: expected an element type that GGUF has, found u64 at `u`
   It has f64, f32, f16, bf16, i64, i32, i16, i8 and ggml's own blocks.
 status 2
-$ edit k.mpk k2.mpk set n 1 -o nowhere/
-record: nowhere/k.mpk: cannot open its directory: No such file or directory
+$ edit k.mpk set n 1 -o nowhere/y.mpk
+record: nowhere/y.mpk: cannot open its directory: No such file or directory
   Create the directory first.
 status 2
 END

@@ -298,6 +298,22 @@ check "and says so" grep -q 'not written: --dry-run' "$scratch/out"
 mkdir "$scratch/folder"
 run edit "$scratch/in.mpk" $plain set x 1 -o "$scratch/folder"
 check "several files into a directory" [ -f "$scratch/folder/in.mpk" -a -f "$scratch/folder/plain-full.mpk" ]
+run edit "$scratch/in.mpk" $plain set x 1 -o "$scratch/new/below/"
+check "which is made" [ "$status" = 0 -a -f "$scratch/new/below/in.mpk" -a -f "$scratch/new/below/plain-full.mpk" ]
+run edit $plain set x 1 -o "$scratch/one/"
+check "one file into a directory that is made" [ "$status" = 0 -a -f "$scratch/one/plain-full.mpk" ]
+run edit -n $plain set x 1 -o "$scratch/dry/"
+check "--dry-run makes none" [ "$status" = 0 -a ! -e "$scratch/dry" ]
+refuses "nor does what fails" edit $plain rm nonesuch -o "$scratch/no-such/" <<END
+record: nonesuch: the record has no such key
+  The record has: name, count, tiny, short, long, big, single, double, …
+END
+fails "a directory whose name a file has" edit $plain set x 1 -o "$scratch/in.mpk/" <<END
+record: $scratch/in.mpk/plain-full.mpk: cannot inspect the file: Not a directory
+END
+fails "a directory below a file" edit $plain set x 1 -o "$scratch/in.mpk/below/" <<END
+record: $scratch/in.mpk/below/plain-full.mpk: cannot make its directory: Not a directory
+END
 cp $tiny "$scratch/tiny.dat"
 fails "a name without its extension" edit -i "$scratch/tiny.dat" set x 1 <<END
 record: $scratch/tiny.dat: it lacks the extension of its recorder, so $scratch/tiny.dat.mpk would be written

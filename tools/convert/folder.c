@@ -96,7 +96,6 @@ static const char *base_name(const char *name)
     return last && last[1] ? last + 1 : name;
 }
 
-/* Makes the folders above a file. */
 bool tool_folder_make(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {

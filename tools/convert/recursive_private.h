@@ -70,8 +70,6 @@ void tool_folder_convert(folder *f, found *file);
 int tool_folder_by_target(const void *a, const void *b);
 /* Whether a file was written to that target before. */
 bool tool_folder_is_written(const folder *f, char *target);
-/* Makes the folders above a file. */
-bool tool_folder_make(char *path);
 /* Notes a file. */
 void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why);
 

@@ -309,6 +309,7 @@ static int choose(session *s, const request *r, size_t index, job *j)
         size_t length = folder ? strlen(r->output) : 0;
         j->to.path =
             folder ? xasprintf("%s%s%s", r->output, r->output[length - 1] == '/' ? "" : "/", base) : xstrdup(r->output);
+        j->to.in_folder = folder && !strstr(r->output, "://");
         j->to.name = s->o->to;
         if (!j->to.name && strcmp(j->to.path, "-") == 0) {
             return tool_fail_usage("edit", "standard output has no extension: name the recorder with --to");

@@ -122,6 +122,7 @@ int tool_edit_new_id(const work *w, const char **id);
 /* Where a record is to be written. */
 typedef struct destination {
     char *path;       /* "-" is standard output */
+    bool in_folder;   /* its directory was asked for, and is made */
     const char *name; /* of the recorder */
     rec_recorder *to;
     uint64_t written; /* bytes, REC_UNKNOWN into a pipe */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Where edited records go. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,6 +49,10 @@ int tool_edit_save(session *s, const rec_record *record, destination *d)
     (void)s;
     if (!to_stdout && !path) {
         return tool_fail_library();
+    }
+    if (d->in_folder && !tool_folder_make(d->path)) {
+        rec_free(path);
+        return tool_fail("%s: cannot make its directory: %s", d->path, strerror(errno));
     }
     status =
         to_stdout ? rec_save_fd(d->to, record, STDOUT_FILENO, "standard output") : rec_save(d->to, record, d->path);

@@ -89,7 +89,7 @@ const command tool_commands[] = {
      "Operations, applied in order; KEY may be a pattern, FILE may be `new` (empty):\n"
      "  set KEY VALUE   a number, true, \"text\", null; a tensor: 'f32 [[1, 2]]',\n"
      "                  'f32[512, 512]=0', @FILE, @FILE:KEY\n"
-     "  rm KEY          remove the value and everything below it\n"
+     "  rm KEY...       remove the values and everything below them\n"
      "  mv RE TEXT      rename keys by a regular expression, like convert --remap\n"
      "  cast KEY TYPE   change the element type\n"
      "  meta KEY VALUE  set metadata, with a type 'u32 5', from @FILE; \"\" removes it\n"

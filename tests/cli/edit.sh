@@ -159,6 +159,24 @@ $zoo -> r.mpk: 33 tensors, SIZE in T s, checked
 END
 run show "$scratch/r.mpk" array
 check "later items move up" grep -q '^0:' "$scratch/out"
+run edit new set l '[{"x": 0, "y": 10}, {"x": 1, "y": 11}, {"x": 2, "y": 12}]' set set 7u8 set rm 8u8 -o "$scratch/list.mpk"
+run edit "$scratch/list.mpk" rm l.0 l.1 -o "$scratch/r.mpk"
+check "several keys are found before one is removed" [ "$("$record" show "$scratch/r.mpk" l.0.x | cut -c1)$status" = 20 ]
+run edit "$scratch/list.mpk" rm l.1.x l.1 'l.*.y' l.1 -o "$scratch/r.mpk"
+check "some of which lie below others" grep -q '  rm l.1.x l.1 l.\*.y l.1  4 values removed' "$scratch/out"
+run edit "$scratch/list.mpk" rm l rm set -o "$scratch/r.mpk"
+"$record" ls -a --json "$scratch/r.mpk" >"$scratch/out"
+check "a key that is an operation's word comes first" sh -c "grep -q '\"rm\"' '$scratch/out' && ! grep -q '\"set\"' '$scratch/out'"
+run edit --json "$scratch/list.mpk" rm set l rm rm set n 1 -o "$scratch/r.mpk"
+check "and ends the keys otherwise" [ "$status$(tr -d ' \n' <"$scratch/out" | grep -o '"operands":\[[^]]*\]' | tr -d '\n')" = \
+    '0"operands":["set","l"]"operands":["rm"]"operands":["n","1"]' ]
+refuses "one of several keys is misspelt" edit $tiny rm linear linaer -o "$scratch/no.mpk" <<END
+record: linaer: the record has no such key
+  Did you mean linear?
+END
+refuses "all but a pattern, and more" edit $tiny rm linear '!linear' -o "$scratch/no.mpk" <<END
+record: rm: !linear stands for all other keys: it cannot be one of several
+END
 refuses "a misspelt key" edit $tiny rm linaer -o "$scratch/no.mpk" <<END
 record: linaer: the record has no such key
   Did you mean linear?
@@ -263,6 +281,8 @@ check "a foreign file keeps its layout" grep -q '"key": "b.fc.weight", "dtype": 
 check "levels that hold nothing are gone" sh -c "! grep -q count '$scratch/out'"
 run info "$scratch/g.safetensors"
 check "and its metadata" sh -c "grep -q 'who = me' '$scratch/out' && grep -q 'format = pt' '$scratch/out'"
+run edit -n "$scratch/f.safetensors" rm a.n 'a.*' a.n
+status_is "keys of a foreign model that go with others" 0
 refuses "a foreign model is no record of Burn's" edit "$scratch/f.safetensors" rm a.n -o "$scratch/no.mpk" <<END
 record: $scratch/f.safetensors: a model of another framework, and NamedMpk holds Burn's
   Use record convert; --adapter none keeps names and layouts.

@@ -238,12 +238,12 @@ static void say(cast *c, const char *pattern)
     }
 }
 
-int tool_edit_cast(work *w, const char *const *operands, size_t place, outcome *o)
+int tool_edit_cast(work *w, const step *todo, outcome *o)
 {
+    const char *const *operands = todo->operands;
     cast c = {.w = w, .dtype = rec_dtype_from_name(operands[1]), .o = o};
-    found keys;
+    found keys = {0};
 
-    (void)place;
     if (!tool_edit_class(c.dtype)) {
         return tool_fail("cast: expected an element type, found \"%s\"\n"
                          "Known: f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, bool.",

@@ -20,13 +20,13 @@ const own_option tool_edit_options[] = {
 };
 
 static const operation operations[] = {
-    {"set", 2, tool_edit_set},
-    {"rm", 1, tool_edit_remove},
-    {"mv", 2, tool_edit_move},
-    {"cast", 2, tool_edit_cast},
-    {"meta", 2, tool_edit_metadata},
-    {"merge", 1, tool_edit_merge},
-    {"split", 0, NULL},
+    {"set", 2, false, tool_edit_set},
+    {"rm", 1, true, tool_edit_remove},
+    {"mv", 2, false, tool_edit_move},
+    {"cast", 2, false, tool_edit_cast},
+    {"meta", 2, false, tool_edit_metadata},
+    {"merge", 1, false, tool_edit_merge},
+    {"split", 0, false, NULL},
     {0},
 };
 
@@ -38,6 +38,17 @@ static const operation *find_operation(const char *word)
         o++;
     }
     return o->name ? o : NULL;
+}
+
+/* The operands of an operation of which there may be more than it needs: the first ones may be any word. */
+static size_t count_operands(const operation *what, const char *const *operands, size_t count)
+{
+    size_t taken = what->operands;
+
+    while (what->more && taken < count && !find_operation(operands[taken])) {
+        taken++;
+    }
+    return taken;
 }
 
 static void request_free(request *r)
@@ -90,6 +101,7 @@ static int parse_operations(session *s, request *r, const char *const *operands,
     while (at < count) {
         const operation *what = find_operation(operands[at]);
         bool merges = what && what->run == tool_edit_merge;
+        size_t taken;
         if (!what) {
             return fail_operation(operands[at]);
         }
@@ -100,12 +112,13 @@ static int parse_operations(session *s, request *r, const char *const *operands,
             return tool_fail_usage("edit", "%s needs %zu operand%s, found %zu", what->name, what->operands,
                                    tool_plural(what->operands), count - at - 1);
         }
+        taken = count_operands(what, operands + at + 1, count - at - 1);
         r->split = !what->run;
         if (merges) {
             s->inputs = at + 2;
         }
-        r->steps[r->step_count++] = (step){what, (merges ? operands : r->exact) + at + 1, at + 1};
-        at += what->operands + 1;
+        r->steps[r->step_count++] = (step){what, (merges ? operands : r->exact) + at + 1, taken, at + 1};
+        at += taken + 1;
     }
     return EXIT_OK;
 }
@@ -457,7 +470,7 @@ static int prepare(session *s, const request *r, size_t index, job *j)
     for (size_t i = 0; i < r->step_count && status == EXIT_OK; i++) {
         const step *todo = &r->steps[i];
         if (todo->what->run) {
-            status = todo->what->run(&j->w, todo->operands, todo->place, &j->outcomes[i]);
+            status = todo->what->run(&j->w, todo, &j->outcomes[i]);
         } else {
             status = take_apart(s, r, j);
         }

@@ -44,17 +44,26 @@ typedef struct outcome {
 void tool_edit_count_leaf(void *user, const char *path, const rec_value *leaf);
 
 /* An operation: a word, followed by operands. */
+typedef struct step step;
 typedef struct operation {
     const char *name;
     size_t operands;
-    int (*run)(work *w, const char *const *operands, size_t place, outcome *o); /* errors are printed */
+    bool more;                                         /* or that many and more, up to the word of the next operation */
+    int (*run)(work *w, const step *todo, outcome *o); /* errors are printed */
 } operation;
-int tool_edit_set(work *w, const char *const *operands, size_t place, outcome *o);
-int tool_edit_cast(work *w, const char *const *operands, size_t place, outcome *o);
-int tool_edit_merge(work *w, const char *const *operands, size_t place, outcome *o);
-int tool_edit_remove(work *w, const char *const *operands, size_t place, outcome *o);
-int tool_edit_move(work *w, const char *const *operands, size_t place, outcome *o);
-int tool_edit_metadata(work *w, const char *const *operands, size_t place, outcome *o);
+/* One on the command line. */
+struct step {
+    const operation *what;
+    const char *const *operands;
+    size_t count;
+    size_t place; /* of the operation's word among the operands, from 1 */
+};
+int tool_edit_set(work *w, const step *todo, outcome *o);
+int tool_edit_cast(work *w, const step *todo, outcome *o);
+int tool_edit_merge(work *w, const step *todo, outcome *o);
+int tool_edit_remove(work *w, const step *todo, outcome *o);
+int tool_edit_move(work *w, const step *todo, outcome *o);
+int tool_edit_metadata(work *w, const step *todo, outcome *o);
 
 /* -------------------------------------------------------------------------------------------------------- keys -- */
 
@@ -65,7 +74,8 @@ typedef struct found {
     bool exact; /* the key itself, not a pattern */
 } found;
 /* Finds the value at a key, or otherwise the values that a pattern matches (look.h), in the order of the record. A
- * match includes everything below it. No match is an error, which is printed. */
+ * match includes everything below it. No match is an error, which is printed. @param f {0}, or what was found before.
+ */
 int tool_edit_find(const rec_record *record, const char *key, found *f);
 void tool_edit_found_free(found *f);
 /* Adds the name of child `index` of a container to its path, escaped. @return the length that the path had. */
@@ -151,12 +161,6 @@ void tool_edit_parts_free(part *parts, size_t count);
 
 /* ------------------------------------------------------------------------------------------------- a whole run -- */
 
-/* An operation with its operands. */
-typedef struct step {
-    const operation *what;
-    const char *const *operands;
-    size_t place; /* of the operation's word among the operands, from 1 */
-} step;
 typedef struct request {
     const char **files, **turned;
     const char **exact; /* all operands, unchanged: a value to set may look like an address */

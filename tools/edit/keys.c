@@ -126,10 +126,10 @@ static void walk_pattern(key_patterns *p, bool leaves, const rec_value *value, t
 int tool_edit_find(const rec_record *record, const char *key, found *f)
 {
     key_patterns *p;
+    size_t before = f->count;
     text path = {0};
     int status = EXIT_OK;
 
-    *f = (found){0};
     if (rec_value_at(record, key)) {
         f->exact = true;
         add_found(f, key);
@@ -145,7 +145,7 @@ int tool_edit_find(const rec_record *record, const char *key, found *f)
     }
     tool_text_put(&path, "");
     walk_pattern(p, *key == '!', rec_root(record), &path, f);
-    if (!f->count) {
+    if (f->count == before) {
         status =
             tool_fail("no key matches %s\nIn patterns * is any text, dots too, # a number, {a,b} alternatives.", key);
     }

@@ -149,10 +149,11 @@ static void add_metadata(merge *m, const rec_record *from)
     }
 }
 
-int tool_edit_merge(work *w, const char *const *operands, size_t place, outcome *o)
+int tool_edit_merge(work *w, const step *todo, outcome *o)
 {
+    const char *const *operands = todo->operands;
     merge m = {.w = w, .o = o, .overwrite = tool_own(w->s->o, "overwrite") != NULL};
-    rec_recorder *reader = tool_edit_reader(w->s, place + 1, !tool_is_of_others(w->record));
+    rec_recorder *reader = tool_edit_reader(w->s, todo->place + 1, !tool_is_of_others(w->record));
     rec_record *from = reader ? tool_session_load_typed(w->s, reader, operands[0]) : NULL;
     char number[NUMBER_ROOM];
     notes n;

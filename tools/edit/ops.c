@@ -35,19 +35,27 @@ static void say_what(outcome *o, const char *verb)
 
 /* ---------------------------------------------------------------------------------------------------------- rm -- */
 
+/* @return the last dot that ends a name, or NULL. */
+static char *last_dot(char *path)
+{
+    char *dot = NULL;
+
+    for (char *at = path; *at; at++) {
+        if (*at == '\\' && at[1]) {
+            at++;
+        } else if (*at == '.') {
+            dot = at;
+        }
+    }
+    return dot;
+}
+
 /* In the file of another framework there is nothing but tensors: levels that hold none are gone. */
 static int prune(rec_record *record, char *path)
 {
     while (tool_is_of_others(record)) {
-        char *dot = NULL;
+        char *dot = last_dot(path);
         const rec_value *above;
-        for (char *at = path; *at; at++) {
-            if (*at == '\\' && at[1]) {
-                at++;
-            } else if (*at == '.') {
-                dot = at;
-            }
-        }
         if (!dot) {
             return EXIT_OK;
         }
@@ -63,14 +71,57 @@ static int prune(rec_record *record, char *path)
     return EXIT_OK;
 }
 
-int tool_edit_remove(work *w, const char *const *operands, size_t place, outcome *o)
+static int by_key(const void *a, const void *b)
 {
-    found keys;
-    int status = tool_edit_find(w->record, operands[0], &keys);
+    return tool_compare_names(*(char *const *)a, *(char *const *)b);
+}
 
-    (void)place;
+/* Whether a key is one before it again, or lies below one: sorted, they are in this order. */
+static bool goes_with_another(const found *keys, size_t index)
+{
+    char *above = xstrdup(keys->at[index]), *dot = above;
+    bool goes = false;
+
+    while (!goes && dot) {
+        goes = index && bsearch(&above, keys->at, index, sizeof *keys->at, by_key) != NULL;
+        dot = last_dot(above);
+        if (dot) {
+            *dot = '\0';
+        }
+    }
+    free(above);
+    return goes;
+}
+
+/* Finds all keys before any is removed, as removal moves the items of lists up. */
+static int find_all(const work *w, const step *todo, found *keys)
+{
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < todo->count && status == EXIT_OK; i++) {
+        const char *key = todo->operands[i];
+        if (todo->count > 1 && *key == '!' && !rec_value_at(w->record, key)) {
+            status = tool_fail("rm: %s stands for all other keys: it cannot be one of several", key);
+        } else {
+            status = tool_edit_find(w->record, key, keys);
+        }
+    }
+    if (keys->count > 1) {
+        qsort(keys->at, keys->count, sizeof *keys->at, by_key);
+    }
+    return status;
+}
+
+int tool_edit_remove(work *w, const step *todo, outcome *o)
+{
+    found keys = {0};
+    int status = find_all(w, todo, &keys);
+
     /* From the end, so that items of lists keep their numbers until it is their turn. */
     for (size_t i = keys.count; i-- > 0 && status == EXIT_OK;) {
+        if (goes_with_another(&keys, i)) {
+            continue;
+        }
         tool_edit_leaves(w->record, keys.at[i], tool_edit_count_leaf, o);
         if (rec_remove(w->record, keys.at[i]) != REC_OK) {
             status = tool_fail_library();
@@ -129,14 +180,14 @@ static rec_record *carry_out(work *w, rec_plan *plan)
     return foreign;
 }
 
-int tool_edit_move(work *w, const char *const *operands, size_t place, outcome *o)
+int tool_edit_move(work *w, const step *todo, outcome *o)
 {
+    const char *const *operands = todo->operands;
     char *rule;
     rec_plan *plan = NULL;
     rec_record *next;
     int status = EXIT_ERROR;
 
-    (void)place;
     if (strstr(operands[0], " => ")) {
         return tool_fail("mv: the pattern holds \" => \", which ends one\nWrite \\x20 for a blank in it.");
     }
@@ -165,15 +216,15 @@ int tool_edit_move(work *w, const char *const *operands, size_t place, outcome *
 
 /* -------------------------------------------------------------------------------------------------------- meta -- */
 
-int tool_edit_metadata(work *w, const char *const *operands, size_t place, outcome *o)
+int tool_edit_metadata(work *w, const step *todo, outcome *o)
 {
+    const char *const *operands = todo->operands;
     static const struct {
         const char *key, *option;
     } chosen[] = {
         {"version", "burn"}, {"format", "to"}, {"float", "precision"}, {"int", "precision"}, {"settings", "precision"}};
     const char *key = operands[0], *value = operands[1], *old;
 
-    (void)place;
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen && !tool_is_of_others(w->record); i++) {
         if (strcmp(key, chosen[i].key) == 0) {
             return tool_fail("meta %s: it describes how the record is written; use --%s", key, chosen[i].option);

@@ -30,7 +30,7 @@ static void print_steps(const request *r, const job *j, FILE *out)
             const step *todo = &r->steps[i];
             text line = {0};
             tool_text_format(&line, "  %s", todo->what->name);
-            for (size_t k = 0; k < todo->what->operands; k++) {
+            for (size_t k = 0; k < todo->count; k++) {
                 text word = {0};
                 tool_text_safe(&word, todo->operands[k], strlen(todo->operands[k]));
                 tool_text_put(&line, " ");
@@ -118,7 +118,7 @@ void tool_edit_print_json(json *out, const request *r, const job *j)
         tool_json_object(out, NULL);
         tool_json_string(out, "operation", todo->what->name);
         tool_json_array(out, "operands");
-        for (size_t k = 0; k < todo->what->operands; k++) {
+        for (size_t k = 0; k < todo->count; k++) {
             tool_json_text(out, NULL, todo->operands[k], strlen(todo->operands[k]));
         }
         tool_json_close(out, ']');

@@ -552,8 +552,9 @@ static bool is_bad_slice(const work *w, const char *key)
     return bad;
 }
 
-int tool_edit_set(work *w, const char *const *operands, size_t place, outcome *o)
+int tool_edit_set(work *w, const step *todo, outcome *o)
 {
+    const char *const *operands = todo->operands;
     const char *value = operands[1], *rest = value;
     size_t length = rec_value_at(w->record, operands[0]) ? strlen(operands[0]) : tool_slice_find(operands[0]);
     char *key = xasprintf("%.*s", (int)length, operands[0]);
@@ -562,7 +563,6 @@ int tool_edit_set(work *w, const char *const *operands, size_t place, outcome *o
     rec_dtype dtype = begins_with_dtype(value, &rest);
     int status;
 
-    (void)place;
     if (length == strlen(operands[0]) && is_bad_slice(w, operands[0])) {
         status =
             tool_fail("set %s: it is a tensor: indices and ranges like [0, 1:3, :, -1] were expected, found \"%s\"",

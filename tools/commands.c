@@ -43,12 +43,12 @@ const command tool_commands[] = {
      "  record stats --all model.mpk 'layers.{0-3}.*.weight' '!*norm*'\n"
      "  record stats --json *.mpk | jq '.tensors[] | select(.nan > 0).key'\n",
      NULL},
-    {"diff", COMMAND_DIFF, 2, 2, "A B", "compare two records: structure, then values",
+    {"diff", COMMAND_DIFF, 2, SIZE_MAX, "A B [KEY]...", "compare two records: structure, then values",
      "CHANGE is the norm of the difference divided by the larger norm, COSINE the\n"
      "cosine of the angle, LARGEST the largest difference, DIFFER the share of\n"
      "elements that differ. A line for several layers describes the one that changed\n"
-     "most. Load arguments and --type apply to the file that follows them. The exit\n"
-     "status is 1 if the records differ.\n",
+     "most. Load arguments and --type apply to the file that follows them. KEYs are\n"
+     "keys or patterns, as for record ls. The exit status is 1 if the records differ.\n",
      "atol rtol ignore by brief all",
      "  record diff --ignore dtype mnist.mpk mnist-half.mpk\n"
      "  record diff --profile llama model.safetensors model.mpk\n"

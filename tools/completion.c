@@ -371,7 +371,8 @@ static void put_operands(session *s, const command *c, const char *const *before
         put_profiles(s, w);
     } else if (c->bit == COMMAND_PLUGINS) {
         put_recorders(s, w, false);
-    } else if (count && (c->bit & (COMMAND_SHOW | COMMAND_LS | COMMAND_STATS | COMMAND_EDIT))) {
+    } else if (count && (count > 1 || c->bit != COMMAND_DIFF) &&
+               (c->bit & (COMMAND_SHOW | COMMAND_LS | COMMAND_STATS | COMMAND_EDIT | COMMAND_DIFF))) {
         put_keys(s, w, before[0]);
         if (c->bit != COMMAND_SHOW) {
             put_files();

@@ -649,7 +649,7 @@ static int show_matches(const session *s, const rec_record *record, key_patterns
 {
     rec_iterator *iterator = rec_iterate(record);
     const rec_value *value;
-    const char *path, *idle;
+    const char *path;
     int status = iterator ? EXIT_OK : tool_fail_library();
 
     while (status == EXIT_OK && (value = rec_iterator_next(iterator, &path))) {
@@ -658,8 +658,7 @@ static int show_matches(const session *s, const rec_record *record, key_patterns
         }
     }
     rec_iterator_free(iterator);
-    idle = status == EXIT_OK ? tool_patterns_idle(keys) : NULL;
-    return idle ? tool_fail("no key matches \"%s\"", idle) : status;
+    return status == EXIT_OK ? tool_patterns_check(keys) : status;
 }
 
 /* Shows keys first, in the order given; then the matches of patterns. */

@@ -401,12 +401,11 @@ $ diff few-a.mpk none.mpk
 record: none.mpk: cannot open the file: No such file or directory
 status 2
 $ diff few-a.mpk
-record: expected record diff A B, found 1 operand
+record: expected record diff A B [KEY]..., found 1 operand
   record diff --help shows how it is used.
 status 2
 $ diff few-a.mpk few-b.mpk few-a.mpk
-record: expected record diff A B, found 3 operands
-  record diff --help shows how it is used.
+record: no key matches "few-a.mpk"
 status 2
 $ diff few-a.mpk --from safetensors few-b.mpk
 record: few-b.mpk: byte 0: expected the length of the header, at most 100,000,000 bytes, found 7017841271895861379

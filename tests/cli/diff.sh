@@ -37,6 +37,30 @@ f32() {
 prints "a file and itself" diff 0.18.0/mnist.mpk 0.18.0/mnist.mpk <<END
 equal: 24 tensors, 15,866 parameters
 END
+# Keys: a pair of two names stays if either is selected.
+run edit -q 0.21.0/zoo-full.mpk set 'conv1.weight[0, 0, 0]' 9 meta hello world -o "$scratch/keys.mpk"
+run diff 0.21.0/zoo-full.mpk "$scratch/keys.mpk" 'conv2.*' '!*.bias'
+status_is "what differs elsewhere does not count, nor do metadata" 0
+run diff "$scratch/keys.mpk" 0.21.0/zoo-full.mpk conv1
+status_is "a key stands for all below it" 1
+check "and nothing else is listed" [ "$(grep -c 'conv1.weight' "$scratch/out")$(grep -c 'hello' "$scratch/out")" != 00 ]
+for by in name position id; do
+    run diff --json --by $by --all 0.21.0/zoo-full.mpk "$scratch/keys.mpk" 'conv1.weight'
+    check "--json --by $by" [ "$status$(grep -c '"verdict"' "$scratch/out")$(grep -c '"metadata": \[\]' "$scratch/out")" = 111 ]
+done
+fails "a pattern that matches nothing" diff 0.21.0/zoo-full.mpk "$scratch/keys.mpk" conv1 'nope*' <<END
+record: no key matches "nope*"
+END
+run edit -q 0.21.0/zoo-full.mpk mv '^conv1\.' 'stem.' -o "$scratch/keys.mpk"
+for key in conv1 stem; do
+    run diff --json 0.21.0/zoo-full.mpk "$scratch/keys.mpk" $key
+    check "renamed: $key" [ "$(grep -c '"from": "conv1.weight"' "$scratch/out")$(grep -c '"removed": \[\]' "$scratch/out")" = 11 ]
+done
+run diff --by id 0.21.0/zoo-full.mpk "$scratch/keys.mpk" stem.weight
+status_is "by id either name selects" 0
+run convert -q --max-shard-size 200 0.21.0/zoo-full.mpk "$scratch/keys.safetensors"
+run diff 0.21.0/zoo-full.mpk "$scratch"/keys.safetensors.index.json conv1.weight
+status_is "shards" 0
 for pair in "0.21.0/plain-full.mpk 0.21.0/plain-full.json" "0.21.0/plain-full.mpk 0.21.0/plain-full.mpk.gz" \
     "0.21.0/plain-full.mpk 0.13.2/plain-full.mpk" "0.21.0/zoo-full.mpk 0.21.0/zoo-full.json" "0.16.1/adam-full.json 0.16.1/adam-full.mpk"; do
     # shellcheck disable=SC2086 # two words
@@ -352,7 +376,7 @@ run diff 0.18.0/mnist.mpk "$scratch/cut.mpk"
 status_is "a file that is cut short" 2
 check "its error names it" grep -q "cut.mpk: byte" "$scratch/err"
 fails "one file alone" diff 0.18.0/mnist.mpk <<END
-record: expected record diff A B, found 1 operand
+record: expected record diff A B [KEY]..., found 1 operand
   record diff --help shows how it is used.
 END
 

@@ -347,7 +347,7 @@ $ diff a.mpk b.mpk --by nonsense
 record: --by: expected name, position or id, found "nonsense"
 status 2
 $ diff a.mpk
-record: expected record diff A B, found 1 operand
+record: expected record diff A B [KEY]..., found 1 operand
   record diff --help shows how it is used.
 status 2
 $ diff a.mpk none.mpk

@@ -135,7 +135,9 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
     notes n = {0};
     int status = read_wishes(s->o, &w);
 
-    (void)count;
+    if (status == EXIT_OK && count > SIDES && !(c.keys = tool_patterns_make(operands + SIDES, count - SIDES))) {
+        status = EXIT_ERROR;
+    }
     if (status == EXIT_OK) {
         tool_progress_begin(s->context, s->o->quiet);
         tool_session_streams(s);
@@ -146,6 +148,9 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
             if (w.match != MATCH_POSITION && !w.no_data) {
                 status = tool_diff_find_renamed(s, &c);
             }
+        }
+        if (status == EXIT_OK && c.keys) {
+            status = tool_diff_restrict(&c);
         }
         if (status == EXIT_OK) {
             status = tool_diff_tensors(s, &c);
@@ -163,6 +168,7 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
         status = c.differs ? EXIT_DIFFERS : EXIT_OK;
     }
     tool_diff_free(&c);
+    tool_patterns_free(c.keys);
     tool_diff_close(sides);
     tool_notes_free(&n);
     return status;

@@ -143,8 +143,9 @@ typedef struct metadatum {
 
 typedef struct comparison {
     const wishes *w;
-    side *sides; /* SIDES of them */
-    pair *pairs; /* in the order of the first side */
+    key_patterns *keys; /* NULL: all */
+    side *sides;        /* SIDES of them */
+    pair *pairs;        /* in the order of the first side */
     size_t pair_count;
     size_t moved; /* tensors that stand elsewhere among those of both */
     difference *values;
@@ -171,6 +172,11 @@ void tool_diff_ids(const comparison *c, pair *p);
 bool tool_diff_id_counts(const comparison *c, const pair *p);
 /* Of the rest: what has another name and the same content (rename.c). @return EXIT_OK or EXIT_ERROR. */
 int tool_diff_find_renamed(session *s, comparison *c);
+/* @return how many items must move for both sides to have one order (match.c). */
+size_t tool_diff_count_moved(const item *a, size_t count);
+/* Then restricts all to the keys (restrict.c). @return EXIT_OK, or EXIT_ERROR if one matches nothing, which is printed.
+ */
+int tool_diff_restrict(comparison *c);
 /* Compares values that are no tensors, and metadata (values.c). */
 void tool_diff_values(comparison *c);
 /* Compares the tensors of each pair (compare.c). @return EXIT_OK or EXIT_ERROR. */

@@ -119,8 +119,8 @@ static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int
     free_words(goes_b, count_b);
 }
 
-/* @return how many items must move for both sides to have one order: all except the longest increasing run. */
-static size_t count_moved(const item *a, size_t count)
+/* All except the longest increasing run. */
+size_t tool_diff_count_moved(const item *a, size_t count)
 {
     size_t *ends = xmalloc(count * sizeof *ends), length = 0, paired = 0;
 
@@ -150,7 +150,7 @@ void tool_diff_match(comparison *c, int match)
     side *a = &c->sides[SIDE_A], *b = &c->sides[SIDE_B];
 
     bring_together(a->tensors, a->tensor_count, b->tensors, b->tensor_count, match);
-    c->moved = count_moved(a->tensors, a->tensor_count);
+    c->moved = tool_diff_count_moved(a->tensors, a->tensor_count);
     c->pairs = xmalloc(a->tensor_count * sizeof *c->pairs);
     for (size_t i = 0; i < a->tensor_count; i++) {
         const item *it = &a->tensors[i];

@@ -196,5 +196,7 @@ void tool_diff_values(comparison *c)
             c->values[c->value_count++] = (difference){{NO_TWIN, i}};
         }
     }
-    compare_metadata(c);
+    if (!c->keys) {
+        compare_metadata(c);
+    }
 }

@@ -104,6 +104,8 @@ key_patterns *tool_patterns_make(const char *const *given, size_t count);
 bool tool_patterns_match(key_patterns *p, const char *key);
 /* @return the first pattern without a match, or NULL. */
 const char *tool_patterns_idle(const key_patterns *p);
+/* @return EXIT_OK, or EXIT_ERROR with the error printed: a pattern has no match. */
+int tool_patterns_check(const key_patterns *p);
 void tool_patterns_free(key_patterns *p);
 
 /* What the operands FILE... [PATTERN...] are. */

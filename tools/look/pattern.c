@@ -202,6 +202,13 @@ const char *tool_patterns_idle(const key_patterns *p)
     return NULL;
 }
 
+int tool_patterns_check(const key_patterns *p)
+{
+    const char *idle = tool_patterns_idle(p);
+
+    return idle ? tool_fail("no key matches \"%s\"", idle) : EXIT_OK;
+}
+
 void tool_patterns_free(key_patterns *p)
 {
     for (size_t i = 0; p && i < p->count; i++) {

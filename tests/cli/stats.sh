@@ -139,6 +139,7 @@ run stats --json "$scratch/sums.safetensors"
 answers "mean, deviation and norm" '.tensors[0] | [.mean, .std, .norm]' '[3.5,0.5,5]'
 answers "integers beyond i16 are over half" '.tensors[1] | [.min, .max, .zeros, .half_overflow]' '[-32768,32768,1,1]'
 answers "the sum is of both" '.sum | [.tensors, .count, .min, .max]' '[2,6,-32768,32768]'
+answers "which has no histogram" '.sum | [has("low", "high", "histogram")] | any' false
 st none F32 2 '\0\0\300\177\0\0\200\377' F32 0 ''
 run stats --json "$scratch/none.safetensors" "$scratch/sums.safetensors"
 answers "what there is not is null" '.tensors[:2][] | [.min, .mean, .norm, .low]' '[null,null,null,null]

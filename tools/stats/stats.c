@@ -84,19 +84,19 @@ static void json_number(json *j, const char *key, double value, rec_dtype dtype)
     }
 }
 
-static void json_measured(json *j, const measured *m, bool numeric, rec_dtype dtype)
+static void json_nulls(json *j)
 {
     static const char *const nulls[] = {"min",  "max",      "mean",      "std",           "norm",           "zeros",
                                         "nan",  "inf",      "subnormal", "half_overflow", "half_underflow", "low",
                                         "high", "histogram"};
 
-    tool_json_uint(j, "count", m->count);
-    if (!numeric) {
-        for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++) {
-            tool_json_token(j, nulls[i], "null");
-        }
-        return;
+    for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++) {
+        tool_json_token(j, nulls[i], "null");
     }
+}
+
+static void json_moments(json *j, const measured *m, rec_dtype dtype)
+{
     json_number(j, "min", m->min, dtype);
     json_number(j, "max", m->max, dtype);
     json_number(j, "mean", m->mean, REC_DTYPE_F64);
@@ -108,6 +108,10 @@ static void json_measured(json *j, const measured *m, bool numeric, rec_dtype dt
     tool_json_uint(j, "subnormal", m->subnormal);
     tool_json_uint(j, "half_overflow", m->half_overflow);
     tool_json_uint(j, "half_underflow", m->half_underflow);
+}
+
+static void json_histogram(json *j, const measured *m, rec_dtype dtype)
+{
     json_number(j, "low", m->low, dtype);
     json_number(j, "high", m->high, dtype);
     tool_json_array(j, "histogram");
@@ -121,6 +125,7 @@ static void json_tensor(run *r, const char *file, const found *f, size_t i, cons
 {
     rec_dtype dtype = rec_tensor_dtype(f->tensors[i]);
     bool is_float = dtype >= REC_DTYPE_F64 && dtype <= REC_DTYPE_BF16;
+    rec_dtype shown = is_float && dtype != REC_DTYPE_FLEX32 ? dtype : REC_DTYPE_F64;
 
     tool_json_object(&r->j, NULL);
     if (r->in.several) {
@@ -129,7 +134,13 @@ static void json_tensor(run *r, const char *file, const found *f, size_t i, cons
     tool_json_string(&r->j, "key", f->entries[i].path);
     tool_json_string(&r->j, "dtype", f->entries[i].dtype);
     tool_json_shape(&r->j, "shape", f->entries[i].shape, f->entries[i].rank);
-    json_measured(&r->j, m, numeric, is_float && dtype != REC_DTYPE_FLEX32 ? dtype : REC_DTYPE_F64);
+    tool_json_uint(&r->j, "count", m->count);
+    if (numeric) {
+        json_moments(&r->j, m, shown);
+        json_histogram(&r->j, m, shown);
+    } else {
+        json_nulls(&r->j);
+    }
     tool_json_close(&r->j, '}');
 }
 
@@ -431,7 +442,8 @@ int tool_run_stats(session *s, const char *const *operands, size_t count)
         tool_json_close(&r.j, ']');
         tool_json_object(&r.j, "sum");
         tool_json_uint(&r.j, "tensors", r.tensors);
-        json_measured(&r.j, &r.sum, true, REC_DTYPE_F64);
+        tool_json_uint(&r.j, "count", r.sum.count);
+        json_moments(&r.j, &r.sum, REC_DTYPE_F64);
         tool_json_close(&r.j, '}');
         tool_json_close(&r.j, '}');
         tool_json_end(&r.j);

@@ -125,6 +125,7 @@ answers "each is counted where it belongs" \
     '.tensors[0] | [.count, .zeros, .nan, .inf, .subnormal, .half_overflow, .half_underflow, .min, .max]' \
     '[10,1,1,1,1,1,2,-2,65520]'
 answers "the histogram has the finite values" '.tensors[0].histogram | [length, add]' '[32,8]'
+answers "the places of those that are not finite, too" '.tensors[0] | [.nan_at, .inf_at]' '[[[2]],[[3]]]'
 answers "its edges are there" '.tensors[0] | .low < .high' true
 answers "there is no file where there is one" '.tensors[0] | has("file")' false
 # the same as f16: 1, -2, NaN, Infinity, 65504, subnormal; bf16: 1, 3e38
@@ -153,6 +154,10 @@ b    empty
 
 KEY  NAN  INF
 a      1    1
+
+KEY            FIRST AT
+a    NaN       [0]
+a    infinite  [1]
 2 tensors; 2 numbers  (--all: every one)
 END
 # 1e300, -1e300; 1e-300, 3e-300: squares of which no double holds

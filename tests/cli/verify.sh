@@ -68,7 +68,11 @@ st nan.safetensors '{"w":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}}' '\0
 verdict "NaN is no failure" 0 "$scratch/nan.safetensors"
 says "but counted" "1 NaN, 1 infinite"
 verdict "--nan makes it one" 1 --nan "$scratch/nan.safetensors"
-says "and tells where" "w: 1 NaN, 1 infinite, of 3 numbers"
+says "and tells where" "w: 1 NaN, 1 infinite, of 3 numbers; the first NaN at [0]; infinite at [1]"
+st places.safetensors '{"w":{"dtype":"F16","shape":[2,4],"data_offsets":[0,16]}}' \
+    '\0\0\0\174\0\174\0\174\0\0\0\174\0\174\0\0'
+verdict "of many" 1 --nan "$scratch/places.safetensors"
+says "the first three are told" "w: 0 NaN, 5 infinite, of 8 numbers; the first infinite at [0, 1], [0, 2], [0, 3]"
 st var.safetensors '{"bn.running_var":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' '\0\0\200\077\0\0\200\277'
 verdict "a variance below zero fails" 1 "$scratch/var.safetensors"
 says "with its value" "bn.running_var: a variance is less than zero: -1.0"
@@ -147,6 +151,8 @@ done
 verdict "metadata without sums are an error" 2 --sums check --in-metadata 0.18.0/mnist.mpk
 
 need_jq
+run verify --nan --json "$scratch/places.safetensors"
+answers "programs get them as numbers" '.problems[0] | [.nan_at, .inf_at]' '[[],[[0,1],[0,2],[0,3]]]'
 run verify --json "$scratch/m.mpk" --sums check
 status_is "JSON has the same status" 1
 answers "JSON of one file" '[.ok, .tensors, .sums, .problems[0].kind, .problems[0].key]' '[false,24,23,"sum","fc2.weight"]'

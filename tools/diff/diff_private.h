@@ -196,8 +196,6 @@ const char *tool_diff_key(const comparison *c, const pair *p);
 bool tool_diff_pair_counts(const comparison *c, const pair *p);
 /* Pairs that are not equal, those that changed most first: indices, to be freed. @param count (out) */
 size_t *tool_diff_sorted(const comparison *c, size_t *count);
-/* Adds "[12, 3]": the place of element `at`. */
-void tool_diff_place(text *t, const rec_tensor *tensor, uint64_t at);
 /* Element `at` as a number. @return false if it cannot be read. */
 bool tool_diff_element(const rec_tensor *tensor, uint64_t at, numeral *x);
 

@@ -58,7 +58,7 @@ static void json_place(json *j, const char *key, const rec_tensor *tensor, uint6
 {
     text t = {0};
 
-    tool_diff_place(&t, tensor, at);
+    tool_text_place(&t, tensor, at);
     tool_json_token(j, key, t.at);
     tool_text_free(&t);
 }

@@ -89,24 +89,6 @@ size_t *tool_diff_sorted(const comparison *c, size_t *count)
 
 /* ------------------------------------------------------------------------------------------------------ places -- */
 
-void tool_diff_place(text *t, const rec_tensor *tensor, uint64_t at)
-{
-    enum { RANK_MOST = 32 };
-    uint32_t rank = rec_tensor_rank(tensor);
-    const uint64_t *shape = rec_tensor_shape(tensor);
-    uint64_t place[RANK_MOST];
-
-    if (rank > RANK_MOST) {
-        tool_text_format(t, "[… %llu]", (unsigned long long)at);
-        return;
-    }
-    for (uint32_t i = rank; i-- > 0;) {
-        place[i] = at % shape[i];
-        at /= shape[i];
-    }
-    tool_text_shape(t, place, rank);
-}
-
 bool tool_diff_element(const rec_tensor *tensor, uint64_t at, numeral *x)
 {
     uint8_t yes;

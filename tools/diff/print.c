@@ -141,7 +141,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     }
     if (all) {
         const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
-        tool_diff_place(&cell, a, f->odd ? f->odd_at : f->max_abs_at);
+        tool_text_place(&cell, a, f->odd ? f->odd_at : f->max_abs_at);
         tool_table_cell(t, cell.at);
         tool_text_free(&cell);
     }
@@ -281,7 +281,7 @@ static void print_place(const comparison *c, const pair *p, const char *word, ui
     text t = {0};
 
     tool_text_name(&t, key);
-    tool_diff_place(&t, a, at);
+    tool_text_place(&t, a, at);
     tool_text_put(&t, ": ");
     element_text(&t, a, at);
     tool_text_put(&t, " | ");

@@ -34,6 +34,20 @@ rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m
  * `sum` has none, its bins 0 and its edges NaN. */
 void tool_measure_add(measured *sum, const measured *more);
 
+/* Where the first NaN and infinite numbers of a tensor are. */
+enum { MEASURE_PLACES = 3 };
+typedef struct measured_places {
+    uint64_t nan[MEASURE_PLACES], inf[MEASURE_PLACES]; /* elements */
+    size_t nan_count, inf_count;
+} measured_places;
+/* Looks for them if `m` counts any; reads no further than it must. @return REC_OK, else the thread has the library's
+ * error. */
+rec_status tool_measure_places(const rec_tensor *tensor, const measured *m, measured_places *found);
+/* Adds "[0, 3], [1, 2]". */
+void tool_text_places(text *t, const rec_tensor *tensor, const uint64_t *places, size_t count);
+/* The members `nan_at` and `inf_at`. */
+void tool_json_places(json *j, const rec_tensor *tensor, const measured_places *found);
+
 /* Computes a tensor's SHA-256, which does not depend on the file format: over a line `f32 [2, 3]` with a newline, then
  * the elements, row-major and little-endian. Burn's three bool types are `bool`, one byte each; flex32 is `f32`; other
  * types have their own name and their stored bytes. @return EXIT_OK, or EXIT_ERROR with the error printed. */

@@ -157,6 +157,8 @@ void tool_text_shortened(text *t, const char *string, size_t width, bool middle)
 void tool_text_cut(text *t, const char *string, size_t width, size_t head);
 /* Adds a shape, "[64, 3]". */
 void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank);
+/* Adds "[12, 3]": the place of element `at`. */
+void tool_text_place(text *t, const rec_tensor *tensor, uint64_t at);
 
 /* Rows of aligned columns. */
 typedef struct table {

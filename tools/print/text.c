@@ -360,6 +360,24 @@ void tool_text_shape(text *t, const uint64_t *shape, uint32_t rank)
     tool_text_put(t, "]");
 }
 
+void tool_text_place(text *t, const rec_tensor *tensor, uint64_t at)
+{
+    enum { RANK_MOST = 32 };
+    uint32_t rank = rec_tensor_rank(tensor);
+    const uint64_t *shape = rec_tensor_shape(tensor);
+    uint64_t place[RANK_MOST];
+
+    if (rank > RANK_MOST) {
+        tool_text_format(t, "[… %llu]", (unsigned long long)at);
+        return;
+    }
+    for (uint32_t i = rank; i-- > 0;) {
+        place[i] = at % shape[i];
+        at /= shape[i];
+    }
+    tool_text_shape(t, place, rank);
+}
+
 void tool_text_quoted(text *t, const char *string)
 {
     static const char *const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-:=,+@%";

@@ -86,9 +86,9 @@ static void json_number(json *j, const char *key, double value, rec_dtype dtype)
 
 static void json_nulls(json *j)
 {
-    static const char *const nulls[] = {"min",  "max",      "mean",      "std",           "norm",           "zeros",
-                                        "nan",  "inf",      "subnormal", "half_overflow", "half_underflow", "low",
-                                        "high", "histogram"};
+    static const char *const nulls[] = {"min",  "max",       "mean",      "std",           "norm",           "zeros",
+                                        "nan",  "inf",       "subnormal", "half_overflow", "half_underflow", "low",
+                                        "high", "histogram", "nan_at",    "inf_at"};
 
     for (size_t i = 0; i < sizeof nulls / sizeof *nulls; i++) {
         tool_json_token(j, nulls[i], "null");
@@ -121,7 +121,8 @@ static void json_histogram(json *j, const measured *m, rec_dtype dtype)
     tool_json_close(j, ']');
 }
 
-static void json_tensor(run *r, const char *file, const found *f, size_t i, const measured *m, bool numeric)
+static void json_tensor(run *r, const char *file, const found *f, size_t i, const measured *m, bool numeric,
+                        const measured_places *places)
 {
     rec_dtype dtype = rec_tensor_dtype(f->tensors[i]);
     bool is_float = dtype >= REC_DTYPE_F64 && dtype <= REC_DTYPE_BF16;
@@ -138,6 +139,7 @@ static void json_tensor(run *r, const char *file, const found *f, size_t i, cons
     if (numeric) {
         json_moments(&r->j, m, shown);
         json_histogram(&r->j, m, shown);
+        tool_json_places(&r->j, f->tensors[i], places);
     } else {
         json_nulls(&r->j);
     }
@@ -204,17 +206,18 @@ static void count_cell(table *t, uint64_t count)
     tool_table_cell(t, count ? tool_grouped(count, buffer) : "");
 }
 
-/* The two tables of the output. */
+/* The three tables of the output. */
 typedef struct tables {
-    table numbers, odd;
+    table numbers, odd, places;
 } tables;
 
 static void begin_tables(tables *t)
 {
     tool_table_begin(&t->numbers, "lrrrrrrl");
     tool_table_begin(&t->odd, "lrrrrrrr");
-    t->numbers.header = t->odd.header = true;
-    t->numbers.shrink = t->odd.shrink = 0;
+    tool_table_begin(&t->places, "lll");
+    t->numbers.header = t->odd.header = t->places.header = true;
+    t->numbers.shrink = t->odd.shrink = t->places.shrink = 0;
     for (const char *const *name =
              (const char *const[]){"KEY", "", "MIN", "MAX", "MEAN", "STD", "NORM", "HISTOGRAM", NULL};
          *name; name++) {
@@ -224,6 +227,31 @@ static void begin_tables(tables *t)
              (const char *const[]){"KEY", "", "ZEROS", "NAN", "INF", "SUBNORMAL", "OVER HALF", "UNDER HALF", NULL};
          *name; name++) {
         tool_table_cell(&t->odd, *name);
+    }
+    for (const char *const *name = (const char *const[]){"KEY", "", "FIRST AT", NULL}; *name; name++) {
+        tool_table_cell(&t->places, *name);
+    }
+}
+
+/* A row for NaN and one for infinite numbers, where there are any. */
+static void add_places(tables *t, const char *key, const rec_tensor *tensor, const measured_places *places)
+{
+    static const char *const kinds[] = {"NaN", "infinite"};
+    const uint64_t *const at[] = {places->nan, places->inf};
+    const size_t counts[] = {places->nan_count, places->inf_count};
+
+    for (size_t k = 0; k < 2; k++) {
+        text cell = {0};
+        if (!counts[k]) {
+            continue;
+        }
+        tool_text_name(&cell, key);
+        tool_table_cell(&t->places, *cell.at ? cell.at : "(root)");
+        tool_text_free(&cell);
+        tool_table_cell(&t->places, kinds[k]);
+        tool_text_places(&cell, tensor, at[k], counts[k]);
+        tool_table_cell(&t->places, cell.at);
+        tool_text_free(&cell);
     }
 }
 
@@ -255,12 +283,16 @@ static void add_rows(tables *t, const char *key, uint64_t repeats, const measure
 
 static void print_tables(tables *t)
 {
+    table *const further[] = {&t->odd, &t->places};
+
     tool_table_print(&t->numbers, stdout);
-    if (t->odd.cell_count > t->odd.columns) {
-        putchar('\n');
-        tool_table_print(&t->odd, stdout);
-    } else {
-        tool_table_drop(&t->odd);
+    for (size_t i = 0; i < sizeof further / sizeof *further; i++) {
+        if (further[i]->cell_count > further[i]->columns) {
+            putchar('\n');
+            tool_table_print(further[i], stdout);
+        } else {
+            tool_table_drop(further[i]);
+        }
     }
 }
 
@@ -271,6 +303,8 @@ typedef struct lines {
     struct line {
         measured m;
         bool numeric;
+        size_t odd; /* the first tensor with numbers that are not finite, and where they are */
+        measured_places places;
     } *at;
 } lines;
 
@@ -292,6 +326,33 @@ static void free_lines(lines *l)
 }
 
 /* ------------------------------------------------------------------------------------------------------ a file -- */
+
+/* Tells of one tensor. @param line the one that it is part of; NULL: it has its own. */
+static int tell(run *r, const char *file, const found *f, size_t i, const measured_tensor *made, struct line *line,
+                tables *t)
+{
+    const measured *m = &made->m;
+    measured_places places = {0};
+
+    /* A line has the places of its first tensor with any. */
+    if ((!line || !(line->m.nan || line->m.inf)) && tool_measure_places(f->tensors[i], m, &places) != REC_OK) {
+        return tool_fail_library();
+    }
+    if (r->s->o->json) {
+        json_tensor(r, file, f, i, m, made->numeric, &places);
+    } else if (!line) {
+        add_rows(t, f->entries[i].path, 1, m, made->numeric);
+        add_places(t, f->entries[i].path, f->tensors[i], &places);
+    } else {
+        if (places.nan_count || places.inf_count) {
+            line->odd = i;
+            line->places = places;
+        }
+        line->numeric = made->numeric;
+        add_alike(&line->m, m);
+    }
+    return EXIT_OK;
+}
 
 /* Tells of the tensors of one file. */
 static int report(run *r, const char *file, const found *f)
@@ -327,26 +388,21 @@ static int report(run *r, const char *file, const found *f)
             if (numeric) {
                 tool_measure_add(&r->sum, m);
             }
-            if (programs) {
-                json_tensor(r, file, f, i + k, m, numeric);
-            } else if (alone) {
-                add_rows(&t, f->entries[i + k].path, 1, m, numeric);
-            } else {
-                struct line *line = &l.at[l.of[i + k]];
-                line->numeric = numeric;
-                add_alike(&line->m, m);
-            }
+            status = tell(r, file, f, i + k, &made[k], alone ? NULL : &l.at[l.of[i + k]], &t);
         }
     }
     tool_progress_wipe();
     for (size_t i = 0; i < l.count && status == EXIT_OK; i++) {
-        add_rows(&t, l.folds[i].key, l.folds[i].repeats, &l.at[i].m, l.at[i].numeric);
+        const struct line *line = &l.at[i];
+        add_rows(&t, l.folds[i].key, l.folds[i].repeats, &line->m, line->numeric);
+        add_places(&t, f->entries[line->odd].path, f->tensors[line->odd], &line->places);
     }
     if (!programs && status == EXIT_OK && f->count) {
         print_tables(&t);
     } else {
         tool_table_drop(&t.numbers);
         tool_table_drop(&t.odd);
+        tool_table_drop(&t.places);
     }
     free_lines(&l);
     free(made);

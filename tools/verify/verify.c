@@ -22,6 +22,8 @@ typedef struct problems {
     struct problem {
         const char *kind; /* file, data, module, state, bool, nan, sum */
         char *key, *text;
+        const rec_tensor *tensor; /* of the kind nan, for its places; else NULL */
+        measured_places places;
     } *at;
     size_t count, room;
 } problems;
@@ -64,7 +66,7 @@ static void add_problem(checked *c, const char *kind, const char *key, char *sai
         p->room = p->room ? p->room * 2 : 16;
         p->at = xrealloc(p->at, p->room * sizeof *p->at);
     }
-    p->at[p->count++] = (struct problem){kind, xstrdup(key), said};
+    p->at[p->count++] = (struct problem){.kind = kind, .key = xstrdup(key), .text = said};
 }
 
 static void free_checked(checked *c)
@@ -115,9 +117,36 @@ static bool is_variance(const char *key)
     return strcmp(dot ? dot + 1 : key, "running_var") == 0;
 }
 
-static void check_numbers(const run *r, checked *c, const char *key, const measured *m)
+/* Adds how many numbers of a tensor are not finite, and where the first are. */
+static void add_odd(checked *c, const char *key, const rec_tensor *tensor, const measured *m)
 {
-    char number[NUMBER_ROOM], other[NUMBER_ROOM];
+    char number[NUMBER_ROOM];
+    measured_places places;
+    text said = {0};
+
+    if (tool_measure_places(tensor, m, &places) != REC_OK) {
+        add_problem(c, "data", key, xstrdup(rec_error_message()));
+        return;
+    }
+    tool_text_format(&said, "%s NaN", tool_grouped(m->nan, number));
+    tool_text_format(&said, ", %s infinite", tool_grouped(m->inf, number));
+    tool_text_format(&said, ", of %s numbers; the first", tool_grouped(m->count, number));
+    if (places.nan_count) {
+        tool_text_put(&said, " NaN at ");
+        tool_text_places(&said, tensor, places.nan, places.nan_count);
+    }
+    if (places.inf_count) {
+        tool_text_put(&said, places.nan_count ? "; infinite at " : " infinite at ");
+        tool_text_places(&said, tensor, places.inf, places.inf_count);
+    }
+    add_problem(c, "nan", key, said.at);
+    c->wrong.at[c->wrong.count - 1].tensor = tensor;
+    c->wrong.at[c->wrong.count - 1].places = places;
+}
+
+static void check_numbers(const run *r, checked *c, const char *key, const rec_tensor *tensor, const measured *m)
+{
+    char number[NUMBER_ROOM];
 
     c->nan += m->nan;
     c->inf += m->inf;
@@ -126,9 +155,7 @@ static void check_numbers(const run *r, checked *c, const char *key, const measu
                     xasprintf("a variance is less than zero: %s", tool_float_text(m->min, REC_DTYPE_F32, number)));
     }
     if (r->nan && (m->nan || m->inf)) {
-        add_problem(c, "nan", key,
-                    xasprintf("%s NaN, %s infinite, of %s numbers", tool_grouped(m->nan, number),
-                              tool_grouped(m->inf, other), tool_grouped(m->count, (char[NUMBER_ROOM]){0})));
+        add_odd(c, key, tensor, m);
     }
 }
 
@@ -162,7 +189,7 @@ static void check_tensor(const run *r, checked *c, const char *key, measured_ten
         return;
     }
     if (t->numeric) {
-        check_numbers(r, c, key, &t->m);
+        check_numbers(r, c, key, t->tensor, &t->m);
         check_bools(c, key, t->tensor);
     } else {
         uint64_t size = 0;
@@ -496,6 +523,9 @@ static void print_json(run *r, const checked *c, const notes *n)
         tool_json_string(j, "kind", c->wrong.at[i].kind);
         tool_json_string(j, "key", c->wrong.at[i].key);
         tool_json_string(j, "text", c->wrong.at[i].text);
+        if (c->wrong.at[i].tensor) {
+            tool_json_places(j, c->wrong.at[i].tensor, &c->wrong.at[i].places);
+        }
         tool_json_close(j, '}');
     }
     tool_json_close(j, ']');

@@ -29,10 +29,11 @@ const command tool_commands[] = {
     {"show", COMMAND_SHOW, 1, SIZE_MAX, "FILE [KEY]...", "print values",
      "KEY is a key printed by record ls --all, with an optional slice, or a pattern.\n"
      "Without KEY the whole tree is printed.\n",
-     "precision type profile clamp all json",
+     "output precision type profile all json",
      "  record show mnist.mpk 'stem.weight[0, :, 1:3, ::2]'\n"
-     "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n",
-     NULL},
+     "  record show mnist.mpk 'fc*.bias' '!fc2.*'\n"
+     "  record show mnist.mpk fc1.weight -o w.npy\n",
+     tool_show_options},
     {"stats", COMMAND_STATS, 1, SIZE_MAX, "FILE [KEY]", "print statistics: extremes, moments, anomalies",
      "Prints minimum, maximum, mean, standard deviation, norm and a histogram of the\n"
      "finite values. Then it counts zeros, NaN, infinite and subnormal numbers, and\n"

@@ -206,7 +206,7 @@ static void allow_output(int rules, const char *path, uint64_t rights)
 static void allow_outputs(int rules, const command *c, const session *s, const char *const *operands, size_t count,
                           uint64_t rights)
 {
-    const char *page = c->bit == COMMAND_REPORT ? tool_own(s->o, "output") : NULL;
+    const char *page = c->bit & (COMMAND_REPORT | COMMAND_SHOW) ? tool_own(s->o, "output") : NULL;
     const char *sums = c->bit == COMMAND_VERIFY ? tool_own(s->o, "sums") : NULL, *file = NULL;
 
     if (page && strcmp(page, "-") != 0) {

@@ -716,8 +716,14 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
     rec_recorder *recorder;
     rec_record *record = load(s, &recorder, operands[0]);
     notes n = {0};
+    const char *output = tool_own(s->o, "output");
     int status = EXIT_ERROR;
 
+    if (record && output && count != 2) {
+        status = tool_fail_usage("show", "--output needs one KEY");
+        rec_record_free(record);
+        record = NULL;
+    }
     if (record && count == 2 && strcmp(operands[0], "-") != 0 && is_packed(record, operands[1])) {
         rec_recorder *other;
         rec_record *decoded;
@@ -736,7 +742,8 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
     }
     if (record) {
         tool_notes_take(&n);
-        status = count > 2 || (count == 2 && is_pattern(record, operands[1]))
+        status = output ? tool_show_out(s, record, operands[1], output)
+                 : count > 2 || (count == 2 && is_pattern(record, operands[1]))
                      ? show_several(s, record, operands + 1, count - 1)
                      : show(s, record, count > 1 ? operands[1] : "");
         /* The assumption is printed next to the value; other tensors' assumptions are not shown. */

@@ -47,6 +47,10 @@ extern const command tool_commands[];
 /* @return NULL if unknown. */
 const command *tool_command_find(const char *name);
 
+extern const own_option tool_show_options[];
+/* Writes the tensor at `key` to a file of NumPy. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+int tool_show_out(const session *s, const rec_record *record, const char *key, const char *path);
+
 /* Runs a subcommand other than help. @return its exit status. */
 int tool_command_run(const command *c, session *s, const char *const *operands, size_t count);
 

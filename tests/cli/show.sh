@@ -55,6 +55,37 @@ prints "a type that had to be assumed" show 0.13.2/zoo-half.mpk bn.gamma <<END
 [1.0, 1.0, 1.0, 1.0]          f16 [4] (assumed)
 END
 
+# ----------------------------------------------------------------------------------------------------------- NumPy --
+
+numpy= # a python3 that has it
+for python in python3 /usr/bin/python3; do
+    [ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
+done
+# numpy_has KEY TEXT: a tensor that was written, as numpy reads it
+numpy_has() {
+    run show $plain "$1" -o "$scratch/w.npy"
+    status_is "$1 is written for NumPy" 0
+    if [ -n "$numpy" ]; then
+        found=$("$numpy" -c 'import numpy, sys
+a = numpy.load(sys.argv[1])
+print(a.dtype, a.shape, a.ravel()[-2:].tolist())' "$scratch/w.npy")
+        check "NumPy reads $2" [ "$found" = "$2" ]
+    fi
+}
+numpy_has floats 'float32 (3, 4) [0.3333333432674408, 1000.5]'
+numpy_has ints 'int32 (2, 3) [255, 32767]'
+numpy_has bools 'bool (3,) [False, True]'
+numpy_has void 'float32 (0, 3) []'
+for case in 'flots -o w.npy' 'floats[0] -o w.npy' 'floats ints -o w.npy' 'floats -o w.txt' '-o w.npy'; do
+    # shellcheck disable=SC2086 # words
+    run show $plain $case
+    status_is "an error: $case" 2
+done
+"$record" edit $plain cast floats bf16 -o "$scratch/bf16.mpk" >"$scratch/edited" 2>&1
+run show "$scratch/bf16.mpk" floats -o "$scratch/bf16.npy"
+status_is "NumPy has no bf16" 2
+check "and there is no file" [ ! -e "$scratch/bf16.npy" ]
+
 # ---------------------------------------------------------------------------------------------------------- slices --
 
 prints "the first filter" show $mnist 'stem.weight[0, 0]' <<END

@@ -249,7 +249,7 @@ class Other(Case):
         return "other.mpk" if self.row.on == "ours" else self.other
 
     def line(self, args, *inputs, out=None):
-        """Returns a command line. Operations of edit stand before its options in a row."""
+        """Returns a command line. Operations of edit and keys of show stand before options in a row."""
         count = next((i for i, word in enumerate(args) if word.startswith("--")), len(args))
         operations, options = args[:count], args[count:]
         if self.record.name == "edit":
@@ -260,6 +260,8 @@ class Other(Case):
             return [*options, *self.to, *inputs, "-o", "out/net.h"]
         if self.record.name == "report":
             return [*options, *inputs, "-o", "out/page.html"]
+        if self.record.name == "show":
+            return [*options, *inputs, *operations]
         if self.record.name == "diff":
             return [*inputs, *options]  # for both
         return [*options, *inputs]

@@ -134,6 +134,9 @@ OWN = {
         "noise": [Row("--noise")],
         "brief": [Row("--brief")],
     },
+    "show": {
+        "output": [Row("fc1.weight", "--output", "out/w.npy", to=None)],
+    },
     "verify": {
         "nan": [Row("--nan")],
         "sums": [Row("--sums", "check", on="summed", rejected=("stdin",))],

@@ -493,6 +493,7 @@ static const rec_magic demo_magic = {
 };
 static const rec_magic *const demo_magics[] = {&demo_magic, NULL};
 static const rec_option *const demo_options[] = {&scale, &level, NULL};
+static char demo_user[] = "rec_plugin.user";
 static const rec_plugin demo = {
     .abi = REC_PLUGIN_ABI,
     .size = sizeof demo,
@@ -505,7 +506,7 @@ static const rec_plugin demo = {
     .load = demo_load,
     .save = demo_save,
     .magic = demo_magics,
-    .user = "rec_plugin.user",
+    .user = demo_user,
 };
 
 static rec_context *add_example(void)

@@ -11,6 +11,8 @@
 #include <librecord.h>
 #include <librecord/parallel.h>
 
+#include "manual.h"
+
 /* ------------------------------------------------------------------------------------------------------
  * structs -- */
 
@@ -394,27 +396,6 @@ static rec_status restrict_example(void)
 
 /* ---------------------------------------------------------------------------------------------------------
  * main -- */
-
-static int failures;
-
-static void expect(const char *name, rec_status status)
-{
-    printf("%s - %s\n", status == REC_OK ? "ok" : "not ok", name);
-    if (status != REC_OK) {
-        failures++;
-        printf("# %s: %s\n", rec_status_name(status), rec_error_message());
-    }
-}
-
-static rec_record *model(void)
-{
-    static const float weight[6] = {1, 2, 3, 4, 5, 6};
-    static const uint64_t shape[2] = {3, 2};
-    rec_record *record = rec_record_new(NULL);
-    assert(rec_set_f32(record, "linear.weight", weight, 2, shape) ==
-           REC_OK);
-    return record;
-}
 
 static void files(rec_record *record)
 {

@@ -101,52 +101,36 @@ typed() { # KEY DTYPE SHAPE BYTES
         at=$((at + 1))
     done
 }
-st_begin
-typed a.qweight I32 2,16 128
-typed a.qzeros I32 1,2 8
-typed a.scales F16 1,16 32
-st_end >gptq.safetensors
-rejected GPTQ 'a.qweight: stored as GPTQ' gptq.safetensors
-st_begin
-typed a.qweight I32 16,2 128
-typed a.qzeros I32 1,2 8
-typed a.scales F16 1,16 32
-st_end >awq.safetensors
-rejected AWQ 'a.qweight: stored as AWQ' awq.safetensors
-st_begin
-typed a.weight U8 32,1 32
-typed a.weight.absmax F32 1 4
-typed a.weight.quant_map F32 16 64
-st_end >nf4.safetensors
-rejected "bitsandbytes" 'a.weight: stored as bitsandbytes, 4 bits' nf4.safetensors
-st_begin
-typed a.weight_packed I32 4,2 32
-typed a.weight_scale BF16 4,1 8
-typed a.weight_shape I64 2 16
-st_end >ct.safetensors
-rejected "compressed-tensors" 'a.weight_packed: stored as compressed-tensors, packed integers' ct.safetensors
-st_begin
-typed a.weight._data I8 4,4 16
-typed a.weight._scale F32 4,1 16
-st_end >quanto.safetensors
-rejected quanto 'a.weight._data: stored as quanto' quanto.safetensors
-st_begin
-typed a.W_q U8 4,4 16
-typed a.scale F16 4,1 8
-typed a.zero F16 4,1 8
-st_end >hqq.safetensors
-rejected HQQ 'a.W_q: stored as HQQ' hqq.safetensors
-st_begin
-typed a.qweight I8 4,4 16
-typed a.weight_scales F16 4 8
-st_end >eetq.safetensors
-rejected EETQ 'a.qweight: stored as EETQ' eetq.safetensors
-st_begin
-typed a.codes I8 4,2,2 16
-typed a.codebooks F16 1,2,1,4 16
-typed a.scales F16 4 8
-st_end >aqlm.safetensors
-rejected AQLM 'a.codes: stored as AQLM' aqlm.safetensors
+# A file with these tensors is rejected with the name of its scheme.
+known() { # NAME WORDS FILE "KEY DTYPE SHAPE BYTES"...
+    name=$1
+    words=$2
+    file=$3
+    shift 3
+    st_begin
+    for entry; do
+        # shellcheck disable=SC2086 # four words
+        typed $entry
+    done
+    st_end >"$file"
+    rejected "$name" "$words" "$file"
+}
+known GPTQ 'a.qweight: stored as GPTQ' gptq.safetensors \
+    'a.qweight I32 2,16 128' 'a.qzeros I32 1,2 8' 'a.scales F16 1,16 32'
+known AWQ 'a.qweight: stored as AWQ' awq.safetensors \
+    'a.qweight I32 16,2 128' 'a.qzeros I32 1,2 8' 'a.scales F16 1,16 32'
+known "bitsandbytes" 'a.weight: stored as bitsandbytes, 4 bits' nf4.safetensors \
+    'a.weight U8 32,1 32' 'a.weight.absmax F32 1 4' 'a.weight.quant_map F32 16 64'
+known "compressed-tensors" 'a.weight_packed: stored as compressed-tensors, packed integers' ct.safetensors \
+    'a.weight_packed I32 4,2 32' 'a.weight_scale BF16 4,1 8' 'a.weight_shape I64 2 16'
+known quanto 'a.weight._data: stored as quanto' quanto.safetensors \
+    'a.weight._data I8 4,4 16' 'a.weight._scale F32 4,1 16'
+known HQQ 'a.W_q: stored as HQQ' hqq.safetensors \
+    'a.W_q U8 4,4 16' 'a.scale F16 4,1 8' 'a.zero F16 4,1 8'
+known EETQ 'a.qweight: stored as EETQ' eetq.safetensors \
+    'a.qweight I8 4,4 16' 'a.weight_scales F16 4 8'
+known AQLM 'a.codes: stored as AQLM' aqlm.safetensors \
+    'a.codes I8 4,2,2 16' 'a.codebooks F16 1,2,1,4 16' 'a.scales F16 4 8'
 for lost in 'w_blocks U8 2,4,16 128' 'w.blocks U8 2,4,16 128' 'weight_packed U8 4,16 64'; do
     st_begin
     # shellcheck disable=SC2086 # the words are separate

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record show --output: one tensor as a file of NumPy. */
-#include <string.h>
-
+#include "common/names.h"
 #include "tools/tool.h"
 
 const own_option tool_show_options[] = {
@@ -12,7 +11,6 @@ const own_option tool_show_options[] = {
 int tool_show_out(const session *s, const rec_record *record, const char *key, const char *path)
 {
     const rec_tensor *tensor = rec_tensor_at(record, key);
-    size_t length = strlen(path);
     rec_recorder *npy;
     rec_record *alone;
     int status;
@@ -20,7 +18,7 @@ int tool_show_out(const session *s, const rec_record *record, const char *key, c
     if (!tensor) {
         return tool_fail_library();
     }
-    if (length < 4 || strcmp(path + length - 4, ".npy") != 0) {
+    if (!lr_ends_in(path, ".npy")) {
         return tool_fail("--output: expected a name that ends in .npy, found \"%s\"", path);
     }
     npy = rec_open_recorder_in(s->context, "Npy", REC_PRECISION_KEEP);

@@ -367,7 +367,7 @@ int32_t lr_check_whole(lr_check *c)
     return c->with_id && c->without_id ? lost(c, c->without_id, "it without its id") : REC_OK;
 }
 
-/* --------------------------------------------------------------------------------- beside a writer or a builder -- */
+/* ----------------------------------------------------------------------------- events to a writer or a builder -- */
 
 /* A stream on its way to the writer. */
 typedef struct overheard {

@@ -156,11 +156,10 @@ struct rec_record {
     uint64_t edited_count, edited_room;
     int32_t adapter;          /**< LR_FILE_… of the file that it came from, where its names came as paths */
     const char *adapter_name; /**< of LR_FILE_FOREIGN: its name; NULL: "foreign" */
-    bool flat;   /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
-    bool states; /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
-    const char
-        *settings; /**< pairs of path and value, each with its NUL: what schemes may ask of the model's config.json */
+    const char *settings;     /**< of config.json, for schemes: pairs of path and value, each with its NUL */
     uint64_t settings_size;
+    bool flat;            /**< root of REC_FORM_PATHS: its keys are whole paths, escaped; else it is a tree of names */
+    bool states;          /**< it came as the state of an optimizer or scheduler of Burn 0.22 or later */
     bool dotted;          /**< its names came as paths, in Burn's layout: what is no tensor, its type alone can tell */
     bool hollow;          /**< a plan made it and mapped none of the tensors of its sources: it replaces no file */
     pthread_mutex_t lock; /**< of typed access */

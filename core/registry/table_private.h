@@ -71,7 +71,7 @@ typedef struct lr_own {
     const rec_plugin *plugin;
 } lr_own;
 
-/** The information about a plugin that was asked for. */
+/** The information about one plugin, made at its first request. */
 typedef struct lr_told {
     struct lr_told *next;
     const lr_plugin *plugin;

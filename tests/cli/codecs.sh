@@ -95,7 +95,7 @@ for codec in $codecs; do
         check "which is said, too" grep -q 'continues in another file' "$scratch/err"
     fi
     run info --from "safetensors.$codec" "$scratch"
-    check "a directory behind a codec is a directory" grep -q 'this is a directory, not a file' "$scratch/err"
+    check "a directory with the name of a compressed file is a directory" grep -q 'this is a directory, not a file' "$scratch/err"
 
     # 5. damage
     cp "$scratch/mpk.mpk.$codec" "$scratch/whole"
@@ -113,7 +113,7 @@ for codec in $codecs; do
     printf 'hello world, this is no record at all\n' | pack "$codec" >"$scratch/words.$codec" 2>/dev/null
     if [ $tool = yes ]; then
         run info "$scratch/words.$codec"
-        check "what holds no record is none" grep -q 'the format of its decompressed data is unknown' "$scratch/err"
+        check "data without a record are rejected" grep -q 'the format of its decompressed data is unknown' "$scratch/err"
         printf '\211PNG\r\n\032\n0000000000000000' | pack "$codec" >"$scratch/picture.$codec"
         run info "$scratch/picture.$codec"
         check "and what it is is said" grep -q 'About its contents: It is a picture (PNG)' "$scratch/err"

@@ -198,7 +198,7 @@ check "--include and --exclude choose" [ "$(grep -c -e '^./a.mpk$' -e '^./b/a.mp
 run convert -r -y --include '*.mpk' --include 'a.mkp' --type 'sched*=Noam' "$scratch/in" "$scratch/chosen"
 check "a glob of --include that fits no file is a note" grep -q 'note: --include a\.mkp: no file has such a name' "$scratch/err"
 check "so is one of --type" grep -q 'note: --type sched\*: no file has such a name' "$scratch/err"
-check "others are none" [ "$(grep -c 'no file has such a name' "$scratch/err")" = 2 ]
+check "other names match no file" [ "$(grep -c 'no file has such a name' "$scratch/err")" = 2 ]
 mkdir "$scratch/steps"
 cp $tiny "$scratch/steps/s-10.mpk"
 cp $tiny "$scratch/steps/s-9.mpk"

@@ -121,6 +121,6 @@ run convert -y --adapter none "$srcdir/tests/data/gguf/types.gguf" types.safeten
 check "tensors that others see as bytes are counted" \
     grep -q 'tensors of .*: stored as bytes, which other programs see as U8' "$scratch/err"
 run convert -y --adapter none --precision full "$srcdir/tests/data/gguf/types.gguf" types.safetensors
-check "numbers are none" [ "$(grep -c 'stored as bytes' "$scratch/err")" = 0 ]
+check "numbers get no note" [ "$(grep -c 'stored as bytes' "$scratch/err")" = 0 ]
 
 finish

@@ -78,7 +78,7 @@ fails "a file that is not there" info 0.21.0/nope.mpk <<END
 record: 0.21.0/nope.mpk: cannot open the file: No such file or directory
 END
 run show 0.21.0
-status_is "a directory that is no model is an error where one record is wanted" 2
+status_is "a directory without a model is an error for a command that reads one record" 2
 check "that says so" grep -q '^record: 0.21.0: unknown format: no recorder reads a directory' "$scratch/err"
 fails "a recorder that is nearly one" info --from mpx 0.21.0/tiny-full.mpk.gz <<END
 record: no recorder is called "mpx"
@@ -147,7 +147,7 @@ mkdir "$scratch/two"
 cp "$srcdir/examples/weights.safetensors" "$scratch/two/a.safetensors"
 cp "$srcdir/examples/weights.safetensors" "$scratch/two/b.safetensors"
 run info --json "$scratch/two"
-check "a directory with two models is no model: each is told of" \
+check "a directory with two models is no model: both are listed" \
     [ "$(jq -r '.files[].file' "$scratch/out" | sed 's|.*/||' | tr '\n' ' ')" = "a.safetensors b.safetensors " ]
 
 printf '{"hidden_size": 24}' >"$scratch/two/config.json"

@@ -200,7 +200,7 @@ for n in 1 2 10; do
 done
 run report "$scratch/ck" -o "$page"
 status_is "a directory of checkpoints" 0
-check "what is left out is told" grep -qF "$scratch/ck: the report is about model-#.safetensors (3); left out: optim-#.safetensors (3). --include 'GLOB' selects others" "$scratch/err"
+check "a note names the files that are left out" grep -qF "$scratch/ck: the report is about model-#.safetensors (3); left out: optim-#.safetensors (3). --include 'GLOB' selects others" "$scratch/err"
 mkdir "$scratch/sorts"
 for name in aaaaaaaaaaaaaaaaaaaa bbbbbbbbbbbbbbbbbbbb cccccccccccccccccccc dddddddddddddddddddd eeeeeeeeeeeeeeeeeeee ffffffffffffffffffff \
     gggggggggggggggggggg hhhhhhhhhhhhhhhhhhhh iiiiiiiiiiiiiiiiiiii jjjjjjjjjjjjjjjjjjjj; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The plugins of contrib/plugins: built outside the tree by their own project with an installed librecord, then tested
-# there; the test of damaged files has sanitizers.
+# The plugins of contrib/plugins: built outside the tree with an installed librecord, then tested there. In `make check-slow`
+# their own project builds them, and the test of damaged files has sanitizers.
 # shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/tap.sh
@@ -14,6 +14,25 @@ if [ ! -e "$libdir/librecord.so" ]; then
     skip "plugins outside the tree" "this build has no shared library"
     finish
 fi
+# A compiler alone, and their test of files.
+compiled() { # PLUGIN
+    mkdir -p "$scratch/plugins"
+    # shellcheck disable=SC2046,SC2086 # lists of words
+    ${CC:-cc} -std=c11 -fPIC -shared -fvisibility=hidden -Wall -Wextra -Werror ${SANITIZERS:+-fsanitize=$SANITIZERS} \
+        -I "$contrib" -o "$scratch/plugins/$1.so" "$contrib/$1"/*.c "$contrib"/common/*.c \
+        $("$scratch/pkg-config" --cflags --libs librecord)
+}
+files_pass() {
+    srcdir=$contrib RECORD=$record LIBRECORD_PLUGIN_PATH=$scratch/plugins:$plugindir sh "$contrib/tests/files.sh"
+}
+if ! slow; then
+    contrib=$(cd "$srcdir" && pwd)/contrib/plugins
+    check "the compiler makes flax.so" compiled flax
+    check "the compiler makes onnx.so" compiled onnx
+    check "their test of files passes" files_pass
+    finish
+fi
+
 if ! command -v autoreconf >/dev/null; then
     skip "plugins outside the tree" "there is no autoreconf"
     finish

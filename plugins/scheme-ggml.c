@@ -16,7 +16,7 @@ static int32_t claim(rec_job *job, const rec_siblings *siblings, const rec_part 
     uint64_t size;
     (void)job;
     (void)siblings;
-    if (!type || !type->decode || !part->rank || part->rank > REC_LOGICAL_RANK_MOST ||
+    if (!type || type->kind == LR_GGUF_KINDS || !part->rank || part->rank > REC_LOGICAL_RANK_MOST ||
         !lr_gguf_type_size(type, part->shape[part->rank - 1], part->count, &size) || size != part->nbytes) {
         return REC_OK;
     }
@@ -43,7 +43,7 @@ static int32_t tile(const uint64_t *state, uint64_t first, uint64_t count, const
     const lr_gguf_type *type = lr_gguf_type_of((uint32_t)state[TYPE]);
     (void)first;
     (void)spans;
-    lr_gguf_fast(type->decode)(parts[0], count / type->count, numbers);
+    lr_gguf_decoder(type->kind)(parts[0], count / type->count, numbers);
     return REC_OK;
 }
 

@@ -1,338 +1,150 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Decoding blocks of quantised numbers. A block of 32 has a scale and perhaps a minimum of its own; one of 256 has
- * eight or sixteen parts whose scales are small integers times the block's. To be compiled without contraction of a * b
- * + c. */
+ * The decoders of blocks: one source (blocks_vector.h) for each level of vector instructions. To be compiled without
+ * contraction of a * b + c. */
 #include "plugins/codec/gguf/blocks_private.h"
 
-#include "plugins/codec/gguf/gguf.h"
+#include "common/cpu.h"
 
-enum { SMALL = 32, PART = 16, LARGE = 256 };
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors are arguments of functions that are inlined */
+#endif
 
-/* ------------------------------------------------------------------------------------------------ blocks of 32 -- */
+typedef uint8_t bytes __attribute__((vector_size(16)));
+typedef uint16_t words __attribute__((vector_size(16)));
+typedef uint64_t pairs __attribute__((vector_size(16)));
 
-void lr_gguf_q4_0(const uint8_t *b, uint64_t count, float *y)
+static inline __attribute__((always_inline)) bytes load(const void *from)
 {
-    for (; count; count--, b += 18, y += SMALL) {
-        float d = half(b);
-        for (int i = 0; i < PART; i++) {
-            y[i] = (float)((b[2 + i] & 15) - 8) * d;
-            y[i + PART] = (float)((b[2 + i] >> 4) - 8) * d;
-        }
+    bytes loaded;
+    memcpy(&loaded, from, sizeof loaded);
+    return loaded;
+}
+
+/* Four words as bytes, of each the lowest first. */
+static inline __attribute__((always_inline)) bytes four_words(uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+    pairs all = {a | (uint64_t)b << 32, c | (uint64_t)d << 32};
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    all = (pairs){__builtin_bswap64(all[0]), __builtin_bswap64(all[1])};
+#endif
+    return (bytes)all;
+}
+
+/* Two entries of a codebook, the first at the bottom. */
+static inline __attribute__((always_inline)) uint32_t two(const uint16_t *book, uint32_t first, uint32_t second)
+{
+    return book[first] | (uint32_t)book[second] << 16;
+}
+
+/* The low bits of each of four bytes. */
+#define LOW_2 0x03030303u
+#define LOW_4 0x0f0f0f0fu
+#define LOW_6 0x3f3f3f3fu
+
+/* ------------------------------------------------------------------------------------------------ any processor -- */
+
+#ifdef __aarch64__
+#include <arm_neon.h>
+#endif
+
+#define TARGET
+#define INLINE static inline __attribute__((always_inline))
+#define NAME(x) x##_any
+
+INLINE void put_any(float *y, bytes q, float d)
+{
+    int8_t whole[16];
+    memcpy(whole, &q, sizeof whole);
+    for (int i = 0; i < 16; i++) {
+        y[i] = (float)whole[i] * d;
     }
 }
 
-void lr_gguf_q4_1(const uint8_t *b, uint64_t count, float *y)
+INLINE void put_plus_any(float *y, bytes q, float d, float m)
 {
-    for (; count; count--, b += 20, y += SMALL) {
-        float d = half(b), m = half(b + 2);
-        for (int i = 0; i < PART; i++) {
-            y[i] = (float)(b[4 + i] & 15) * d + m;
-            y[i + PART] = (float)(b[4 + i] >> 4) * d + m;
-        }
+    int8_t whole[16];
+    memcpy(whole, &q, sizeof whole);
+    for (int i = 0; i < 16; i++) {
+        y[i] = (float)whole[i] * d + m;
     }
 }
 
-/* The five bits of elements `i` and `i` + 16. */
-static void five(const uint8_t *q, uint32_t high, int i, int *low_one, int *high_one)
+INLINE bytes look_up_any(bytes table, bytes q)
 {
-    *low_one = (q[i] & 15) | (int)(high >> i << 4 & 16);
-    *high_one = q[i] >> 4 | (int)(high >> (i + 12) & 16);
-}
-
-void lr_gguf_q5_0(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 22, y += SMALL) {
-        float d = half(b);
-        uint32_t high = lr_gguf_u32(b + 2);
-        for (int i = 0; i < PART; i++) {
-            int one, other;
-            five(b + 6, high, i, &one, &other);
-            y[i] = (float)(one - 16) * d;
-            y[i + PART] = (float)(other - 16) * d;
-        }
+#ifdef __aarch64__
+    return (bytes)vqtbl1q_u8((uint8x16_t)table, (uint8x16_t)q);
+#else
+    uint8_t from[16], which[16];
+    memcpy(from, &table, sizeof from);
+    memcpy(which, &q, sizeof which);
+    for (int i = 0; i < 16; i++) {
+        which[i] = from[which[i]];
     }
+    return load(which);
+#endif
 }
 
-void lr_gguf_q5_1(const uint8_t *b, uint64_t count, float *y)
+#include "plugins/codec/gguf/blocks_vector.h"
+
+#undef TARGET
+#undef INLINE
+#undef NAME
+
+/* --------------------------------------------------------------------------------------------------------- AVX2 -- */
+
+#ifdef __x86_64__
+
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx2")))
+#define INLINE static inline __attribute__((always_inline, target("avx2")))
+#define NAME(x) x##_avx2
+
+INLINE __m256 times_avx2(bytes q, float d)
 {
-    for (; count; count--, b += 24, y += SMALL) {
-        float d = half(b), m = half(b + 2);
-        uint32_t high = lr_gguf_u32(b + 4);
-        for (int i = 0; i < PART; i++) {
-            int one, other;
-            five(b + 8, high, i, &one, &other);
-            y[i] = (float)one * d + m;
-            y[i + PART] = (float)other * d + m;
-        }
-    }
+    return _mm256_mul_ps(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32((__m128i)q)), _mm256_set1_ps(d));
 }
 
-void lr_gguf_q8_0(const uint8_t *b, uint64_t count, float *y)
+INLINE bytes last_eight_avx2(bytes q)
 {
-    for (; count; count--, b += 34, y += SMALL) {
-        float d = half(b);
-        for (int i = 0; i < SMALL; i++) {
-            y[i] = (float)(int8_t)b[2 + i] * d;
-        }
-    }
+    return (bytes)_mm_unpackhi_epi64((__m128i)q, (__m128i)q);
 }
 
-void lr_gguf_iq4_nl(const uint8_t *b, uint64_t count, float *y)
+INLINE void put_avx2(float *y, bytes q, float d)
 {
-    for (; count; count--, b += 18, y += SMALL) {
-        float d = half(b);
-        for (int i = 0; i < PART; i++) {
-            y[i] = d * (float)lr_gguf_uneven[b[2 + i] & 15];
-            y[i + PART] = d * (float)lr_gguf_uneven[b[2 + i] >> 4];
-        }
-    }
+    _mm256_storeu_ps(y, times_avx2(q, d));
+    _mm256_storeu_ps(y + 8, times_avx2(last_eight_avx2(q), d));
 }
 
-void lr_gguf_mxfp4(const uint8_t *b, uint64_t count, float *y)
+INLINE void put_plus_avx2(float *y, bytes q, float d, float m)
 {
-    for (; count; count--, b += 17, y += SMALL) {
-        float d = lr_gguf_mxfp4_scale(b[0]);
-        for (int i = 0; i < PART; i++) {
-            y[i] = d * (float)lr_gguf_doubled[b[1 + i] & 15];
-            y[i + PART] = d * (float)lr_gguf_doubled[b[1 + i] >> 4];
-        }
-    }
+    _mm256_storeu_ps(y, _mm256_add_ps(times_avx2(q, d), _mm256_set1_ps(m)));
+    _mm256_storeu_ps(y + 8, _mm256_add_ps(times_avx2(last_eight_avx2(q), d), _mm256_set1_ps(m)));
 }
 
-/* --------------------------------------------------------------------------------------- blocks of 64 and 128 -- */
-
-void lr_gguf_nvfp4(const uint8_t *b, uint64_t count, float *y)
+INLINE bytes look_up_avx2(bytes table, bytes q)
 {
-    for (; count; count--, b += 36) {
-        for (int part = 0; part < 4; part++, y += PART) {
-            const uint8_t *from = b + 4 + part * 8;
-            float d = lr_gguf_nvfp4_scale(b[part]);
-            for (int i = 0; i < 8; i++) {
-                y[i] = d * (float)lr_gguf_doubled[from[i] & 15];
-                y[i + 8] = d * (float)lr_gguf_doubled[from[i] >> 4];
-            }
-        }
-    }
+    return (bytes)_mm_shuffle_epi8((__m128i)table, (__m128i)q);
 }
 
-void lr_gguf_q2_0(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 18, y += 64) {
-        float d = half(b);
-        for (int i = 0; i < 64; i++) {
-            y[i] = (float)((b[2 + i / 4] >> i % 4 * 2 & 3) - 1) * d;
-        }
-    }
-}
+#include "plugins/codec/gguf/blocks_vector.h"
 
-void lr_gguf_q1_0(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 18, y += 128) {
-        float d = half(b);
-        for (int i = 0; i < 128; i++) {
-            y[i] = b[2 + i / 8] >> i % 8 & 1 ? d : -d;
-        }
-    }
-}
-
-/* ----------------------------------------------------------------------------------------------- blocks of 256 -- */
-
-void lr_gguf_q2_k(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 84) {
-        const uint8_t *scales = b, *q = b + 16;
-        float d = half(b + 80), least = half(b + 82);
-        for (int part = 0; part < 16; part++, y += PART) {
-            /* Two parts of 16 share 32 bytes, at two bits each; after eight parts come the next 32. */
-            const uint8_t *from = q + part / 8 * 32 + part % 2 * PART;
-            int shift = part / 2 % 4 * 2;
-            float scale = d * (float)(scales[part] & 15), m = least * (float)(scales[part] >> 4);
-            for (int i = 0; i < PART; i++) {
-                y[i] = scale * (float)(from[i] >> shift & 3) - m;
-            }
-        }
-    }
-}
-
-void lr_gguf_q3_k(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 110) {
-        const uint8_t *high = b, *q = b + 32, *packed = b + 96;
-        float d = half(b + 108);
-        for (int part = 0; part < 16; part++, y += PART) {
-            const uint8_t *from = q + part / 8 * 32 + part % 2 * PART, *bit = high + part % 2 * PART;
-            int shift = part / 2 % 4 * 2, mask = 1 << part / 2;
-            /* Six bits of scale: four in the first eight bytes, two in the last four. */
-            int low = part < 8 ? packed[part] & 15 : packed[part - 8] >> 4;
-            int scale = (low | (packed[8 + part % 4] >> part / 4 * 2 & 3) << 4) - 32;
-            float step = d * (float)scale;
-            for (int i = 0; i < PART; i++) {
-                y[i] = step * (float)((from[i] >> shift & 3) - (bit[i] & mask ? 0 : 4));
-            }
-        }
-    }
-}
-
-/* Part `part` of eight: its six bits of scale and of minimum, packed in twelve bytes. */
-static void scale_and_least(const uint8_t *packed, int part, int *scale, int *least)
-{
-    if (part < 4) {
-        *scale = packed[part] & 63;
-        *least = packed[part + 4] & 63;
-    } else {
-        *scale = (packed[part + 4] & 15) | packed[part - 4] >> 6 << 4;
-        *least = packed[part + 4] >> 4 | packed[part] >> 6 << 4;
-    }
-}
-
-void lr_gguf_q4_k(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 144) {
-        float d = half(b), least = half(b + 2);
-        for (int part = 0; part < 8; part++, y += SMALL) {
-            const uint8_t *from = b + 16 + part / 2 * 32;
-            int scale, m, shift = part % 2 * 4;
-            float step, down;
-            scale_and_least(b + 4, part, &scale, &m);
-            step = d * (float)scale;
-            down = least * (float)m;
-            for (int i = 0; i < SMALL; i++) {
-                y[i] = step * (float)(from[i] >> shift & 15) - down;
-            }
-        }
-    }
-}
-
-void lr_gguf_q5_k(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 176) {
-        const uint8_t *high = b + 16;
-        float d = half(b), least = half(b + 2);
-        for (int part = 0; part < 8; part++, y += SMALL) {
-            const uint8_t *from = b + 48 + part / 2 * 32;
-            int scale, m, shift = part % 2 * 4;
-            float step, down;
-            scale_and_least(b + 4, part, &scale, &m);
-            step = d * (float)scale;
-            down = least * (float)m;
-            for (int i = 0; i < SMALL; i++) {
-                y[i] = step * (float)((from[i] >> shift & 15) | (high[i] >> part & 1) << 4) - down;
-            }
-        }
-    }
-}
-
-void lr_gguf_q6_k(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 210) {
-        const uint8_t *scales = b + 192;
-        float d = half(b + 208);
-        for (int part = 0; part < 16; part++, y += PART) {
-            /* 128 elements have 64 bytes of low bits, two elements a byte, and 32 of high bits, four a byte. */
-            int side = part / 8, row = part % 8 / 2, column = part % 2 * PART;
-            const uint8_t *low = b + side * 64 + row % 2 * 32 + column, *high = b + 128 + side * 32 + column;
-            float step = d * (float)(int8_t)scales[part];
-            for (int i = 0; i < PART; i++) {
-                int q = (low[i] >> row / 2 * 4 & 15) | (high[i] >> row * 2 & 3) << 4;
-                y[i] = step * (float)(q - 32);
-            }
-        }
-    }
-}
-
-void lr_gguf_q8_k(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 292, y += LARGE) {
-        float d = single(lr_gguf_u32(b));
-        for (int i = 0; i < LARGE; i++) {
-            y[i] = d * (float)(int8_t)b[4 + i];
-        }
-    }
-}
-
-void lr_gguf_iq4_xs(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 136) {
-        float d = half(b);
-        uint32_t high = (uint32_t)b[2] | (uint32_t)b[3] << 8;
-        for (int part = 0; part < 8; part++, y += SMALL) {
-            const uint8_t *from = b + 8 + part * PART;
-            int scale = (b[4 + part / 2] >> part % 2 * 4 & 15) | (int)(high >> part * 2 & 3) << 4;
-            float step = d * (float)(scale - 32);
-            for (int i = 0; i < PART; i++) {
-                y[i] = step * (float)lr_gguf_uneven[from[i] & 15];
-                y[i + PART] = step * (float)lr_gguf_uneven[from[i] >> 4];
-            }
-        }
-    }
-}
-
-void lr_gguf_tq2_0(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 66) {
-        float d = half(b + 64);
-        for (int part = 0; part < 8; part++, y += SMALL) {
-            const uint8_t *from = b + part / 4 * 32;
-            for (int i = 0; i < SMALL; i++) {
-                y[i] = (float)((from[i] >> part % 4 * 2 & 3) - 1) * d;
-            }
-        }
-    }
-}
-
-/* Numbers of the first `digits` digits of each byte. A byte is a fraction of 256 in base three: times three, what goes
- * over is a digit. */
-static void ternary(const uint8_t *from, int size, int digits, float d, float *y)
-{
-    for (int i = 0; i < size; i++) {
-        uint32_t rest = from[i];
-        for (int digit = 0; digit < digits; digit++) {
-            rest = (rest & 255) * 3;
-            y[digit * size + i] = (float)((int)(rest >> 8) - 1) * d;
-        }
-    }
-}
-
-void lr_gguf_tq1_0(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 54, y += LARGE) {
-        float d = half(b + 52);
-        ternary(b, 32, 5, d, y);
-        ternary(b + 32, 16, 5, d, y + 160);
-        ternary(b + 48, 4, 4, d, y + 240);
-    }
-}
+#endif
 
 /* ------------------------------------------------------------------------------------------------------ choice -- */
 
-lr_gguf_decode *lr_gguf_plain(int kind)
-{
-    static lr_gguf_decode *const plain[LR_GGUF_KINDS] = {
-#define PLAIN(kind, name) [LR_GGUF_##kind] = lr_gguf_##name,
-        LR_GGUF_EACH(PLAIN)
-#undef PLAIN
-    };
-    return plain[kind];
-}
-
-#if !defined(LR_GGUF_HAS_X86) && !defined(LR_GGUF_HAS_NEON)
 lr_gguf_decode *lr_gguf_level(int level, int kind)
 {
-    (void)level;
-    (void)kind;
-    return NULL;
-}
+#ifdef __x86_64__
+    if (level == LR_GGUF_AVX2) {
+        return LR_CPU_HAS(AVX2, "avx2") ? versions_avx2[kind] : NULL;
+    }
 #endif
+    return level == LR_GGUF_ANY ? versions_any[kind] : NULL;
+}
 
-lr_gguf_decode *lr_gguf_fast(lr_gguf_decode *plain)
+lr_gguf_decode *lr_gguf_decoder(int kind)
 {
-    lr_gguf_decode *fast = NULL;
-    int kind = 0;
-    while (kind < LR_GGUF_KINDS && lr_gguf_plain(kind) != plain) {
-        kind++;
-    }
-    for (int level = 0; level < LR_GGUF_LEVELS && kind < LR_GGUF_KINDS && !fast; level++) {
-        fast = lr_gguf_level(level, kind);
-    }
-    return fast ? fast : plain;
+    lr_gguf_decode *best = lr_gguf_level(LR_GGUF_AVX2, kind);
+    return best ? best : versions_any[kind];
 }

@@ -21,16 +21,11 @@ typedef void lr_gguf_decode(const uint8_t *blocks, uint64_t count, float *number
 #define LR_GGUF_KIND(kind, name) LR_GGUF_##kind,
 enum { LR_GGUF_EACH(LR_GGUF_KIND) LR_GGUF_KINDS };
 
-/* In plain C, which defines the numbers. */
-#define LR_GGUF_PLAIN(kind, name) extern lr_gguf_decode lr_gguf_##name;
-LR_GGUF_EACH(LR_GGUF_PLAIN)
-
-/** The plain version of a kind. */
-lr_gguf_decode *lr_gguf_plain(int kind);
-/** The best version for the processor that runs. It gives the same bits, but that a NaN may be another NaN. */
-lr_gguf_decode *lr_gguf_fast(lr_gguf_decode *plain);
-/** The version for one level of instructions. @return NULL if the processor lacks them. */
+/** The decoder of a kind for the processor that runs. */
+lr_gguf_decode *lr_gguf_decoder(int kind);
+/** The decoder for one level of instructions; all give the same bits, but that a NaN may be another NaN. @return NULL
+ * if the processor lacks them. */
 lr_gguf_decode *lr_gguf_level(int level, int kind);
-enum { LR_GGUF_AVX512, LR_GGUF_AVX2, LR_GGUF_NEON, LR_GGUF_LEVELS };
+enum { LR_GGUF_ANY, LR_GGUF_AVX2, LR_GGUF_LEVELS };
 
 #endif

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Blocks: the kinds there are, and what the versions with vectors share. */
+ * Blocks: tables, and what the decoders share. */
 #ifndef LR_GGUF_BLOCKS_PRIVATE_H
 #define LR_GGUF_BLOCKS_PRIVATE_H
 
 #include <string.h>
 
 #include "plugins/codec/gguf/blocks.h"
+#include "plugins/codec/gguf/gguf.h"
 
 /* What four bits stand for where they are not spaced evenly, and twice the values of FP4 (E2M1). */
 extern const int8_t lr_gguf_uneven[16], lr_gguf_doubled[16];
@@ -30,24 +31,18 @@ static inline float single(uint32_t bits)
     return number;
 }
 
-/* Returns the f16 stored in two bytes. */
-static inline float half(const uint8_t *data)
-{
-    uint32_t bits = (uint32_t)data[0] | (uint32_t)data[1] << 8;
-    uint32_t sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 0x1F, fraction = bits & 0x3FF;
-    if (exponent == 0x1F) {
-        return single(sign | 0x7F800000u | fraction << 13);
-    }
-    if (exponent) {
-        return single(sign | (exponent + 112) << 23 | fraction << 13);
-    }
-    /* Zero or subnormal: an integer times 2 to the -24th, both exact. */
-    return single(sign | 0x33800000u) * (float)fraction;
-}
-
 static inline uint32_t word(const uint8_t *data)
 {
     return (uint32_t)data[0] | (uint32_t)data[1] << 8;
+}
+
+/* Returns the f16 stored in two bytes. */
+static inline float half(const uint8_t *data)
+{
+    uint32_t bits = word(data), magnitude = (bits & 0x7fff) << 13;
+    float number = single(magnitude) * 0x1p112f; /* exact, also where it is subnormal */
+    memcpy(&magnitude, &number, sizeof magnitude);
+    return single((bits & 0x8000) << 16 | magnitude | ((bits & 0x7c00) == 0x7c00 ? 0x7f800000 : 0));
 }
 
 /* Moves four groups of seven bits, packed from the bottom, to a byte each. */
@@ -71,52 +66,5 @@ static inline uint32_t iq1_m_half(const uint8_t *scales)
 {
     return (uint32_t)(scales[1] >> 4 | (scales[3] & 0xF0) | (scales[5] & 0xF0) << 4 | (scales[7] & 0xF0) << 8);
 }
-
-#if defined(__x86_64__) && defined(__GNUC__)
-#define LR_GGUF_HAS_X86
-#elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define LR_GGUF_HAS_NEON
-#endif
-
-#if defined(LR_GGUF_HAS_X86) || defined(LR_GGUF_HAS_NEON)
-
-typedef uint8_t bytes __attribute__((vector_size(16)));
-typedef uint16_t words __attribute__((vector_size(16)));
-typedef uint32_t quads __attribute__((vector_size(16)));
-typedef uint64_t pairs __attribute__((vector_size(16)));
-
-static inline __attribute__((always_inline)) bytes load(const void *from)
-{
-    bytes loaded;
-    memcpy(&loaded, from, sizeof loaded);
-    return loaded;
-}
-
-static inline __attribute__((always_inline)) uint32_t load_quad(const uint8_t *from)
-{
-    uint32_t loaded;
-    memcpy(&loaded, from, sizeof loaded);
-    return loaded;
-}
-
-static inline __attribute__((always_inline)) uint64_t load_pair(const uint8_t *from)
-{
-    uint64_t loaded;
-    memcpy(&loaded, from, sizeof loaded);
-    return loaded;
-}
-
-/* Two entries of a codebook, the first at the bottom. */
-static inline __attribute__((always_inline)) uint32_t two(const uint16_t *book, uint32_t first, uint32_t second)
-{
-    return book[first] | (uint32_t)book[second] << 16;
-}
-
-/* The low bits of each of four bytes. */
-#define LOW_2 0x03030303u
-#define LOW_4 0x0f0f0f0fu
-#define LOW_6 0x3f3f3f3fu
-
-#endif
 
 #endif

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Decoding blocks with vectors: the same for every kind of them. No include guard: blocks_x86.c takes it twice.
- * Integers are taken apart 16 at a time; what differs is how 16 small ones become floats. Who includes this says
- * beforehand
+ * Decoding blocks of quantised numbers with vectors. No include guard: blocks.c includes this once for each level of
+ * instructions. A block of 32 has its own scale and perhaps a minimum; a block of 256 has eight or sixteen parts whose
+ * scales are small integers times the block's. Integers are unpacked 16 at a time. The including file defines
  *
- * TARGET, INLINE   how its functions begin
- * NAME(x)          what the names here become
- * FLOATS           a vector of floats
- * and, by such names, functions
- * spread           (number)           the same in all elements
- * spread_half      (data)             an f16 of two bytes
- * put              (y, q, d)          y[i] = q[i] * d for 16 signed bytes
- * put_plus         (y, q, d, m)       ... + m, rounded twice
- * put_minus        (y, q, d, m)       ... - m
- * look_up          (table, q)         table[q[i]], q[i] from 0 to 15 */
+ * TARGET, INLINE   how the functions begin
+ * NAME(x)          the name of a function at this level
+ * NAME(put)        (y, q, d)      y[i] = q[i] * d for 16 signed bytes
+ * NAME(put_plus)   (y, q, d, m)   the same + m, rounded twice
+ * NAME(look_up)    (table, q)     table[q[i]], q[i] from 0 to 15 */
 
 /* ------------------------------------------------------------------------------------------------ blocks of 32 -- */
 
@@ -24,7 +19,7 @@ INLINE bytes NAME(high_four)(bytes q)
 TARGET static void NAME(q4_0)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 18, y += 32) {
-        FLOATS d = NAME(spread_half)(b);
+        float d = half(b);
         bytes q = load(b + 2);
         NAME(put)(y, (q & 15) - 8, d);
         NAME(put)(y + 16, NAME(high_four)(q) - 8, d);
@@ -34,7 +29,7 @@ TARGET static void NAME(q4_0)(const uint8_t *b, uint64_t count, float *y)
 TARGET static void NAME(q4_1)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 20, y += 32) {
-        FLOATS d = NAME(spread_half)(b), m = NAME(spread_half)(b + 2);
+        float d = half(b), m = half(b + 2);
         bytes q = load(b + 4);
         NAME(put_plus)(y, q & 15, d, m);
         NAME(put_plus)(y + 16, NAME(high_four)(q), d, m);
@@ -57,7 +52,7 @@ TARGET static void NAME(q5_0)(const uint8_t *b, uint64_t count, float *y)
 {
     const bytes first = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
     for (; count; count--, b += 22, y += 32) {
-        FLOATS d = NAME(spread_half)(b);
+        float d = half(b);
         bytes high = load(b + 2), q = load(b + 6);
         NAME(put)(y, ((q & 15) | NAME(fifth)(high, first)) - 16, d);
         NAME(put)(y + 16, (NAME(high_four)(q) | NAME(fifth)(high, first + 2)) - 16, d);
@@ -68,7 +63,7 @@ TARGET static void NAME(q5_1)(const uint8_t *b, uint64_t count, float *y)
 {
     const bytes first = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
     for (; count; count--, b += 24, y += 32) {
-        FLOATS d = NAME(spread_half)(b), m = NAME(spread_half)(b + 2);
+        float d = half(b), m = half(b + 2);
         bytes high = load(b + 4), q = load(b + 8);
         NAME(put_plus)(y, (q & 15) | NAME(fifth)(high, first), d, m);
         NAME(put_plus)(y + 16, NAME(high_four)(q) | NAME(fifth)(high, first + 2), d, m);
@@ -78,7 +73,7 @@ TARGET static void NAME(q5_1)(const uint8_t *b, uint64_t count, float *y)
 TARGET static void NAME(q8_0)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 34, y += 32) {
-        FLOATS d = NAME(spread_half)(b);
+        float d = half(b);
         NAME(put)(y, load(b + 2), d);
         NAME(put)(y + 16, load(b + 18), d);
     }
@@ -88,7 +83,7 @@ TARGET static void NAME(iq4_nl)(const uint8_t *b, uint64_t count, float *y)
 {
     const bytes table = load(lr_gguf_uneven);
     for (; count; count--, b += 18, y += 32) {
-        FLOATS d = NAME(spread_half)(b);
+        float d = half(b);
         bytes q = load(b + 2);
         NAME(put)(y, NAME(look_up)(table, q & 15), d);
         NAME(put)(y + 16, NAME(look_up)(table, NAME(high_four)(q)), d);
@@ -99,7 +94,7 @@ TARGET static void NAME(mxfp4)(const uint8_t *b, uint64_t count, float *y)
 {
     const bytes table = load(lr_gguf_doubled);
     for (; count; count--, b += 17, y += 32) {
-        FLOATS d = NAME(spread)(lr_gguf_mxfp4_scale(b[0]));
+        float d = lr_gguf_mxfp4_scale(b[0]);
         bytes q = load(b + 1);
         NAME(put)(y, NAME(look_up)(table, q & 15), d);
         NAME(put)(y + 16, NAME(look_up)(table, NAME(high_four)(q)), d);
@@ -120,13 +115,13 @@ TARGET static void NAME(q2_k)(const uint8_t *b, uint64_t count, float *y)
     for (; count; count--, b += 84) {
         float scale[16], least[16];
         bytes packed = load(b);
-        NAME(put)(scale, packed & 15, NAME(spread_half)(b + 80));
-        NAME(put)(least, NAME(high_four)(packed), NAME(spread_half)(b + 82));
+        NAME(put)(scale, packed & 15, half(b + 80));
+        NAME(put)(least, NAME(high_four)(packed), half(b + 82));
         for (int half = 0; half < 2; half++) {
             bytes p = load(b + 16 + half * 32), q = load(b + 32 + half * 32);
             for (int part = half * 8; part < half * 8 + 8; part += 2, y += 32) {
-                NAME(put_minus)(y, p & 3, NAME(spread)(scale[part]), NAME(spread)(least[part]));
-                NAME(put_minus)(y + 16, q & 3, NAME(spread)(scale[part + 1]), NAME(spread)(least[part + 1]));
+                NAME(put_plus)(y, p & 3, scale[part], -least[part]);
+                NAME(put_plus)(y + 16, q & 3, scale[part + 1], -least[part + 1]);
                 p = NAME(down)(p, 2);
                 q = NAME(down)(q, 2);
             }
@@ -138,16 +133,17 @@ TARGET static void NAME(q3_k)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 110) {
         float step[16];
-        uint32_t s = load_quad(b + 96), t = load_quad(b + 100), high = load_quad(b + 104);
-        quads scales = {(s & LOW_4) | (high & LOW_2) << 4, (t & LOW_4) | (high >> 2 & LOW_2) << 4,
-                        (s >> 4 & LOW_4) | (high >> 4 & LOW_2) << 4, (t >> 4 & LOW_4) | (high >> 6 & LOW_2) << 4};
+        uint32_t s = lr_gguf_u32(b + 96), t = lr_gguf_u32(b + 100), high = lr_gguf_u32(b + 104);
+        bytes scales =
+            four_words((s & LOW_4) | (high & LOW_2) << 4, (t & LOW_4) | (high >> 2 & LOW_2) << 4,
+                       (s >> 4 & LOW_4) | (high >> 4 & LOW_2) << 4, (t >> 4 & LOW_4) | (high >> 6 & LOW_2) << 4);
         bytes g = load(b), h = load(b + 16);
-        NAME(put)(step, (bytes)scales - 32, NAME(spread_half)(b + 108));
+        NAME(put)(step, scales - 32, half(b + 108));
         for (int half = 0; half < 2; half++) {
             bytes p = load(b + 32 + half * 32), q = load(b + 48 + half * 32);
             for (int part = half * 8; part < half * 8 + 8; part += 2, y += 32) {
-                NAME(put)(y, ((p & 3) | (bytes)((words)(g & 1) << 2)) - 4, NAME(spread)(step[part]));
-                NAME(put)(y + 16, ((q & 3) | (bytes)((words)(h & 1) << 2)) - 4, NAME(spread)(step[part + 1]));
+                NAME(put)(y, ((p & 3) | (bytes)((words)(g & 1) << 2)) - 4, step[part]);
+                NAME(put)(y + 16, ((q & 3) | (bytes)((words)(h & 1) << 2)) - 4, step[part + 1]);
                 p = NAME(down)(p, 2);
                 q = NAME(down)(q, 2);
                 g = NAME(down)(g, 1);
@@ -160,10 +156,11 @@ TARGET static void NAME(q3_k)(const uint8_t *b, uint64_t count, float *y)
 /* The eight scales and the eight minimums after them, packed in twelve bytes from `b` + 4 on, times those at `b`. */
 INLINE void NAME(scales_and_leasts)(const uint8_t *b, float *scale, float *least)
 {
-    uint32_t p = load_quad(b + 4), q = load_quad(b + 8), r = load_quad(b + 12);
-    quads six = {p & LOW_6, (r & LOW_4) | (p >> 6 & LOW_2) << 4, q & LOW_6, (r >> 4 & LOW_4) | (q >> 6 & LOW_2) << 4};
-    NAME(put)(scale, (bytes)six, NAME(spread_half)(b));
-    NAME(put)(least, (bytes)six, NAME(spread_half)(b + 2));
+    uint32_t p = lr_gguf_u32(b + 4), q = lr_gguf_u32(b + 8), r = lr_gguf_u32(b + 12);
+    bytes six =
+        four_words(p & LOW_6, (r & LOW_4) | (p >> 6 & LOW_2) << 4, q & LOW_6, (r >> 4 & LOW_4) | (q >> 6 & LOW_2) << 4);
+    NAME(put)(scale, six, half(b));
+    NAME(put)(least, six, half(b + 2));
 }
 
 TARGET static void NAME(q4_k)(const uint8_t *b, uint64_t count, float *y)
@@ -173,13 +170,13 @@ TARGET static void NAME(q4_k)(const uint8_t *b, uint64_t count, float *y)
         NAME(scales_and_leasts)(b, scale, least);
         for (int part = 0; part < 8; part += 2, y += 64) {
             bytes p = load(b + 16 + part * 16), q = load(b + 32 + part * 16);
-            FLOATS d = NAME(spread)(scale[part]), m = NAME(spread)(least[8 + part]);
-            NAME(put_minus)(y, p & 15, d, m);
-            NAME(put_minus)(y + 16, q & 15, d, m);
-            d = NAME(spread)(scale[part + 1]);
-            m = NAME(spread)(least[9 + part]);
-            NAME(put_minus)(y + 32, NAME(high_four)(p), d, m);
-            NAME(put_minus)(y + 48, NAME(high_four)(q), d, m);
+            float d = scale[part], m = least[8 + part];
+            NAME(put_plus)(y, p & 15, d, -m);
+            NAME(put_plus)(y + 16, q & 15, d, -m);
+            d = scale[part + 1];
+            m = least[9 + part];
+            NAME(put_plus)(y + 32, NAME(high_four)(p), d, -m);
+            NAME(put_plus)(y + 48, NAME(high_four)(q), d, -m);
         }
     }
 }
@@ -192,13 +189,13 @@ TARGET static void NAME(q5_k)(const uint8_t *b, uint64_t count, float *y)
         NAME(scales_and_leasts)(b, scale, least);
         for (int part = 0; part < 8; part += 2, y += 64) {
             bytes p = load(b + 48 + part * 16), q = load(b + 64 + part * 16);
-            FLOATS d = NAME(spread)(scale[part]), m = NAME(spread)(least[8 + part]);
-            NAME(put_minus)(y, (p & 15) | (bytes)((words)(g & 1) << 4), d, m);
-            NAME(put_minus)(y + 16, (q & 15) | (bytes)((words)(h & 1) << 4), d, m);
-            d = NAME(spread)(scale[part + 1]);
-            m = NAME(spread)(least[9 + part]);
-            NAME(put_minus)(y + 32, NAME(high_four)(p) | (bytes)((words)(g & 2) << 3), d, m);
-            NAME(put_minus)(y + 48, NAME(high_four)(q) | (bytes)((words)(h & 2) << 3), d, m);
+            float d = scale[part], m = least[8 + part];
+            NAME(put_plus)(y, (p & 15) | (bytes)((words)(g & 1) << 4), d, -m);
+            NAME(put_plus)(y + 16, (q & 15) | (bytes)((words)(h & 1) << 4), d, -m);
+            d = scale[part + 1];
+            m = least[9 + part];
+            NAME(put_plus)(y + 32, NAME(high_four)(p) | (bytes)((words)(g & 2) << 3), d, -m);
+            NAME(put_plus)(y + 48, NAME(high_four)(q) | (bytes)((words)(h & 2) << 3), d, -m);
             g = NAME(down)(g, 2);
             h = NAME(down)(h, 2);
         }
@@ -209,7 +206,7 @@ TARGET static void NAME(q6_k)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 210) {
         float step[16];
-        NAME(put)(step, load(b + 192), NAME(spread_half)(b + 208));
+        NAME(put)(step, load(b + 192), half(b + 208));
         for (int side = 0; side < 2; side++, y += 128) {
             const uint8_t *low = b + side * 64;
             const float *s = step + side * 8;
@@ -217,11 +214,10 @@ TARGET static void NAME(q6_k)(const uint8_t *b, uint64_t count, float *y)
             for (int row = 0; row < 2; row++) {
                 /* The low bits of this row, and of the one that is two further, whose high bits are four further. */
                 bytes p = load(low + row * 32), q = load(low + row * 32 + 16);
-                NAME(put)(y + row * 32, ((p & 15) | (bytes)((words)(g & 3) << 4)) - 32, NAME(spread)(s[row * 2]));
-                NAME(put)(y + row * 32 + 16, ((q & 15) | (bytes)((words)(h & 3) << 4)) - 32,
-                          NAME(spread)(s[row * 2 + 1]));
-                NAME(put)(y + row * 32 + 64, (NAME(high_four)(p) | (g & 48)) - 32, NAME(spread)(s[row * 2 + 4]));
-                NAME(put)(y + row * 32 + 80, (NAME(high_four)(q) | (h & 48)) - 32, NAME(spread)(s[row * 2 + 5]));
+                NAME(put)(y + row * 32, ((p & 15) | (bytes)((words)(g & 3) << 4)) - 32, s[row * 2]);
+                NAME(put)(y + row * 32 + 16, ((q & 15) | (bytes)((words)(h & 3) << 4)) - 32, s[row * 2 + 1]);
+                NAME(put)(y + row * 32 + 64, (NAME(high_four)(p) | (g & 48)) - 32, s[row * 2 + 4]);
+                NAME(put)(y + row * 32 + 80, (NAME(high_four)(q) | (h & 48)) - 32, s[row * 2 + 5]);
                 g = NAME(down)(g, 2);
                 h = NAME(down)(h, 2);
             }
@@ -232,9 +228,7 @@ TARGET static void NAME(q6_k)(const uint8_t *b, uint64_t count, float *y)
 TARGET static void NAME(q8_k)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 292) {
-        float scale;
-        memcpy(&scale, b, sizeof scale);
-        FLOATS d = NAME(spread)(scale);
+        float d = single(lr_gguf_u32(b));
         for (int i = 0; i < 256; i += 16, y += 16)
             NAME(put)(y, load(b + 4 + i), d);
     }
@@ -249,9 +243,9 @@ TARGET static void NAME(iq4_xs)(const uint8_t *b, uint64_t count, float *y)
         float step[16];
         for (int part = 0; part < 8; part++)
             scales[part] = (uint8_t)((b[4 + part / 2] >> part % 2 * 4 & 15) | (int)(high >> part * 2 & 3) << 4);
-        NAME(put)(step, load(scales) - 32, NAME(spread_half)(b));
+        NAME(put)(step, load(scales) - 32, half(b));
         for (int part = 0; part < 8; part++, y += 32) {
-            FLOATS d = NAME(spread)(step[part]);
+            float d = step[part];
             bytes q = load(b + 8 + part * 16);
             NAME(put)(y, NAME(look_up)(table, q & 15), d);
             NAME(put)(y + 16, NAME(look_up)(table, NAME(high_four)(q)), d);
@@ -262,7 +256,7 @@ TARGET static void NAME(iq4_xs)(const uint8_t *b, uint64_t count, float *y)
 TARGET static void NAME(tq2_0)(const uint8_t *b, uint64_t count, float *y)
 {
     for (; count; count--, b += 66) {
-        FLOATS d = NAME(spread_half)(b + 64);
+        float d = half(b + 64);
         for (int half = 0; half < 2; half++) {
             bytes p = load(b + half * 32), q = load(b + half * 32 + 16);
             for (int part = 0; part < 4; part++, y += 32) {
@@ -285,9 +279,9 @@ TARGET static void NAME(tq1_0)(const uint8_t *b, uint64_t count, float *y)
 {
     const bytes powers = {1, 1, 1, 1, 3, 3, 3, 3, 9, 9, 9, 9, 27, 27, 27, 27};
     for (; count; count--, b += 54) {
-        FLOATS d = NAME(spread_half)(b + 52);
+        float d = half(b + 52);
         bytes p = load(b), q = load(b + 16), r = load(b + 32);
-        uint32_t last = load_quad(b + 48);
+        uint32_t last = lr_gguf_u32(b + 48);
         for (int i = 0; i < 5; i++, y += 32) {
             NAME(put)(y, NAME(digit)(p), d);
             NAME(put)(y + 16, NAME(digit)(q), d);
@@ -298,7 +292,7 @@ TARGET static void NAME(tq1_0)(const uint8_t *b, uint64_t count, float *y)
             NAME(put)(y, NAME(digit)(r), d);
             r = r + r + r;
         }
-        NAME(put)(y, NAME(digit)((bytes)(quads){last, last, last, last} * powers), d);
+        NAME(put)(y, NAME(digit)(four_words(last, last, last, last) * powers), d);
         y += 16;
     }
 }
@@ -314,8 +308,8 @@ TARGET static void NAME(nvfp4)(const uint8_t *b, uint64_t count, float *y)
         for (int part = 0; part < 4; part += 2, y += 32) {
             bytes q = load(b + 4 + part * 8);
             pairs low = (pairs)NAME(look_up)(table, q & 15), high = (pairs)NAME(look_up)(table, NAME(high_four)(q));
-            NAME(put)(y, (bytes)(pairs){low[0], high[0]}, NAME(spread)(lr_gguf_nvfp4_scale(b[part])));
-            NAME(put)(y + 16, (bytes)(pairs){low[1], high[1]}, NAME(spread)(lr_gguf_nvfp4_scale(b[part + 1])));
+            NAME(put)(y, (bytes)(pairs){low[0], high[0]}, lr_gguf_nvfp4_scale(b[part]));
+            NAME(put)(y + 16, (bytes)(pairs){low[1], high[1]}, lr_gguf_nvfp4_scale(b[part + 1]));
         }
     }
 }
@@ -324,9 +318,9 @@ TARGET static void NAME(q2_0)(const uint8_t *b, uint64_t count, float *y)
 {
     const bytes table = load(lr_gguf_minus_one);
     for (; count; count--, b += 18) {
-        FLOATS d = NAME(spread_half)(b);
+        float d = half(b);
         for (int i = 0; i < 16; i += 4, y += 16)
-            NAME(put)(y, NAME(of_two_bits)(table, load_quad(b + 2 + i)), d);
+            NAME(put)(y, NAME(of_two_bits)(table, lr_gguf_u32(b + 2 + i)), d);
     }
 }
 
@@ -334,7 +328,7 @@ TARGET static void NAME(q1_0)(const uint8_t *b, uint64_t count, float *y)
 {
     bytes minus = (bytes){0} + 255;
     for (; count; count--, b += 18) {
-        FLOATS d = NAME(spread_half)(b);
+        float d = half(b);
         for (int i = 0; i < 16; i += 2, y += 16)
             NAME(put)(y, NAME(negate)(minus, word(b + 2 + i)), d);
     }

@@ -15,8 +15,7 @@ typedef struct lr_gguf_type {
     rec_dtype dtype;  /**< REC_DTYPE_OPAQUE for blocks */
     uint32_t count;   /**< elements of a block, 1 for plain types */
     uint32_t size;    /**< bytes of a block */
-    /** Decodes whole blocks to f32, host byte order, in plain C: see blocks.h. NULL for plain types. */
-    void (*decode)(const uint8_t *blocks, uint64_t block_count, float *numbers);
+    int kind;         /**< of blocks.h, which decodes them; LR_GGUF_KINDS for plain types */
 } lr_gguf_type;
 
 /** @return the type of a number in a file, NULL if it is unknown. */

@@ -5,46 +5,29 @@
 #include "plugins/codec/gguf/blocks.h"
 #include "plugins/codec/gguf/gguf.h"
 
-#define PLAIN(name, dtype, size) {name, dtype, 1, size, NULL}
-#define BLOCKS(name, count, size, decode) {name, REC_DTYPE_OPAQUE, count, size, decode}
+#define PLAIN(name, dtype, size) {name, dtype, 1, size, LR_GGUF_KINDS}
+#define BLOCKS(name, count, size, kind) {name, REC_DTYPE_OPAQUE, count, size, LR_GGUF_##kind}
 
 /* By ggml's numbers. Those that are missing were given up before version 2, or are of results on their way (Q8_1),
  * which no file holds. */
 static const lr_gguf_type types[] = {
-    [0] = PLAIN("F32", REC_DTYPE_F32, 4),
-    [1] = PLAIN("F16", REC_DTYPE_F16, 2),
-    [2] = BLOCKS("Q4_0", 32, 18, lr_gguf_q4_0),
-    [3] = BLOCKS("Q4_1", 32, 20, lr_gguf_q4_1),
-    [6] = BLOCKS("Q5_0", 32, 22, lr_gguf_q5_0),
-    [7] = BLOCKS("Q5_1", 32, 24, lr_gguf_q5_1),
-    [8] = BLOCKS("Q8_0", 32, 34, lr_gguf_q8_0),
-    [10] = BLOCKS("Q2_K", 256, 84, lr_gguf_q2_k),
-    [11] = BLOCKS("Q3_K", 256, 110, lr_gguf_q3_k),
-    [12] = BLOCKS("Q4_K", 256, 144, lr_gguf_q4_k),
-    [13] = BLOCKS("Q5_K", 256, 176, lr_gguf_q5_k),
-    [14] = BLOCKS("Q6_K", 256, 210, lr_gguf_q6_k),
-    [15] = BLOCKS("Q8_K", 256, 292, lr_gguf_q8_k),
-    [16] = BLOCKS("IQ2_XXS", 256, 66, lr_gguf_iq2_xxs),
-    [17] = BLOCKS("IQ2_XS", 256, 74, lr_gguf_iq2_xs),
-    [18] = BLOCKS("IQ3_XXS", 256, 98, lr_gguf_iq3_xxs),
-    [19] = BLOCKS("IQ1_S", 256, 50, lr_gguf_iq1_s),
-    [20] = BLOCKS("IQ4_NL", 32, 18, lr_gguf_iq4_nl),
-    [21] = BLOCKS("IQ3_S", 256, 110, lr_gguf_iq3_s),
-    [22] = BLOCKS("IQ2_S", 256, 82, lr_gguf_iq2_s),
-    [23] = BLOCKS("IQ4_XS", 256, 136, lr_gguf_iq4_xs),
-    [24] = PLAIN("I8", REC_DTYPE_I8, 1),
-    [25] = PLAIN("I16", REC_DTYPE_I16, 2),
-    [26] = PLAIN("I32", REC_DTYPE_I32, 4),
-    [27] = PLAIN("I64", REC_DTYPE_I64, 8),
-    [28] = PLAIN("F64", REC_DTYPE_F64, 8),
-    [29] = BLOCKS("IQ1_M", 256, 56, lr_gguf_iq1_m),
-    [30] = PLAIN("BF16", REC_DTYPE_BF16, 2),
-    [34] = BLOCKS("TQ1_0", 256, 54, lr_gguf_tq1_0),
-    [35] = BLOCKS("TQ2_0", 256, 66, lr_gguf_tq2_0),
-    [39] = BLOCKS("MXFP4", 32, 17, lr_gguf_mxfp4),
-    [40] = BLOCKS("NVFP4", 64, 36, lr_gguf_nvfp4),
-    [41] = BLOCKS("Q1_0", 128, 18, lr_gguf_q1_0),
-    [42] = BLOCKS("Q2_0", 64, 18, lr_gguf_q2_0),
+    [0] = PLAIN("F32", REC_DTYPE_F32, 4),      [1] = PLAIN("F16", REC_DTYPE_F16, 2),
+    [2] = BLOCKS("Q4_0", 32, 18, Q4_0),        [3] = BLOCKS("Q4_1", 32, 20, Q4_1),
+    [6] = BLOCKS("Q5_0", 32, 22, Q5_0),        [7] = BLOCKS("Q5_1", 32, 24, Q5_1),
+    [8] = BLOCKS("Q8_0", 32, 34, Q8_0),        [10] = BLOCKS("Q2_K", 256, 84, Q2_K),
+    [11] = BLOCKS("Q3_K", 256, 110, Q3_K),     [12] = BLOCKS("Q4_K", 256, 144, Q4_K),
+    [13] = BLOCKS("Q5_K", 256, 176, Q5_K),     [14] = BLOCKS("Q6_K", 256, 210, Q6_K),
+    [15] = BLOCKS("Q8_K", 256, 292, Q8_K),     [16] = BLOCKS("IQ2_XXS", 256, 66, IQ2_XXS),
+    [17] = BLOCKS("IQ2_XS", 256, 74, IQ2_XS),  [18] = BLOCKS("IQ3_XXS", 256, 98, IQ3_XXS),
+    [19] = BLOCKS("IQ1_S", 256, 50, IQ1_S),    [20] = BLOCKS("IQ4_NL", 32, 18, IQ4_NL),
+    [21] = BLOCKS("IQ3_S", 256, 110, IQ3_S),   [22] = BLOCKS("IQ2_S", 256, 82, IQ2_S),
+    [23] = BLOCKS("IQ4_XS", 256, 136, IQ4_XS), [24] = PLAIN("I8", REC_DTYPE_I8, 1),
+    [25] = PLAIN("I16", REC_DTYPE_I16, 2),     [26] = PLAIN("I32", REC_DTYPE_I32, 4),
+    [27] = PLAIN("I64", REC_DTYPE_I64, 8),     [28] = PLAIN("F64", REC_DTYPE_F64, 8),
+    [29] = BLOCKS("IQ1_M", 256, 56, IQ1_M),    [30] = PLAIN("BF16", REC_DTYPE_BF16, 2),
+    [34] = BLOCKS("TQ1_0", 256, 54, TQ1_0),    [35] = BLOCKS("TQ2_0", 256, 66, TQ2_0),
+    [39] = BLOCKS("MXFP4", 32, 17, MXFP4),     [40] = BLOCKS("NVFP4", 64, 36, NVFP4),
+    [41] = BLOCKS("Q1_0", 128, 18, Q1_0),      [42] = BLOCKS("Q2_0", 64, 18, Q2_0),
 };
 
 enum { TYPE_COUNT = sizeof types / sizeof types[0] };

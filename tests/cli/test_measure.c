@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What measures tensors: all kernels that this processor can run give what the plain ones give, to the last bit, and
- * all ways to SHA-256 the same hash. */
+ * What measures tensors: blocks give what single numbers give, to the last bit, with each kind of vectors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/measure/blocks.c"
 #include "tools/measure/kernels.c"
-#include "tools/measure/plain.c"
-#include "tools/measure/vector.c"
-#include "tools/measure/x86.c"
 
 enum { MOST = 5000 };
 
@@ -73,24 +68,39 @@ static void same_counts(const char *name, int kind, size_t count, const measure_
     }
 }
 
-/* Measures by one set of kernels. */
-static void measure_by(const measure_kernels *kernels, const measure_terms *terms, const double *values, size_t count,
-                       bool single, measure_sums *sums, measure_counts *counts)
+/* Ways to measure: number by number, in blocks, and as the command does. */
+enum { SINGLY, IN_BLOCKS, AS_FOUND, WAYS };
+static const char *const ways[] = {"singly", "in blocks", "as found"};
+
+static void measure_by(int way, const measure_terms *terms, const double *values, size_t count, bool single,
+                       measure_sums *sums, measure_counts *counts)
 {
     static float narrow[MOST + 1];
+    float *at = narrow + count % 2; /* of any alignment that a float may have */
 
     memset(sums, 0, sizeof *sums);
     tool_measure_counts_begin(counts);
-    if (single) {
-        float *at = narrow + count % 2; /* of any alignment that a float may have */
-        for (size_t i = 0; i < count; i++) {
-            at[i] = (float)values[i];
-        }
-        kernels->f32(terms, at, count, sums, counts);
-    } else {
-        kernels->f64(terms, values, count, sums, counts);
+    for (size_t i = 0; i < count; i++) {
+        at[i] = (float)values[i];
     }
-    tool_measure_settle(terms, single, counts);
+    for (size_t i = 0; i < count && way == SINGLY; i++) {
+        if (single) {
+            float low = (float)terms->low, scale = (float)(MEASURE_BINS / ((double)(float)terms->high - (double)low));
+            add_one_f32(terms, at[i], low, scale, i % MEASURE_LANES, sums, counts);
+        } else {
+            double low = terms->low * 0.5, scale = MEASURE_BINS / (terms->high * 0.5 - low);
+            add_one_f64(terms, values[i], low, scale, i % MEASURE_LANES, sums, counts);
+        }
+    }
+    if (way == IN_BLOCKS && single) {
+        measure_f32(terms, at, count, sums, counts);
+    } else if (way == IN_BLOCKS) {
+        measure_f64(terms, values, count, sums, counts);
+    } else if (way == AS_FOUND && single) {
+        tool_measure_f32(terms, at, count, sums, counts);
+    } else if (way == AS_FOUND) {
+        tool_measure_f64(terms, values, count, sums, counts);
+    }
 }
 
 /* Terms as a first look would find them. */
@@ -110,17 +120,14 @@ static measure_terms terms_for(const double *values, size_t count, bool single, 
         terms.low = single ? -0x1p125 : -0x1p1022;
         terms.high = single ? 0x1p125 : 0x1p1021;
     }
-    for (size_t i = 0; i < count && !terms.shift_is_value; i++) {
+    for (size_t i = 0; i < count && terms.shift == 0; i++) {
         double value = single ? (double)(float)values[i] : values[i];
-        if (isfinite(value)) {
-            terms.shift = value;
-            terms.shift_is_value = true;
-        }
+        terms.shift = isfinite(value) ? value : 0;
     }
     return terms;
 }
 
-static void kernels_agree(bool single)
+static void ways_agree(bool single)
 {
     static const size_t counts[] = {0, 1, 15, 16, 17, 255, 256, 257, 600, 1024, 1025, 2048 + 511, MOST};
     static double values[MOST];
@@ -133,35 +140,32 @@ static void kernels_agree(bool single)
         }
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             measure_terms terms = terms_for(values, counts[c], single, kind);
-            measure_by(&tool_measure_plain, &terms, values, counts[c], single, &plain_sums, &plain);
-            for (size_t k = 0; tool_measure_kernels(k); k++) {
-                const measure_kernels *kernels = tool_measure_kernels(k);
-                measure_by(kernels, &terms, values, counts[c], single, &made_sums, &made);
-                same_counts(kernels->name, kind, counts[c], &plain, &made);
+            measure_by(SINGLY, &terms, values, counts[c], single, &plain_sums, &plain);
+            for (int way = IN_BLOCKS; way < WAYS; way++) {
+                measure_by(way, &terms, values, counts[c], single, &made_sums, &made);
+                same_counts(ways[way], kind, counts[c], &plain, &made);
                 if (memcmp(&plain_sums, &made_sums, sizeof plain_sums) != 0) {
-                    fail_msg("%s, kind %d, %zu values: the sums differ, %a %a and %a %a", kernels->name, kind,
-                             counts[c], plain_sums.first[0], made_sums.first[0], plain_sums.second[1],
-                             made_sums.second[1]);
+                    fail_msg("%s, kind %d, %zu values: the sums differ, %a %a and %a %a", ways[way], kind, counts[c],
+                             plain_sums.first[0], made_sums.first[0], plain_sums.second[1], made_sums.second[1]);
                 }
             }
         }
     }
 }
 
-static void all_kernels_agree_on_f32(void **state)
+static void all_ways_agree_on_f32(void **state)
 {
     (void)state;
-    kernels_agree(true);
+    ways_agree(true);
 }
 
-static void all_kernels_agree_on_f64(void **state)
+static void all_ways_agree_on_f64(void **state)
 {
     (void)state;
-    kernels_agree(false);
+    ways_agree(false);
 }
 
-/* The plain kernels against what is plain to see. */
-static void plain_kernels_count_what_is_there(void **state)
+static void numbers_are_counted(void **state)
 {
     const double values[] = {1,     -2,    0,       -0.0,      (double)NAN, (double)INFINITY,
                              65519, 65520, 0x1p-25, 0x1.8p-25, 0x1p-140,    0.5};
@@ -171,7 +175,7 @@ static void plain_kernels_count_what_is_there(void **state)
     double sum = 0;
 
     (void)state;
-    measure_by(&tool_measure_plain, &terms, values, 12, true, &sums, &counts);
+    measure_by(SINGLY, &terms, values, 12, true, &sums, &counts);
     assert_int_equal(counts.zeros, 2);
     assert_int_equal(counts.nan, 1);
     assert_int_equal(counts.inf, 1);
@@ -190,25 +194,12 @@ static void plain_kernels_count_what_is_there(void **state)
     assert_true(sum + 10 * terms.shift > 131038.49 && sum + 10 * terms.shift < 131038.51);
 }
 
-static void kernels_are_found(void **state)
-{
-    size_t count = 0;
-
-    (void)state;
-    while (tool_measure_kernels(count)) {
-        count++;
-    }
-    assert_true(count >= 2);
-    assert_ptr_equal(tool_measure_kernels(count - 1), &tool_measure_plain);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_found),
-        cmocka_unit_test(plain_kernels_count_what_is_there),
-        cmocka_unit_test(all_kernels_agree_on_f32),
-        cmocka_unit_test(all_kernels_agree_on_f64),
+        cmocka_unit_test(numbers_are_counted),
+        cmocka_unit_test(all_ways_agree_on_f32),
+        cmocka_unit_test(all_ways_agree_on_f64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,52 +1,85 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Selects the kernels that this processor can run, and finishes their results. */
+ * Measures a piece of a tensor of f32 or f64. */
+#include <math.h>
+#include <string.h>
+
+#include "common/cpu.h"
 #include "tools/measure/measure_private.h"
 
-const measure_kernels *tool_measure_kernels(size_t index)
-{
-    const measure_kernels *usable[5] = {0};
-    size_t count = 0;
+enum { BLOCK = 256, TABLES = 4 };
 
-#ifdef MEASURE_X86
-    if (tool_cpu_has(TOOL_CPU_AVX512)) {
-        usable[count++] = &tool_measure_avx512;
-    }
-    if (tool_cpu_has(TOOL_CPU_AVX2)) {
-        usable[count++] = &tool_measure_avx2;
-    }
-#endif
-    usable[count++] = &tool_measure_vector;
-    usable[count++] = &tool_measure_plain;
-    return index < count ? usable[index] : NULL;
+/* Functions of a kernel are made for each kind of processor. */
+#define INLINE static inline __attribute__((always_inline))
+
+#define NAME(name) name##_f32
+#define REAL float
+#define BITS uint32_t
+#define INFINITE 0x7f800000
+#define LOW(terms) ((float)(terms)->low)
+#define SCALE(terms) ((float)(MEASURE_BINS / ((double)(float)(terms)->high - (double)(float)(terms)->low)))
+#define PLACE(x) (((x) - low) * scale)
+#include "tools/measure/kernel.h"
+#undef NAME
+#undef REAL
+#undef BITS
+#undef INFINITE
+#undef LOW
+#undef SCALE
+#undef PLACE
+
+/* Bins of f64 are found by halves, which do not overflow. */
+#define NAME(name) name##_f64
+#define REAL double
+#define BITS uint64_t
+#define INFINITE UINT64_C(0x7ff0000000000000)
+#define LOW(terms) ((terms)->low * 0.5)
+#define SCALE(terms) (MEASURE_BINS / ((terms)->high * 0.5 - (terms)->low * 0.5))
+#define PLACE(x) (((x) * 0.5 - low) * scale)
+#include "tools/measure/kernel.h"
+
+void tool_measure_counts_begin(measure_counts *counts)
+{
+    *counts = (measure_counts){.min = (double)INFINITY, .max = (double)-INFINITY};
 }
 
-void tool_measure_settle(const measure_terms *terms, bool single, measure_counts *counts)
-{
-    uint64_t stand_ins = counts->stand_ins;
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2")))
 
-    for (size_t i = 0; counts->paired && i < MEASURE_BINS; i++) {
-        for (size_t k = 0; k < MEASURE_BINS; k++) {
-            uint64_t pairs = (uint64_t)counts->pairs[0][i * MEASURE_BINS + k] + counts->pairs[1][i * MEASURE_BINS + k];
-            counts->bins[i] += pairs;
-            counts->bins[k] += pairs;
-        }
+AVX2 static void measure_f32_avx2(const measure_terms *terms, const float *at, size_t count, measure_sums *sums,
+                                  measure_counts *counts)
+{
+    measure_f32(terms, at, count, sums, counts);
+}
+
+AVX2 static void measure_f64_avx2(const measure_terms *terms, const double *at, size_t count, measure_sums *sums,
+                                  measure_counts *counts)
+{
+    measure_f64(terms, at, count, sums, counts);
+}
+
+#define HAS_AVX2() LR_CPU_HAS(AVX2, "avx2")
+#else
+#define HAS_AVX2() false
+#define measure_f32_avx2 measure_f32
+#define measure_f64_avx2 measure_f64
+#endif
+
+void tool_measure_f32(const measure_terms *terms, const float *at, size_t count, measure_sums *sums,
+                      measure_counts *counts)
+{
+    if (HAS_AVX2()) {
+        measure_f32_avx2(terms, at, count, sums, counts);
+    } else {
+        measure_f32(terms, at, count, sums, counts);
     }
-    if (stand_ins) {
-        measure_counts one;
-        measure_sums sums = {0};
-        float narrow = (float)terms->shift;
-        tool_measure_counts_begin(&one);
-        if (single) {
-            tool_measure_plain.f32(terms, &narrow, 1, &sums, &one);
-        } else {
-            tool_measure_plain.f64(terms, &terms->shift, 1, &sums, &one);
-        }
-        counts->zeros -= one.zeros * stand_ins;
-        counts->subnormal -= one.subnormal * stand_ins;
-        counts->half_over -= one.half_over * stand_ins;
-        counts->half_zero -= one.half_zero * stand_ins;
-        for (size_t i = 0; i < MEASURE_BINS; i++) {
-            counts->bins[i] -= one.bins[i] * stand_ins;
-        }
+}
+
+void tool_measure_f64(const measure_terms *terms, const double *at, size_t count, measure_sums *sums,
+                      measure_counts *counts)
+{
+    if (HAS_AVX2()) {
+        measure_f64_avx2(terms, at, count, sums, counts);
+    } else {
+        measure_f64(terms, at, count, sums, counts);
     }
 }

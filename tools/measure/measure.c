@@ -19,7 +19,7 @@ enum {
     RUN_LENGTH = 64 /* so many elements each */
 };
 /* Pieces that a thread takes on at a time. */
-enum { SHARE = 16, FEW = 200 };
+enum { SHARE = 16 };
 #define SHARE_ELEMENTS ((uint64_t)SHARE * MEASURE_PIECE)
 
 /* Squares of values beyond these leave a double, or lose digits in it. */
@@ -229,7 +229,6 @@ static rec_status first_look(const rec_tensor *tensor, const reading_as *as, mea
     if (kept) {
         set_edges(as, values, kept, terms);
         terms->shift = nth(values, kept, kept / 2);
-        terms->shift_is_value = true;
     }
     return status;
 }
@@ -241,7 +240,6 @@ struct measuring {
     const rec_tensor *tensor;
     reading_as as;
     measure_terms terms;
-    const measure_kernels *kernels;
     const uint8_t *at_hand; /* its elements where they need not be read first, or NULL */
     uint64_t count;
     struct {
@@ -318,9 +316,9 @@ static rec_status measure_share(struct measuring *m, uint64_t share)
             status = read_piece(m->tensor, &m->as, first, n, read, &counts.half_over);
         }
         if (status == REC_OK && m->as.single) {
-            m->kernels->f32(&m->terms, piece, n, &sums, &counts);
+            tool_measure_f32(&m->terms, piece, n, &sums, &counts);
         } else if (status == REC_OK) {
-            m->kernels->f64(&m->terms, piece, n, &sums, &counts);
+            tool_measure_f64(&m->terms, piece, n, &sums, &counts);
         }
         rec_tensor_release(m->tensor, first, n);
         m->sums[first / MEASURE_PIECE].first = add_lanes(sums.first);
@@ -328,7 +326,6 @@ static rec_status measure_share(struct measuring *m, uint64_t share)
         first += n;
     }
     free(read);
-    tool_measure_settle(&m->terms, m->as.single, &counts);
     if (status == REC_OK) {
         (void)pthread_mutex_lock(&m->lock);
         merge(&m->counts, &counts);
@@ -353,30 +350,6 @@ static uint64_t shares_of(const struct measuring *m)
     return (m->count + SHARE_ELEMENTS - 1) / SHARE_ELEMENTS;
 }
 
-/* What a process counted, for the others. */
-typedef struct counted {
-    rec_status status;
-    uint64_t zeros, nan, inf, subnormal, half_over, half_zero, bins[MEASURE_BINS];
-    double min, max;
-} counted;
-
-static void merge_counted(measure_counts *counts, const counted *more)
-{
-    measure_counts c;
-
-    tool_measure_counts_begin(&c);
-    c.zeros = more->zeros;
-    c.nan = more->nan;
-    c.inf = more->inf;
-    c.subnormal = more->subnormal;
-    c.half_over = more->half_over;
-    c.half_zero = more->half_zero;
-    memcpy(c.bins, more->bins, sizeof c.bins);
-    c.min = more->min;
-    c.max = more->max;
-    merge(counts, &c);
-}
-
 /* The first share of a process; for the rank after the last: the number of shares. */
 static uint64_t first_of(uint64_t shares, uint64_t ranks, uint64_t rank)
 {
@@ -387,14 +360,15 @@ static uint64_t first_of(uint64_t shares, uint64_t ranks, uint64_t rank)
 static rec_status gather(session *s, struct measuring *m, rec_status status)
 {
     const tool_shared *shared = s->shared;
-    const measure_counts *c = &m->counts;
     uint64_t pieces = (m->count + MEASURE_PIECE - 1) / MEASURE_PIECE, *ends = xmalloc(2 * shared->ranks * sizeof *ends);
-    counted *all = xmalloc(shared->ranks * sizeof *all);
+    struct {
+        measure_counts counts;
+        int64_t status;
+    } *all = xmalloc(shared->ranks * sizeof *all);
     bool met;
 
-    all[shared->rank] =
-        (counted){status, c->zeros, c->nan, c->inf, c->subnormal, c->half_over, c->half_zero, {0}, c->min, c->max};
-    memcpy(all[shared->rank].bins, c->bins, sizeof c->bins);
+    all[shared->rank].counts = m->counts;
+    all[shared->rank].status = status;
     for (uint32_t i = 0; i < shared->ranks; i++) {
         uint64_t end = first_of(shares_of(m), shared->ranks, i + 1) * SHARE;
         ends[i] = (i + 1) * sizeof *all;
@@ -404,8 +378,8 @@ static rec_status gather(session *s, struct measuring *m, rec_status status)
     tool_measure_counts_begin(&m->counts);
     status = met ? REC_OK : REC_E_CANCELLED;
     for (uint32_t i = 0; i < shared->ranks && met; i++) {
-        status = status == REC_OK ? all[i].status : status;
-        merge_counted(&m->counts, &all[i]);
+        status = status == REC_OK ? (rec_status)all[i].status : status;
+        merge(&m->counts, &all[i].counts);
     }
     free(all);
     free(ends);
@@ -529,8 +503,6 @@ static rec_status measure_with(session *s, const rec_tensor *tensor, measured *i
     if (!*numeric || m.count == 0) {
         return REC_OK;
     }
-    /* Of a few values vectors would spend more on their tables. */
-    m.kernels = m.count < FEW ? &tool_measure_plain : tool_measure_kernels(0);
     m.at_hand = find_at_hand(tensor, &m.as);
     m.sums = xmalloc((size_t)pieces * sizeof *m.sums);
     m.done = xmalloc((size_t)(pieces / SHARE + 1));

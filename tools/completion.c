@@ -326,12 +326,12 @@ static void put_values(session *s, const command *c, const char *option, const w
 
 static bool takes_argument(const command *c, const char *word)
 {
-    option_form form;
+    const tool_option *form;
 
-    for (size_t i = 0; (form = tool_option_at(c, i)).name; i++) {
+    for (size_t i = 0; (form = tool_option_at(c, i)); i++) {
         bool is_it =
-            word[1] == '-' ? strcmp(form.name, word + 2) == 0 : form.letter && word[1] == form.letter && !word[2];
-        if (is_it && form.argument) {
+            word[1] == '-' ? strcmp(form->name, word + 2) == 0 : form->letter && word[1] == form->letter && !word[2];
+        if (is_it && form->argument) {
             return true;
         }
     }
@@ -340,11 +340,11 @@ static bool takes_argument(const command *c, const char *word)
 
 static void put_options(const command *c, const wanted *w)
 {
-    option_form form;
+    const tool_option *form;
 
-    for (size_t i = 0; (form = tool_option_at(c, i)).name; i++) {
-        char *name = xasprintf("--%s%s", form.name, form.argument ? "=" : "");
-        put_word(w, name, form.help);
+    for (size_t i = 0; (form = tool_option_at(c, i)); i++) {
+        char *name = xasprintf("--%s%s", form->name, form->argument ? "=" : "");
+        put_word(w, name, form->help);
         free(name);
     }
 }

@@ -6,63 +6,6 @@
 #include "tools/tool.h"
 
 enum {
-    OPTION_FROM,
-    OPTION_TO,
-    OPTION_PRECISION,
-    OPTION_OPTION,
-    OPTION_FROM_OPTION,
-    OPTION_TOP_LEVEL_KEY,
-    OPTION_TYPE,
-    OPTION_TYPES,
-    OPTION_TYPE_OF,
-    OPTION_BURN,
-    OPTION_SELF_DESCRIBING,
-    OPTION_POSITIONAL,
-    OPTION_METADATA,
-    OPTION_SHARD,
-    OPTION_KEEP_NAMES,
-    OPTION_RECURSIVE,
-    OPTION_CHECK,
-    OPTION_CLAMP,
-    OPTION_NO_MAP,
-    OPTION_THREADS,
-    OPTION_NO_THREADS,
-    OPTION_CACHE,
-    OPTION_HTTP_SPEED,
-    OPTION_HTTP_TRIES,
-    OPTION_HTTP_SIZE,
-    OPTION_HTTP_TIME,
-    OPTION_NO_SANDBOX,
-    OPTION_ALL,
-    OPTION_WHY,
-    OPTION_JSON,
-    OPTION_CONFIG,
-    OPTION_COLOR,
-    OPTION_QUIET,
-    OPTION_HELP,
-    OPTION_VERSION,
-    OPTION_ADAPTER,
-    OPTION_PROFILE,
-    OPTION_SET,
-    OPTION_CONFIG_JSON,
-    OPTION_REVERSE,
-    OPTION_REMAP,
-    OPTION_RENAME,
-    OPTION_DROP,
-    OPTION_MODULE,
-    OPTION_VARIANT,
-    OPTION_RULE,
-    OPTION_PREFIX,
-    OPTION_SELECT,
-    OPTION_GAPS,
-    OPTION_BASE,
-    OPTION_PARTIAL,
-    OPTION_STRICT,
-    OPTION_DEBUG,
-    OPTION_COUNT
-};
-
-enum {
     WRITERS = COMMAND_CONVERT | COMMAND_EMBED | COMMAND_EDIT,
     PLANNERS = COMMAND_CONVERT | COMMAND_PLAN,
     COMPARERS = COMMAND_DIFF | COMMAND_STATS | COMMAND_VERIFY | COMMAND_REPORT | COMMAND_BROWSE,
@@ -71,136 +14,19 @@ enum {
     EVERY = COMMAND_ALL
 };
 
-typedef struct option_spec {
-    const char *name;
-    const char *argument; /* NULL: takes none */
-    char letter;          /* 0: no short form */
-    int commands;         /* that know it */
-    const char *help;
-} option_spec;
-
-static const option_spec specs[OPTION_COUNT] = {
-    [OPTION_FROM] = {"from", "NAME", 0, READERS, "read with this recorder (default: by contents)"},
-    [OPTION_TO] = {"to", "NAME", 0, WRITERS | COMMAND_PLAN, "write with this recorder (default: by extension)"},
-    [OPTION_PRECISION] = {"precision", "P", 0, READERS, "half, full, double, default (configured) or keep"},
-    [OPTION_OPTION] = {"option", "N=VALUE", 0, WRITERS, "set option N of the output recorder"},
-    [OPTION_FROM_OPTION] = {"from-option", "N=VALUE", 0, READERS, "set option N of the input recorder"},
-    [OPTION_TOP_LEVEL_KEY] = {"top-level-key", "KEY", 0, READERS, "the part of a PyTorch file to read; .: all"},
-    [OPTION_TYPE] = {"type", "TYPE", 0, READERS, "the record's type: an expression, or FILE.rs:TYPE"},
-    [OPTION_TYPES] = {"types", "FILE", 0, READERS, "Rust source or INI file with types (repeatable)"},
-    [OPTION_TYPE_OF] = {"type-of", "RECORD", 0, READERS, "use the type of this record, which has names"},
-    [OPTION_BURN] = {"burn", "0.N", 0, WRITERS, "write for this version of Burn, 0.7 to 0.23"},
-    [OPTION_SELF_DESCRIBING] = {"self-describing", NULL, 0, WRITERS, "append the type to a record without names"},
-    [OPTION_POSITIONAL] = {"positional", NULL, 0, READERS, "without a type: name parameters by position"},
-    [OPTION_METADATA] = {"metadata", "KEY=VALUE", 0, COMMAND_CONVERT, "set metadata; an empty VALUE removes them"},
-    [OPTION_SHARD] = {"max-shard-size", "SIZE", 0, COMMAND_CONVERT, "write shards of at most this size"},
-    [OPTION_KEEP_NAMES] = {"keep-names", NULL, 0, COMMAND_CONVERT, "reuse the names of existing shards"},
-    [OPTION_RECURSIVE] = {"recursive", NULL, 'r', COMMAND_CONVERT, "IN and OUT are directories: convert every record"},
-    [OPTION_CHECK] = {"check", NULL, 0, COMMAND_TYPES | COMMAND_CONVERT, "read the output back; types: check the type"},
-    [OPTION_CLAMP] = {"clamp", NULL, 0, COMMAND_SHOW | WRITERS, "replace integers out of range by the nearest limit"},
-    [OPTION_NO_MAP] = {"no-map", NULL, 0, READERS, "read the file into memory instead of mapping it"},
-    [OPTION_THREADS] = {"threads", "N", 0, READERS, "use at most N threads, 1 to 64"},
-    [OPTION_NO_THREADS] = {"no-threads", NULL, 0, READERS, "use one thread, like --threads 1"},
-    [OPTION_CACHE] = {"cache", "DIR", 0, READERS, "cache downloaded files here (https://)"},
-    [OPTION_HTTP_SPEED] = {"http-speed", "B[/S]", 0, READERS, "least bytes a second of a server (1024/60)"},
-    [OPTION_HTTP_TRIES] = {"http-tries", "N", 0, READERS, "how many requests for a file may fail (10)"},
-    [OPTION_HTTP_SIZE] = {"http-size", "BYTES", 0, READERS, "limit for files of unknown size (64 GiB)"},
-    [OPTION_HTTP_TIME] = {"http-time", "SECONDS", 0, READERS, "limit for the time of all requests (none)"},
-    [OPTION_NO_SANDBOX] = {"no-sandbox", NULL, 0, COMMAND_SANDBOXED, "let plugins write, execute and connect"},
-    [OPTION_ALL] = {"all", NULL, 'a',
-                    COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES | COMMAND_STATS |
-                        COMMAND_DIFF | COMMAND_VERIFY,
-                    "print everything: every tensor, every element"},
-    [OPTION_WHY] = {"why", NULL, 0, COMMAND_PLUGINS, "print plugin files, and why one is rejected"},
-    [OPTION_JSON] = {"json", NULL, 0, WORKERS, "print JSON, for programs"},
-    [OPTION_CONFIG] = {"config", "FILE", 0, WORKERS, "use this configuration file"},
-    [OPTION_COLOR] = {"color", "WHEN", 0, EVERY, "auto (the default), always or never"},
-    [OPTION_QUIET] = {"quiet", NULL, 'q', EVERY, "print no notes, no progress, no summary"},
-    [OPTION_HELP] = {"help", NULL, 'h', EVERY, "print this help"},
-    [OPTION_VERSION] = {"version", NULL, 'V', EVERY, "print the version"},
-    [OPTION_ADAPTER] = {"adapter", "A", 0, READERS, "the module layout: pytorch, none (Burn's)"},
-    [OPTION_PROFILE] = {"profile", "NAME", 0, READERS, "rules for a model family: NAME, FILE.ini:NAME, auto"},
-    [OPTION_SET] = {"set", "NAME=NUMBER", 0, READERS, "a number used by rules (repeatable)"},
-    [OPTION_CONFIG_JSON] = {"config-json", "FILE", 0, READERS, "the model's config.json, if it is elsewhere"},
-    [OPTION_REVERSE] = {"reverse", NULL, 0, READERS, "apply the profile backwards: to PyTorch's names"},
-    [OPTION_REMAP] = {"remap", "'RE => TEXT'", 0, READERS, "rename keys, in order, each on the last result"},
-    [OPTION_RENAME] = {"rename", "'RE => TEXT'", 0, READERS, "the same as --remap"},
-    [OPTION_DROP] = {"drop", "RE", 0, READERS, "drop matching keys of the file"},
-    [OPTION_MODULE] = {"module", "'RE => TYPE'", 0, READERS, "the kind of modules at paths: Linear, Param, …"},
-    [OPTION_VARIANT] = {"variant", "'RE => NAME'", 0, READERS, "variant of the enums at paths"},
-    [OPTION_RULE] = {"rule", "'KEY = VALUE'", 0, READERS, "any rule of a profile: split, stack, …"},
-    [OPTION_PREFIX] = {"prefix", "PATH", 0, READERS, "put this path before every key"},
-    [OPTION_SELECT] = {"select", "PATH", 0, READERS, "load only keys below this path, without it"},
-    [OPTION_GAPS] = {"gaps", "WHAT", 0, READERS, "gaps in list indices: close or keep"},
-    [OPTION_BASE] = {"base", "RECORD", 0, PLANNERS, "take missing values from this record"},
-    [OPTION_PARTIAL] = {"partial", NULL, 0, READERS, "values that the type requires may be missing"},
-    [OPTION_STRICT] = {"strict", NULL, 0, READERS, "unexpected keys and unused rules are errors"},
-    [OPTION_DEBUG] = {"debug", NULL, 0, PLANNERS, "print keys, shapes and dtypes like Burn"},
+typedef struct option_spec option_spec;
+/* Takes an option into `o`. @param value NULL: it has none. @return EXIT_OK, or EXIT_ERROR with the error printed. */
+typedef int take_fn(options *o, const option_spec *spec, const char *value);
+struct option_spec {
+    tool_option form;
+    int commands; /* that know it */
+    take_fn *take;
+    size_t member;   /* of `options`, where it goes */
+    const char *key; /* the load argument that it is, if that has another name; or the variable that it sets for plugins
+                        without a recorder */
 };
 
-/* The load argument that an option is; a flag is its `yes`. */
-static const char *const load_keys[OPTION_COUNT] = {
-    [OPTION_ADAPTER] = "adapter",    [OPTION_PROFILE] = "profile", [OPTION_SET] = "set",
-    [OPTION_CONFIG_JSON] = "config", [OPTION_REVERSE] = "reverse", [OPTION_REMAP] = "remap",
-    [OPTION_RENAME] = "rename",      [OPTION_DROP] = "drop",       [OPTION_MODULE] = "module",
-    [OPTION_VARIANT] = "variant",    [OPTION_PREFIX] = "prefix",   [OPTION_GAPS] = "gaps",
-    [OPTION_SELECT] = "select",      [OPTION_PARTIAL] = "partial", [OPTION_STRICT] = "strict",
-    [OPTION_DEBUG] = "debug",
-};
-
-/* The variable that an option sets, for a plugin that no recorder stands for. */
-static const char *const variables[OPTION_COUNT] = {
-    [OPTION_CACHE] = "LIBRECORD_CACHE",           [OPTION_HTTP_SPEED] = "LIBRECORD_HTTP_SPEED",
-    [OPTION_HTTP_TRIES] = "LIBRECORD_HTTP_TRIES", [OPTION_HTTP_SIZE] = "LIBRECORD_HTTP_SIZE",
-    [OPTION_HTTP_TIME] = "LIBRECORD_HTTP_TIME",
-};
-
-/* All tables know the options of subcommands, since the subcommand may follow them. */
-static const own_option *find_own(const command *c, const char *name, size_t length, char letter)
-{
-    const own_option *of_another = NULL;
-
-    for (const command *each = tool_commands; each->name; each++) {
-        for (const own_option *own = each->own; own && own->name; own++) {
-            bool is_it =
-                name ? strlen(own->name) == length && strncmp(own->name, name, length) == 0 : own->letter == letter;
-            if (is_it && each == c) {
-                return own;
-            }
-            of_another = is_it ? own : of_another;
-        }
-    }
-    return of_another;
-}
-
-static int fail_unknown(const command *c, const char *typed, size_t length)
-{
-    enum { OWN_MOST = 64 };
-    const char *names[OPTION_COUNT + OWN_MOST + 1] = {0};
-    char *name = xasprintf("%.*s", (int)length, typed);
-    const char *near;
-    size_t count = 0;
-    int status;
-
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (!c || (specs[i].commands & c->bit)) {
-            names[count++] = specs[i].name;
-        }
-    }
-    for (const own_option *own = c ? c->own : NULL; own && own->name && count < OPTION_COUNT + OWN_MOST; own++) {
-        names[count++] = own->name;
-    }
-    near = tool_nearest(name, names);
-    if (near) {
-        status = tool_fail("unknown option --%s\nDid you mean --%s?", name, near);
-    } else if (c) {
-        status = tool_fail("unknown option --%s\nrecord help options lists the options of record %s.", name, c->name);
-    } else {
-        status = tool_fail("unknown option --%s\nrecord help options lists all options.", name);
-    }
-    free(name);
-    return status;
-}
+/* ------------------------------------------------------------------------------------------------------ values -- */
 
 static void add_word(words *w, const char *word)
 {
@@ -208,10 +34,65 @@ static void add_word(words *w, const char *word)
     w->at[w->count++] = word;
 }
 
-static int set_precision(options *o, const char *value)
+static bool is_setting(const char *value)
+{
+    const char *equals = strchr(value, '=');
+
+    return equals && equals > value;
+}
+
+static int take_flag(options *o, const option_spec *spec, const char *value)
+{
+    (void)value;
+    *(bool *)((char *)o + spec->member) = true;
+    return EXIT_OK;
+}
+
+static int take_text(options *o, const option_spec *spec, const char *value)
+{
+    *(const char **)((char *)o + spec->member) = value;
+    return EXIT_OK;
+}
+
+static int take_name(options *o, const option_spec *spec, const char *value)
+{
+    return take_text(o, spec, tool_name_shown(value));
+}
+
+static int take_variable(options *o, const option_spec *spec, const char *value)
+{
+    (void)o;
+    return setenv(spec->key, value, 1) == 0 ? EXIT_OK : tool_fail("--%s: out of memory", spec->form.name);
+}
+
+static int check_setting(const option_spec *spec, const char *value)
+{
+    return is_setting(value) ? EXIT_OK
+                             : tool_fail("--%s: expected %s, found \"%s\"", spec->form.name,
+                                         *spec->form.argument == 'K' ? "KEY=VALUE" : "NAME=VALUE", value);
+}
+
+static int take_setting(options *o, const option_spec *spec, const char *value)
+{
+    if (check_setting(spec, value) != EXIT_OK) {
+        return EXIT_ERROR;
+    }
+    add_word((words *)((char *)o + spec->member), value);
+    return EXIT_OK;
+}
+
+static int take_types(options *o, const option_spec *spec, const char *value)
+{
+    (void)spec;
+    add_word(&o->types, value);
+    return EXIT_OK;
+}
+
+static int take_precision(options *o, const option_spec *spec, const char *value)
 {
     rec_precision precision = rec_precision_from_name(value);
 
+    (void)spec;
     if (precision < REC_PRECISION_DEFAULT) {
         static const char *const names[] = {"half", "full", "double", "default", "keep", NULL};
         const char *near = tool_nearest(value, names);
@@ -229,10 +110,11 @@ static int set_precision(options *o, const char *value)
     return EXIT_OK;
 }
 
-static int set_color(options *o, const char *value)
+static int take_color(options *o, const option_spec *spec, const char *value)
 {
     static const char *const names[] = {[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never"};
 
+    (void)spec;
     for (int i = 0; i < 3; i++) {
         if (strcmp(value, names[i]) == 0) {
             o->color = i;
@@ -242,23 +124,18 @@ static int set_color(options *o, const char *value)
     return tool_fail("--color: expected auto, always or never, found \"%s\"", value);
 }
 
-static int set_threads(options *o, const char *value)
+/* --no-threads has no value. */
+static int take_threads(options *o, const option_spec *spec, const char *value)
 {
-    char *end;
-    unsigned long threads = strtoul(value, &end, 10);
+    char *end = NULL;
+    unsigned long threads = value ? strtoul(value, &end, 10) : 1;
 
-    if (value[strspn(value, "0123456789")] || *end || threads < 1 || threads > 64) {
+    (void)spec;
+    if (value && (value[strspn(value, "0123456789")] || *end || threads < 1 || threads > 64)) {
         return tool_fail("--threads: expected a whole number from 1 to 64, found \"%s\"", value);
     }
     o->threads = (uint32_t)threads;
     return EXIT_OK;
-}
-
-static bool is_setting(const char *value)
-{
-    const char *equals = strchr(value, '=');
-
-    return equals && equals > value;
 }
 
 /* What --rule takes: rules, and what else a profile may say. Options of recorders have --from-option. */
@@ -299,204 +176,272 @@ static int check_rule(const char *setting)
     return status;
 }
 
-static int add_setting(words *w, const char *option, const char *form, const char *value)
+/* An argument for reading an input: its place among the inputs counts. */
+static int add_reading(options *o, int kind, const char *key, const option_spec *spec, const char *value)
 {
-    if (!is_setting(value)) {
-        return tool_fail("--%s: expected %s, found \"%s\"", option, form, value);
-    }
-    add_word(w, value);
+    readings *r = &o->readings;
+
+    r->at = xrealloc(r->at, (r->count + 1) * sizeof *r->at);
+    r->at[r->count++] = (reading){kind, key, value, spec->form.name, o->operands.count};
     return EXIT_OK;
 }
 
-static void add_reading(options *o, int kind, size_t which, const char *value)
+/* A flag is `yes`. */
+static int take_load(options *o, const option_spec *spec, const char *value)
 {
-    readings *r = &o->readings;
-    const char *key = which == OPTION_TOP_LEVEL_KEY ? specs[which].name : load_keys[which];
-    r->at = xrealloc(r->at, (r->count + 1) * sizeof *r->at);
-    r->at[r->count++] = (reading){kind, key, value, specs[which].name, o->operands.count};
+    if (spec->member) {
+        (void)take_flag(o, spec, value);
+    }
+    return add_reading(o, READING_LOAD, spec->key ? spec->key : spec->form.name, spec, value ? value : "yes");
 }
 
-static int set_option(options *o, size_t which, const char *value)
+static int take_rule(options *o, const option_spec *spec, const char *value)
 {
-    if (load_keys[which]) {
-        add_reading(o, READING_LOAD, which, value ? value : "yes");
-        o->debug = o->debug || which == OPTION_DEBUG;
-        o->strict = o->strict || which == OPTION_STRICT;
-        return EXIT_OK;
-    }
-    if (variables[which]) {
-        return setenv(variables[which], value, 1) == 0 ? EXIT_OK : tool_fail("--%s: out of memory", specs[which].name);
-    }
-    switch (which) {
-    case OPTION_FROM:
-        add_reading(o, READING_FROM, which, value);
-        return EXIT_OK;
-    case OPTION_RULE:
-        if (check_rule(value) != EXIT_OK) {
-            return EXIT_ERROR;
-        }
-        add_reading(o, READING_LOAD, which, value);
-        return EXIT_OK;
-    case OPTION_BASE:
-        o->base = tool_name_shown(value);
-        return EXIT_OK;
-    case OPTION_METADATA:
-        return add_setting(&o->metadata, specs[which].name, "KEY=VALUE", value);
-    case OPTION_SHARD:
-        o->max_shard_size = value;
-        return EXIT_OK;
-    case OPTION_TO:
-        o->to = value;
-        return EXIT_OK;
-    case OPTION_CONFIG:
-        o->config = value;
-        return EXIT_OK;
-    case OPTION_PRECISION:
-        return set_precision(o, value);
-    case OPTION_COLOR:
-        return set_color(o, value);
-    case OPTION_OPTION:
-        return add_setting(&o->to_options, specs[which].name, "NAME=VALUE", value);
-    case OPTION_FROM_OPTION:
-        if (!is_setting(value)) {
-            return tool_fail("--from-option: expected NAME=VALUE, found \"%s\"", value);
-        }
-        add_reading(o, READING_OPTION, which, value);
-        return EXIT_OK;
-    case OPTION_TOP_LEVEL_KEY:
-        add_reading(o, READING_OPTION, which, value);
-        return EXIT_OK;
-    case OPTION_TYPE:
-        add_word(&o->type, value);
-        add_reading(o, READING_TYPE, which, value);
-        return EXIT_OK;
-    case OPTION_TYPES:
-        add_word(&o->types, value);
-        return EXIT_OK;
-    case OPTION_TYPE_OF:
-        o->type_of = tool_name_shown(value);
-        add_reading(o, READING_TYPE, which, value);
-        return EXIT_OK;
-    case OPTION_BURN:
-        o->burn = value;
-        return EXIT_OK;
-    case OPTION_SELF_DESCRIBING:
-        o->self_describing = true;
-        return EXIT_OK;
-    case OPTION_POSITIONAL:
-        o->positional = true;
-        return EXIT_OK;
-    case OPTION_KEEP_NAMES:
-        o->keep_names = true;
-        return EXIT_OK;
-    case OPTION_RECURSIVE:
-        o->recursive = true;
-        return EXIT_OK;
-    case OPTION_CHECK:
-        o->check = true;
-        return EXIT_OK;
-    case OPTION_CLAMP:
-        o->clamp = true;
-        return EXIT_OK;
-    case OPTION_NO_MAP:
-        o->no_map = true;
-        return EXIT_OK;
-    case OPTION_THREADS:
-        return set_threads(o, value);
-    case OPTION_NO_THREADS:
-        o->threads = 1;
-        return EXIT_OK;
-    case OPTION_NO_SANDBOX:
-        o->no_sandbox = true;
-        return EXIT_OK;
-    case OPTION_ALL:
-        o->all = true;
-        return EXIT_OK;
-    case OPTION_WHY:
-        o->why = true;
-        return EXIT_OK;
-    case OPTION_JSON:
-        o->json = true;
-        return EXIT_OK;
-    case OPTION_QUIET:
-        o->quiet = true;
-        return EXIT_OK;
-    case OPTION_HELP:
-        o->help = true;
-        return EXIT_OK;
-    default:
-        o->version = true;
-        return EXIT_OK;
-    }
+    return check_rule(value) == EXIT_OK ? add_reading(o, READING_LOAD, NULL, spec, value) : EXIT_ERROR;
 }
 
-static int set_own(options *o, const own_option *own, const char *value)
+static int take_from(options *o, const option_spec *spec, const char *value)
 {
+    return add_reading(o, READING_FROM, NULL, spec, value);
+}
+
+static int take_from_option(options *o, const option_spec *spec, const char *value)
+{
+    return check_setting(spec, value) == EXIT_OK ? add_reading(o, READING_OPTION, NULL, spec, value) : EXIT_ERROR;
+}
+
+static int take_top_level_key(options *o, const option_spec *spec, const char *value)
+{
+    return add_reading(o, READING_OPTION, spec->form.name, spec, value);
+}
+
+static int take_type(options *o, const option_spec *spec, const char *value)
+{
+    add_word(&o->type, value);
+    return add_reading(o, READING_TYPE, NULL, spec, value);
+}
+
+static int take_type_of(options *o, const option_spec *spec, const char *value)
+{
+    o->type_of = tool_name_shown(value);
+    return add_reading(o, READING_TYPE, NULL, spec, value);
+}
+
+/* ------------------------------------------------------------------------------------------------------- table -- */
+
+#define FLAG(name) .take = take_flag, .member = offsetof(options, name)
+#define TEXT(name) .take = take_text, .member = offsetof(options, name)
+#define NAME(name) .take = take_name, .member = offsetof(options, name)
+#define SETTING(name) .take = take_setting, .member = offsetof(options, name)
+#define VARIABLE(name) .take = take_variable, .key = name
+#define LOAD .take = take_load
+
+static const option_spec specs[] = {
+    {{"from", "NAME", 0, "read with this recorder (default: by contents)"}, READERS, .take = take_from},
+    {{"to", "NAME", 0, "write with this recorder (default: by extension)"}, WRITERS | COMMAND_PLAN, TEXT(to)},
+    {{"precision", "P", 0, "half, full, double, default (configured) or keep"}, READERS, .take = take_precision},
+    {{"option", "N=VALUE", 0, "set option N of the output recorder"}, WRITERS, SETTING(to_options)},
+    {{"from-option", "N=VALUE", 0, "set option N of the input recorder"}, READERS, .take = take_from_option},
+    {{"top-level-key", "KEY", 0, "the part of a PyTorch file to read; .: all"}, READERS, .take = take_top_level_key},
+    {{"type", "TYPE", 0, "the record's type: an expression, or FILE.rs:TYPE"}, READERS, .take = take_type},
+    {{"types", "FILE", 0, "Rust source or INI file with types (repeatable)"}, READERS, .take = take_types},
+    {{"type-of", "RECORD", 0, "use the type of this record, which has names"}, READERS, .take = take_type_of},
+    {{"burn", "0.N", 0, "write for this version of Burn, 0.7 to 0.23"}, WRITERS, TEXT(burn)},
+    {{"self-describing", NULL, 0, "append the type to a record without names"}, WRITERS, FLAG(self_describing)},
+    {{"positional", NULL, 0, "without a type: name parameters by position"}, READERS, FLAG(positional)},
+    {{"metadata", "KEY=VALUE", 0, "set metadata; an empty VALUE removes them"}, COMMAND_CONVERT, SETTING(metadata)},
+    {{"max-shard-size", "SIZE", 0, "write shards of at most this size"}, COMMAND_CONVERT, TEXT(max_shard_size)},
+    {{"keep-names", NULL, 0, "reuse the names of existing shards"}, COMMAND_CONVERT, FLAG(keep_names)},
+    {{"recursive", NULL, 'r', "IN and OUT are directories: convert every record"}, COMMAND_CONVERT, FLAG(recursive)},
+    {{"check", NULL, 0, "read the output back; types: check the type"}, COMMAND_TYPES | COMMAND_CONVERT, FLAG(check)},
+    {{"clamp", NULL, 0, "replace integers out of range by the nearest limit"}, COMMAND_SHOW | WRITERS, FLAG(clamp)},
+    {{"no-map", NULL, 0, "read the file into memory instead of mapping it"}, READERS, FLAG(no_map)},
+    {{"threads", "N", 0, "use at most N threads, 1 to 64"}, READERS, .take = take_threads},
+    {{"no-threads", NULL, 0, "use one thread, like --threads 1"}, READERS, .take = take_threads},
+    {{"cache", "DIR", 0, "cache downloaded files here (https://)"}, READERS, VARIABLE("LIBRECORD_CACHE")},
+    {{"http-speed", "B[/S]", 0, "least bytes a second of a server (1024/60)"},
+     READERS,
+     VARIABLE("LIBRECORD_HTTP_SPEED")},
+    {{"http-tries", "N", 0, "how many requests for a file may fail (10)"}, READERS, VARIABLE("LIBRECORD_HTTP_TRIES")},
+    {{"http-size", "BYTES", 0, "limit for files of unknown size (64 GiB)"}, READERS, VARIABLE("LIBRECORD_HTTP_SIZE")},
+    {{"http-time", "SECONDS", 0, "limit for the time of all requests (none)"},
+     READERS,
+     VARIABLE("LIBRECORD_HTTP_TIME")},
+    {{"no-sandbox", NULL, 0, "let plugins write, execute and connect"}, COMMAND_SANDBOXED, FLAG(no_sandbox)},
+    {{"all", NULL, 'a', "print everything: every tensor, every element"},
+     COMMAND_INFO | COMMAND_LS | COMMAND_SHOW | COMMAND_PLAN | COMMAND_PROFILES | COMMAND_STATS | COMMAND_DIFF |
+         COMMAND_VERIFY,
+     FLAG(all)},
+    {{"why", NULL, 0, "print plugin files, and why one is rejected"}, COMMAND_PLUGINS, FLAG(why)},
+    {{"json", NULL, 0, "print JSON, for programs"}, WORKERS, FLAG(json)},
+    {{"config", "FILE", 0, "use this configuration file"}, WORKERS, TEXT(config)},
+    {{"color", "WHEN", 0, "auto (the default), always or never"}, EVERY, .take = take_color},
+    {{"quiet", NULL, 'q', "print no notes, no progress, no summary"}, EVERY, FLAG(quiet)},
+    {{"help", NULL, 'h', "print this help"}, EVERY, FLAG(help)},
+    {{"version", NULL, 'V', "print the version"}, EVERY, FLAG(version)},
+    {{"adapter", "A", 0, "the module layout: pytorch, none (Burn's)"}, READERS, LOAD},
+    {{"profile", "NAME", 0, "rules for a model family: NAME, FILE.ini:NAME, auto"}, READERS, LOAD},
+    {{"set", "NAME=NUMBER", 0, "a number used by rules (repeatable)"}, READERS, LOAD},
+    {{"config-json", "FILE", 0, "the model's config.json, if it is elsewhere"}, READERS, LOAD, .key = "config"},
+    {{"reverse", NULL, 0, "apply the profile backwards: to PyTorch's names"}, READERS, LOAD},
+    {{"remap", "'RE => TEXT'", 0, "rename keys, in order, each on the last result"}, READERS, LOAD},
+    {{"rename", "'RE => TEXT'", 0, "the same as --remap"}, READERS, LOAD},
+    {{"drop", "RE", 0, "drop matching keys of the file"}, READERS, LOAD},
+    {{"module", "'RE => TYPE'", 0, "the kind of modules at paths: Linear, Param, …"}, READERS, LOAD},
+    {{"variant", "'RE => NAME'", 0, "variant of the enums at paths"}, READERS, LOAD},
+    {{"rule", "'KEY = VALUE'", 0, "any rule of a profile: split, stack, …"}, READERS, .take = take_rule},
+    {{"prefix", "PATH", 0, "put this path before every key"}, READERS, LOAD},
+    {{"select", "PATH", 0, "load only keys below this path, without it"}, READERS, LOAD},
+    {{"gaps", "WHAT", 0, "gaps in list indices: close or keep"}, READERS, LOAD},
+    {{"base", "RECORD", 0, "take missing values from this record"}, PLANNERS, NAME(base)},
+    {{"partial", NULL, 0, "values that the type requires may be missing"}, READERS, LOAD},
+    {{"strict", NULL, 0, "unexpected keys and unused rules are errors"},
+     READERS,
+     LOAD,
+     .member = offsetof(options, strict)},
+    {{"debug", NULL, 0, "print keys, shapes and dtypes like Burn"}, PLANNERS, LOAD, .member = offsetof(options, debug)},
+};
+enum { SPECS = sizeof specs / sizeof *specs };
+
+/* ----------------------------------------------------------------------------------------------------- finding -- */
+
+static bool is_it(const tool_option *form, const char *name, size_t length, char letter)
+{
+    return name ? strlen(form->name) == length && strncmp(form->name, name, length) == 0 : form->letter == letter;
+}
+
+/* Finds a common option by its name, or by its letter if the name is NULL. @return NULL: there is none. */
+static const option_spec *find_spec(const char *name, size_t length, char letter)
+{
+    for (const option_spec *spec = specs; spec < specs + SPECS; spec++) {
+        if (is_it(&spec->form, name, length, letter)) {
+            return spec;
+        }
+    }
+    return NULL;
+}
+
+/* The same of a subcommand's own. @param c NULL: none. */
+static const tool_option *find_own(const command *c, const char *name, size_t length, char letter)
+{
+    for (const tool_option *own = c ? c->own : NULL; own && own->name; own++) {
+        if (is_it(own, name, length, letter)) {
+            return own;
+        }
+    }
+    return NULL;
+}
+
+/* The same of any subcommand, since it may follow its options. @param c is preferred. */
+static const tool_option *find_any_own(const command *c, const char *name, size_t length, char letter)
+{
+    const tool_option *found = find_own(c, name, length, letter);
+
+    for (const command *each = tool_commands; each->name && !found; each++) {
+        found = find_own(each, name, length, letter);
+    }
+    return found;
+}
+
+const tool_option *tool_option_at(const command *c, size_t index)
+{
+    for (const tool_option *own = c ? c->own : NULL; own && own->name; own++) {
+        if (!index--) {
+            return own;
+        }
+    }
+    for (const option_spec *spec = specs; spec < specs + SPECS; spec++) {
+        if ((!c || (spec->commands & c->bit)) && !index--) {
+            return &spec->form;
+        }
+    }
+    return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------------- parsing -- */
+
+static int fail_unknown(const command *c, const char *typed, size_t length)
+{
+    enum { MOST = SPECS + 64 };
+    const char *names[MOST + 1] = {0};
+    char *name = xasprintf("%.*s", (int)length, typed);
+    const tool_option *each;
+    const char *near;
+    int status;
+
+    for (size_t i = 0; i < MOST && (each = tool_option_at(c, i)); i++) {
+        names[i] = each->name;
+    }
+    near = tool_nearest(name, names);
+    if (near) {
+        status = tool_fail("unknown option --%s\nDid you mean --%s?", name, near);
+    } else if (c) {
+        status = tool_fail("unknown option --%s\nrecord help options lists the options of record %s.", name, c->name);
+    } else {
+        status = tool_fail("unknown option --%s\nrecord help options lists all options.", name);
+    }
+    free(name);
+    return status;
+}
+
+/* Takes an option: one of the two. */
+static int take(options *o, const option_spec *spec, const tool_option *own, const char *value)
+{
+    if (spec) {
+        o->given |= UINT64_C(1) << (spec - specs);
+        return spec->take(o, spec, value);
+    }
     o->own.at = xrealloc(o->own.at, (o->own.count + 1) * sizeof *o->own.at);
-    o->own.at[o->own.count++] = (own_given){own->name, tool_name_shown(value), o->operands.count};
+    o->own.at[o->own.count++] = (own_given){own->name, tool_name_shown(value ? value : ""), o->operands.count};
     return EXIT_OK;
 }
 
 /* `--name`, `--name=value` or `--name value`. @param at index of the argument, moved on if a value was taken. */
 static int parse_long(options *o, const command *c, int argc, char **argv, int *at)
 {
-    const char *name = argv[*at] + 2, *known = NULL, *argument = NULL;
-    size_t length = strcspn(name, "="), i = 0;
+    const char *name = argv[*at] + 2;
+    size_t length = strcspn(name, "=");
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
-    const own_option *own = NULL;
+    const option_spec *spec = find_spec(name, length, '\0');
+    const tool_option *form = spec ? &spec->form : find_any_own(c, name, length, '\0');
 
-    while (i < OPTION_COUNT && (strlen(specs[i].name) != length || strncmp(specs[i].name, name, length) != 0)) {
-        i++;
-    }
-    if (i < OPTION_COUNT) {
-        o->given |= UINT64_C(1) << i;
-        known = specs[i].name;
-        argument = specs[i].argument;
-    } else if ((own = find_own(c, name, length, '\0'))) {
-        known = own->name;
-        argument = own->argument;
-    } else {
+    if (!form) {
         return fail_unknown(c, name, length);
     }
-    if (!argument && value) {
-        return tool_fail("--%s takes no value", known);
+    if (!form->argument && value) {
+        return tool_fail("--%s takes no value", form->name);
     }
-    if (argument && !value) {
+    if (form->argument && !value) {
         if (*at + 1 == argc) {
-            return tool_fail("--%s needs a value: --%s %s", known, known, argument);
+            return tool_fail("--%s needs a value: --%s %s", form->name, form->name, form->argument);
         }
         value = argv[++*at];
     }
-    if (argument && !*value) {
-        return tool_fail("--%s needs a value, found an empty one", known);
+    if (form->argument && !*value) {
+        return tool_fail("--%s needs a value, found an empty one", form->name);
     }
-    return own ? set_own(o, own, value ? value : "") : set_option(o, i, value);
+    return take(o, spec, form, value);
 }
 
-/* `-a`, `-qa`, `-o FILE`, `-oFILE` */
+/* `-a`, `-qa`, `-o FILE`, `-oFILE`; a common option with a letter takes no value. */
 static int parse_short(options *o, const command *c, int argc, char **argv, int *at)
 {
     int status = EXIT_OK;
 
     for (const char *letter = argv[*at] + 1; *letter && status == EXIT_OK; letter++) {
-        const own_option *own = find_own(c, NULL, 0, *letter);
-        size_t i = 0;
-        while (i < OPTION_COUNT && specs[i].letter != *letter) {
-            i++;
-        }
-        if (i < OPTION_COUNT) {
-            o->given |= UINT64_C(1) << i;
-            status = set_option(o, i, NULL);
-        } else if (!own) {
+        const option_spec *spec = find_spec(NULL, 0, *letter);
+        const tool_option *form = spec ? &spec->form : find_any_own(c, NULL, 0, *letter);
+        if (!form) {
             return tool_fail("unknown option -%c\nrecord help options lists all options.", *letter);
-        } else if (!own->argument) {
-            status = set_own(o, own, "");
+        }
+        if (!form->argument) {
+            status = take(o, spec, form, NULL);
         } else if (letter[1]) {
-            return set_own(o, own, letter + 1);
+            return take(o, spec, form, letter + 1);
         } else if (*at + 1 == argc || !*argv[*at + 1]) {
-            return tool_fail("-%c needs a value: -%c %s", *letter, *letter, own->argument);
+            return tool_fail("-%c needs a value: -%c %s", *letter, *letter, form->argument);
         } else {
-            return set_own(o, own, argv[++*at]);
+            return take(o, spec, form, argv[++*at]);
         }
     }
     return status;
@@ -555,72 +500,36 @@ void tool_options_free(options *o)
 
 int tool_options_check(const options *o, const command *c)
 {
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
+    for (size_t i = 0; i < SPECS; i++) {
         if ((o->given >> i & 1) && !(specs[i].commands & c->bit)) {
-            return tool_fail_usage(c->name, "--%s is not an option of `record %s`", specs[i].name, c->name);
+            return tool_fail_usage(c->name, "--%s is not an option of `record %s`", specs[i].form.name, c->name);
         }
     }
     for (size_t i = 0; i < o->own.count; i++) {
-        const own_option *own = c->own;
-        while (own && own->name && strcmp(own->name, o->own.at[i].name) != 0) {
-            own++;
-        }
-        if (!own || !own->name) {
+        if (!find_own(c, o->own.at[i].name, strlen(o->own.at[i].name), '\0')) {
             return tool_fail_usage(c->name, "--%s is not an option of `record %s`", o->own.at[i].name, c->name);
         }
     }
     return EXIT_OK;
 }
 
-option_form tool_option_at(const command *c, size_t index)
-{
-    for (const own_option *own = c ? c->own : NULL; own && own->name; own++) {
-        if (!index--) {
-            return (option_form){own->name, own->argument, own->help, own->letter};
-        }
-    }
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        const option_spec *spec = &specs[i];
-        if ((!c || (spec->commands & c->bit)) && !index--) {
-            return (option_form){spec->name, spec->argument, spec->help, spec->letter};
-        }
-    }
-    return (option_form){0};
-}
+/* -------------------------------------------------------------------------------------------------------- help -- */
 
 /* Prints an option with its description; further lines are indented below. */
-static void print_option(char letter, const char *name, const char *argument, const char *help, FILE *out)
+static void print_option(const tool_option *form, FILE *out)
 {
     char flag[32], short_form[8] = "    ";
 
-    if (letter) {
-        (void)snprintf(short_form, sizeof short_form, "-%c, ", letter);
+    if (form->letter) {
+        (void)snprintf(short_form, sizeof short_form, "-%c, ", form->letter);
     }
-    (void)snprintf(flag, sizeof flag, "--%s%s%s", name, argument ? " " : "", argument ? argument : "");
+    (void)snprintf(flag, sizeof flag, "--%s%s%s", form->name, form->argument ? " " : "",
+                   form->argument ? form->argument : "");
     fprintf(out, "  %s%-22s ", short_form, flag);
-    for (const char *line = help; *line;) {
+    for (const char *line = form->help; *line;) {
         size_t length = strcspn(line, "\n");
-        fprintf(out, "%*s%.*s\n", line == help ? 0 : 29, "", (int)length, line);
+        fprintf(out, "%*s%.*s\n", line == form->help ? 0 : 29, "", (int)length, line);
         line += length + (line[length] == '\n');
-    }
-}
-
-/* The option of that name: the subcommand's, or one of several subcommands. */
-static void print_named(const command *c, const char *name, size_t length, FILE *out)
-{
-    const own_option *own = c->own;
-    size_t i = 0;
-
-    while (own && own->name && (strlen(own->name) != length || strncmp(own->name, name, length) != 0)) {
-        own++;
-    }
-    while (i < OPTION_COUNT && (strlen(specs[i].name) != length || strncmp(specs[i].name, name, length) != 0)) {
-        i++;
-    }
-    if (own && own->name) {
-        print_option(own->letter, own->name, own->argument, own->help, out);
-    } else if (i < OPTION_COUNT) {
-        print_option(specs[i].letter, specs[i].name, specs[i].argument, specs[i].help, out);
     }
 }
 
@@ -628,7 +537,11 @@ void tool_options_help(const command *c, FILE *out)
 {
     for (const char *name = c->shown; *name; name += strspn(name, " ")) {
         size_t length = strcspn(name, " ");
-        print_named(c, name, length, out);
+        const tool_option *own = find_own(c, name, length, '\0');
+        const option_spec *spec = own ? NULL : find_spec(name, length, '\0');
+        if (own || spec) {
+            print_option(own ? own : &spec->form, out);
+        }
         name += length;
     }
 }
@@ -636,18 +549,18 @@ void tool_options_help(const command *c, FILE *out)
 void tool_options_all(FILE *out)
 {
     fputs("Options of several commands:\n", out);
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
-        if (i == OPTION_ADAPTER) {
+    for (size_t i = 0; i < SPECS; i++) {
+        if (strcmp(specs[i].form.name, "adapter") == 0) {
             fputs("\nLoad arguments, for files of other frameworks (also in an INI file):\n", out);
         }
-        print_option(specs[i].letter, specs[i].name, specs[i].argument, specs[i].help, out);
+        print_option(&specs[i].form, out);
     }
     for (const command *c = tool_commands; c->name; c++) {
-        for (const own_option *own = c->own; own && own->name; own++) {
+        for (const tool_option *own = c->own; own && own->name; own++) {
             if (own == c->own) {
                 fprintf(out, "\nOptions of record %s:\n", c->name);
             }
-            print_option(own->letter, own->name, own->argument, own->help, out);
+            print_option(own, out);
         }
     }
 }

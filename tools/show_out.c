@@ -3,7 +3,7 @@
 #include "common/names.h"
 #include "tools/tool.h"
 
-const own_option tool_show_options[] = {
+const tool_option tool_show_options[] = {
     {"output", "FILE.npy", 'o', "write the tensor KEY to a file of NumPy"},
     {0},
 };

@@ -37,17 +37,17 @@ typedef struct command {
     int bit;
     size_t least, most; /* operands */
     const char *operands, *summary;
-    const char *more;      /* further lines of the help, or "" */
-    const char *shown;     /* names of the options that the help lists, separated by blanks: at most six */
-    const char *examples;  /* lines of the help, or "" */
-    const own_option *own; /* its own options; NULL: none */
+    const char *more;       /* further lines of the help, or "" */
+    const char *shown;      /* names of the options that the help lists, separated by blanks: at most six */
+    const char *examples;   /* lines of the help, or "" */
+    const tool_option *own; /* its own options; NULL: none */
 } command;
 /* All of them, in the order of the help; the last one has no name. */
 extern const command tool_commands[];
 /* @return NULL if unknown. */
 const command *tool_command_find(const char *name);
 
-extern const own_option tool_show_options[];
+extern const tool_option tool_show_options[];
 /* Writes the tensor at `key` to a file of NumPy. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_show_out(const session *s, const rec_record *record, const char *key, const char *path);
 
@@ -65,21 +65,15 @@ void tool_options_help(const command *c, FILE *out);
 /* Prints all options, by subcommand. */
 void tool_options_all(FILE *out);
 
-/* One option with its argument. */
-typedef struct option_form {
-    const char *name, *argument; /* argument NULL: takes none */
-    const char *help;
-    char letter; /* 0: none */
-} option_form;
-/* @return option `index` of a subcommand, its own options first; the name is NULL after the last. @param c NULL: the
- * common options. */
-option_form tool_option_at(const command *c, size_t index);
+/* @return option `index` of a subcommand, its own options first; NULL after the last. @param c NULL: the common
+ * options. */
+const tool_option *tool_option_at(const command *c, size_t index);
 
 /* ------------------------------------------------------------------------------------------------- subcommands -- */
 
 int tool_run_info(session *s, const char *const *operands, size_t count);
 int tool_run_show(session *s, const char *const *operands, size_t count);
-extern const own_option tool_types_options[];
+extern const tool_option tool_types_options[];
 int tool_run_types(session *s, const char *const *operands, size_t count);
 int tool_run_plugins(session *s, const char *const *operands, size_t count);
 int tool_run_completion(session *s, const char *const *operands, size_t count);

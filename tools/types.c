@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------------------------------------ record types -- */
 
-const own_option tool_types_options[] = {
+const tool_option tool_types_options[] = {
     {"c", NULL, 0, "as a C header: a struct for rec_bind()"},
     {"name", "NAME", 0, "of the C struct (default: MODEL)"},
     {0},

@@ -4,7 +4,7 @@
 
 #include "tools/browse/browse_private.h"
 
-const own_option tool_browse_options[] = {
+const tool_option tool_browse_options[] = {
     {"mouse", NULL, 0, "the wheel scrolls, a click selects"},
     {0},
 };

@@ -8,7 +8,7 @@
 #include "tools/measure/measure.h"
 #include "tools/plan/plan.h"
 
-extern const own_option tool_browse_options[];
+extern const tool_option tool_browse_options[];
 int tool_run_browse(session *s, const char *const *operands, size_t count);
 
 #endif

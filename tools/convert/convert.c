@@ -6,7 +6,7 @@
 
 #include "tools/convert/convert_private.h"
 
-const own_option tool_convert_options[] = {
+const tool_option tool_convert_options[] = {
     {"force", NULL, 'y', "overwrite without asking"},
     {"no-clobber", NULL, 'n', "an existing output is an error"},
     {"skip-existing", NULL, 0, "skip existing outputs"},

@@ -18,7 +18,7 @@ bool tool_folder_make(char *path);
 /* Sets a metadata entry, or removes it with an empty value: the type stays unless one is before the value; @FILE is a
  * file's text. Mistakes are printed. @param what begins messages. */
 int tool_set_metadata(rec_record *record, const char *what, const char *key, const char *value);
-extern const own_option tool_convert_options[];
+extern const tool_option tool_convert_options[];
 int tool_run_convert(session *s, const char *const *operands, size_t count);
 
 #endif

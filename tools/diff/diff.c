@@ -5,7 +5,7 @@
 
 #include "tools/diff/diff_private.h"
 
-const own_option tool_diff_options[] = {
+const tool_option tool_diff_options[] = {
     {"atol", "X", 0, "ignore differences up to X"},
     {"rtol", "X", 0, "ignore those up to X times the larger number"},
     {"ulp", "N", 0, "ignore floats at most N steps of their type apart"},

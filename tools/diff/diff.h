@@ -7,7 +7,7 @@
 
 #include "tools/look/look.h"
 
-extern const own_option tool_diff_options[];
+extern const tool_option tool_diff_options[];
 int tool_run_diff(session *s, const char *const *operands, size_t count);
 
 /* Result for two tensors. */

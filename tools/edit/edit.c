@@ -9,7 +9,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
-const own_option tool_edit_options[] = {
+const tool_option tool_edit_options[] = {
     {"output", "OUT", 'o', "the output file or directory; with {} in a split"},
     {"in-place", NULL, 'i', "replace FILE"},
     {"by", "WHAT", 0, "split by key, a number of levels, or dtype"},

@@ -6,7 +6,7 @@
 
 #include "tools/convert/convert.h"
 
-extern const own_option tool_edit_options[];
+extern const tool_option tool_edit_options[];
 int tool_run_edit(session *s, const char *const *operands, size_t count);
 
 #endif

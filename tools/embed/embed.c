@@ -11,7 +11,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
 
-const own_option tool_embed_options[] = {
+const tool_option tool_embed_options[] = {
     {"output", "OUT", 'o', "NAME.h or NAME.c: C header and source;\nNAME.o: header and object file, by $CC, $AS or cc"},
     {"name", "NAME", 0, "the prefix of symbols (default: the name of OUT)"},
     {"as", "SYMBOL", 0, "the symbol itself (default: NAME_record, NAME)"},

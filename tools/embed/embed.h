@@ -6,7 +6,7 @@
 
 #include "tools/session/session.h"
 
-extern const own_option tool_embed_options[];
+extern const tool_option tool_embed_options[];
 int tool_run_embed(session *s, const char *const *operands, size_t count);
 
 /* ------------------------------------------------------------------------------------------------------- files -- */

@@ -6,7 +6,7 @@
 
 #include "tools/measure/measure.h"
 
-extern const own_option tool_ls_options[];
+extern const tool_option tool_ls_options[];
 int tool_run_ls(session *s, const char *const *operands, size_t count);
 
 #endif

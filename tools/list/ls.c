@@ -7,7 +7,7 @@
 
 enum { VALUES_SHOWN = 20, VALUE_WIDTH = 48 };
 
-const own_option tool_ls_options[] = {
+const tool_option tool_ls_options[] = {
     {"long", NULL, 'l', "one line each, with size, offset and id"},
     {"sort", "BY", 0, "name, size, dtype, shape, offset; minus reverses"},
     {"tree", NULL, 0, "print a tree of keys with totals"},

@@ -6,7 +6,7 @@
 
 #include "tools/report/report_private.h"
 
-const own_option tool_report_options[] = {
+const tool_option tool_report_options[] = {
     {"output", "OUT", 'o', "the page (default: standard output)"},
     {"include", "GLOB", 0, "of a directory only matching files (repeatable)"},
     {0},

@@ -7,7 +7,7 @@
 
 #include "tools/diff/diff.h"
 
-extern const own_option tool_report_options[];
+extern const tool_option tool_report_options[];
 int tool_run_report(session *s, const char *const *operands, size_t count);
 
 #endif

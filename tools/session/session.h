@@ -26,12 +26,12 @@ typedef struct readings {
 
 /* An option that a subcommand brings itself, in a table that ends in one without a name. The same name takes an
  * argument in all subcommands or in none. */
-typedef struct own_option {
+typedef struct tool_option {
     const char *name;
     const char *argument; /* NULL: takes none */
     char letter;          /* 0: no short form */
     const char *help;
-} own_option;
+} tool_option;
 typedef struct own_given {
     const char *name;
     const char *value; /* "" without an argument */

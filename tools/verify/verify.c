@@ -7,7 +7,7 @@
 
 #include "tools/verify/verify_private.h"
 
-const own_option tool_verify_options[] = {
+const tool_option tool_verify_options[] = {
     {"nan", NULL, 0, "NaN and infinite numbers are problems"},
     {"sums", "WHAT", 0, "write or check the SHA-256 of every tensor"},
     {"sums-file", "FILE", 0, "the file with the checksums (default: FILE.sums)"},

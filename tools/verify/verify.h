@@ -6,7 +6,7 @@
 
 #include "tools/measure/measure.h"
 
-extern const own_option tool_verify_options[];
+extern const tool_option tool_verify_options[];
 int tool_run_verify(session *s, const char *const *operands, size_t count);
 
 #endif

@@ -94,7 +94,7 @@ int32_t lr_op_cast_numbers(rec_job *job, lr_op *op, uint64_t first, const void *
 /** @param g all bytes of g. @param data all of v's, which become the weight's. */
 int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data);
 
-/* Transposes (transpose.c, transpose_x86.c, transpose_neon.c). */
+/* Transposes (transpose.c, transpose_vectors.c). */
 
 enum { LR_TRANSPOSE_LINE = 64 };
 
@@ -109,17 +109,14 @@ typedef struct lr_transpose_kernel {
     void (*fence)(void);
 } lr_transpose_kernel;
 
-/* Where there are vectors of ours. Elsewhere plain C is best; transpose.c says so. */
-#if defined(__x86_64__) && defined(__GNUC__)
-#define LR_TRANSPOSE_HAS_X86
-#elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define LR_TRANSPOSE_HAS_NEON
+/* Elsewhere plain C is best; transpose.c says so. */
+#if (defined(__x86_64__) || defined(__aarch64__)) && defined(__has_builtin) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if __has_builtin(__builtin_shufflevector)
+#define LR_TRANSPOSE_HAS_VECTORS
+#endif
 #endif
 
 /** @param width 1, 2, 4, 8. @return NULL if plain C is best. */
 const lr_transpose_kernel *lr_transpose_fast(uint32_t width);
-/** The version for one level of instructions, for tests. @return NULL if the processor lacks them. */
-const lr_transpose_kernel *lr_transpose_level(int level, uint32_t width);
-enum { LR_TRANSPOSE_AVX2, LR_TRANSPOSE_AVX512, LR_TRANSPOSE_NEON, LR_TRANSPOSE_LEVELS };
 
 #endif

@@ -96,18 +96,12 @@ static void by_kernel(const lr_transpose_kernel *kernel, const uint8_t *from, ui
     }
 }
 
-#if !defined(LR_TRANSPOSE_HAS_X86) && !defined(LR_TRANSPOSE_HAS_NEON)
-
-const lr_transpose_kernel *lr_transpose_level(int level, uint32_t width)
-{
-    (void)level;
-    (void)width;
-    return NULL;
-}
+#ifndef LR_TRANSPOSE_HAS_VECTORS
 
 const lr_transpose_kernel *lr_transpose_fast(uint32_t width)
 {
-    return lr_transpose_level(0, width);
+    (void)width;
+    return NULL;
 }
 
 #endif

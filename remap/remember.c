@@ -8,39 +8,43 @@
 #include "remap/forward/forward.h"
 #include "remap/remap.h"
 
+/* A failure is the job's: nothing is written after one. */
 typedef struct writer {
     rec_job *job;
+    lr_arena arena; /* of texts on their way */
     char *at;
     size_t used;
     uint64_t room;
     bool split; /* a text has an end of line: nothing is left then */
 } writer;
 
-static int32_t put(writer *w, const char *text, size_t length)
+static void put(writer *w, const char *text, size_t length)
 {
-    if (!lr_job_grow(w->job, &w->at, w->used + length + 1, &w->room, 1)) {
-        return w->job->error.status;
+    if (!lr_job_failed(w->job) && lr_job_grow(w->job, &w->at, w->used + length + 1, &w->room, 1)) {
+        w->split = w->split || memchr(text, '\n', length);
+        memcpy(w->at + w->used, text, length);
+        w->used += length;
     }
-    w->split = w->split || memchr(text, '\n', length);
-    memcpy(w->at + w->used, text, length);
-    w->used += length;
-    return REC_OK;
 }
 
-static int32_t end_line(writer *w)
+static void put_text(writer *w, const char *text)
+{
+    put(w, text, strlen(text));
+}
+
+static void end_line(writer *w)
 {
     bool split = w->split;
-    int32_t status = put(w, "\n", 1);
+    put(w, "\n", 1);
     w->split = split;
-    return status;
 }
 
-static int32_t line(writer *w, const char *word, const char *value, size_t length)
+static void line(writer *w, const char *word, const char *value)
 {
-    int32_t status = put(w, word, strlen(word));
-    status = status == REC_OK ? put(w, " ", 1) : status;
-    status = status == REC_OK ? put(w, value, length) : status;
-    return status == REC_OK ? end_line(w) : status;
+    put_text(w, word);
+    put(w, " ", 1);
+    put_text(w, value);
+    end_line(w);
 }
 
 /* ------------------------------------------------------------------------------------------- rules and numbers -- */
@@ -51,27 +55,32 @@ static bool is_needed(int32_t kind)
     return kind != LR_RULE_REQUIRE && kind != LR_RULE_VARIANT && kind != LR_RULE_MERGE;
 }
 
-static int32_t put_rules(writer *w, const lr_plan_source *source)
+/* The name of an adapter that changes nothing, which is not the default. NULL: it is another. */
+static const char *plain_adapter(const lr_plan_source *source)
+{
+    return source->adapter != LR_ADAPTER_NONE ? NULL : source->foreign ? "foreign" : "none";
+}
+
+static void put_rules(writer *w, const lr_plan_source *source)
 {
     const lr_rules *rules = source->rules;
-    int32_t status = REC_OK;
-    if (source->adapter == LR_ADAPTER_NONE) {
-        status = source->foreign ? line(w, "adapter", "foreign", 7) : line(w, "adapter", "none", 4);
+    if (plain_adapter(source)) {
+        line(w, "adapter", plain_adapter(source));
     }
-    if (status == REC_OK && rules->select) {
-        status = line(w, "select", rules->select, strlen(rules->select));
+    if (rules->select) {
+        line(w, "select", rules->select);
     }
-    if (status == REC_OK && source->prefix && *source->prefix) {
-        status = line(w, "prefix", source->prefix, strlen(source->prefix));
+    if (source->prefix && *source->prefix) {
+        line(w, "prefix", source->prefix);
     }
-    for (uint64_t i = 0; i < rules->let_count && status == REC_OK; i++) {
-        status = line(w, "let", rules->lets[i].text, strlen(rules->lets[i].text));
+    for (uint64_t i = 0; i < rules->let_count; i++) {
+        line(w, "let", rules->lets[i].text);
     }
-    for (uint64_t i = 0; i < rules->count && status == REC_OK; i++) {
-        const lr_rule *rule = &rules->rules[i];
-        status = is_needed(rule->kind) ? line(w, lr_word_name(rule->kind), rule->text, strlen(rule->text)) : REC_OK;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        if (is_needed(rules->rules[i].kind)) {
+            line(w, lr_word_name(rules->rules[i].kind), rules->rules[i].text);
+        }
     }
-    return status;
 }
 
 /* Whether some rule or let may ask for a number; whether a head is tied is asked without one. */
@@ -87,22 +96,24 @@ static bool is_named(const lr_rules *rules, const char *name)
     return named;
 }
 
+static void number_text(const lr_number *number, char text[400])
+{
+    (void)snprintf(text, 400, "%.256s=%.17g", number->name, number->value);
+}
+
 /* Numbers that rules may ask for; more than these are no model's configuration. */
-static int32_t put_numbers(writer *w, const lr_rules *rules, const lr_number *numbers, uint64_t count)
+static void put_numbers(writer *w, const lr_rules *rules, const lr_number *numbers, uint64_t count)
 {
     enum { MOST = 1000 };
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < count && i < MOST && status == REC_OK; i++) {
+    for (uint64_t i = 0; i < count && i < MOST; i++) {
         size_t length = strlen(numbers[i].name);
         char text[400];
-        if (!is_named(rules, numbers[i].name) || length > LR_NAME_MOST ||
-            lr_number_name(numbers[i].name, length) != length) {
-            continue; /* no rule can ask for it */
+        if (is_named(rules, numbers[i].name) && length <= LR_NAME_MOST &&
+            lr_number_name(numbers[i].name, length) == length) { /* or no rule can ask for it */
+            number_text(&numbers[i], text);
+            line(w, "number", text);
         }
-        (void)snprintf(text, sizeof text, "%.256s=%.17g", numbers[i].name, numbers[i].value);
-        status = line(w, "number", text, strlen(text));
     }
-    return status;
 }
 
 /* The bytes of a key that `select` takes away. */
@@ -168,56 +179,44 @@ static bool find_norm(const lr_plan_source *source, const lr_piece *piece, bool 
                         found->rule, sizeof found->rule);
 }
 
-/* A rule for a weight of weight_norm, and the weight if the file had the later spelling. Those of a rule are left, too:
- * the way back may have other rules. */
-static int32_t put_norm(writer *w, const lr_plan_source *source, const lr_piece *piece)
+/* What recognition did that no record shows. Weights of weight_norm that a rule made are left, too: the way back may
+ * have other rules. */
+static void put_recognised(writer *w, const rec_plan *plan)
 {
-    normed found;
-    int32_t status = REC_OK;
-    if (find_norm(source, piece, false, &found)) {
-        status = line(w, "normed", found.rule, strlen(found.rule));
-        if (status == REC_OK && found.weight[0]) {
-            status = line(w, "parametrized", found.weight, strlen(found.weight));
-        }
-    }
-    return status;
-}
-
-/* What recognition did that no record shows. */
-static int32_t put_recognised(writer *w, const rec_plan *plan)
-{
-    int32_t status = REC_OK;
-    for (const lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
-        status = put_norm(w, &plan->sources[0], piece);
-    }
-    for (uint64_t i = 0; i < plan->module_count && status == REC_OK; i++) {
-        const lr_shown *shown = &plan->modules[i];
-        status = strcmp(shown->module, "MultiHeadAttention") == 0
-                     ? line(w, "attention", *shown->path ? shown->path : ".", *shown->path ? strlen(shown->path) : 1)
-                     : REC_OK;
-    }
-    return status;
-}
-
-/* Which metadata are numbers: formats that keep texts alone make texts of them. */
-static int32_t put_kinds(writer *w, const lr_map *metadata)
-{
-    static const struct {
-        int32_t kind;
-        char letter;
-    } kinds[] = {{REC_KIND_UINT, 'u'}, {REC_KIND_INT, 'i'}, {REC_KIND_FLOAT, 'f'}, {REC_KIND_BOOL, 'b'}};
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < metadata->count && status == REC_OK; i++) {
-        const lr_entry *entry = &metadata->entries[i];
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-            char word[32];
-            if (entry->value.kind == kinds[k].kind) {
-                (void)snprintf(word, sizeof word, "kind %c%u", kinds[k].letter, (unsigned)entry->value.bits);
-                status = line(w, word, entry->key.v.text, entry->key.length);
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
+        normed found;
+        if (find_norm(&plan->sources[0], piece, false, &found)) {
+            line(w, "normed", found.rule);
+            if (found.weight[0]) {
+                line(w, "parametrized", found.weight);
             }
         }
     }
-    return status;
+    for (uint64_t i = 0; i < plan->module_count; i++) {
+        if (strcmp(plan->modules[i].module, "MultiHeadAttention") == 0) {
+            line(w, "attention", *plan->modules[i].path ? plan->modules[i].path : ".");
+        }
+    }
+}
+
+/* Which metadata are numbers: formats that keep texts alone make texts of them. */
+static void put_kinds(writer *w, const lr_map *metadata)
+{
+    for (uint64_t i = 0; i < metadata->count; i++) {
+        const lr_entry *entry = &metadata->entries[i];
+        int32_t kind = entry->value.kind;
+        char word[32], letter = kind == REC_KIND_UINT    ? 'u'
+                                : kind == REC_KIND_INT   ? 'i'
+                                : kind == REC_KIND_FLOAT ? 'f'
+                                : kind == REC_KIND_BOOL  ? 'b'
+                                                         : 0;
+        if (letter) {
+            (void)snprintf(word, sizeof word, "kind %c%u ", letter, (unsigned)entry->value.bits);
+            put_text(w, word);
+            put(w, entry->key.v.text, entry->key.length);
+            end_line(w);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ places -- */
@@ -228,27 +227,18 @@ typedef struct texts {
     uint64_t count, room;
 } texts;
 
-static int32_t add_text(rec_job *job, lr_arena *arena, texts *t, const char *text, uint64_t length, bool fold)
+static void add_text(writer *w, texts *t, const char *text, uint64_t length, bool fold)
 {
-    char *copy;
-    if (!lr_job_grow(job, &t->at, t->count + 1, &t->room, sizeof *t->at)) {
-        return job->error.status;
-    }
-    copy = lr_arena_alloc(arena, length + 1, 1);
-    if (!copy) {
-        return lr_fail_memory(job, length);
+    char *copy = lr_job_failed(w->job) ? NULL : lr_job_arena_text(w->job, &w->arena, text, length);
+    if (!copy || !lr_job_grow(w->job, &t->at, t->count + 1, &t->room, sizeof *t->at)) {
+        return;
     }
     if (fold) {
-        (void)lr_memory_fold(text, length, copy);
-    } else {
-        memcpy(copy, text, (size_t)length);
-        copy[length] = '\0';
+        (void)lr_memory_fold(copy, length, copy);
     }
-    if (t->count && strcmp(t->at[t->count - 1], copy) == 0) {
-        return REC_OK; /* neighbours are alike */
+    if (!t->count || strcmp(t->at[t->count - 1], copy) != 0) { /* neighbours are alike */
+        t->at[t->count++] = copy;
     }
-    t->at[t->count++] = copy;
-    return REC_OK;
 }
 
 static void sort(texts *t)
@@ -282,28 +272,27 @@ static bool is_number(const char *text, uint64_t length)
 }
 
 /* Compares the parts of a place with those of the key before gaps were closed and variants were found. */
-static int32_t compare(rec_job *job, lr_arena *arena, places *p, const char *to, const char *key)
+static void compare(writer *w, places *p, const char *to, const char *key)
 {
     const char *to_end = to + strlen(to), *key_end = key + strlen(key), *a = to, *b = key;
-    int32_t status = REC_OK;
-    while (a && b && status == REC_OK) {
+    while (a && b) {
         const char *a_dot = lr_path_dot(a, to_end), *b_dot = lr_path_dot(b, key_end);
         uint64_t a_size = (uint64_t)((a_dot ? a_dot : to_end) - a), b_size = (uint64_t)((b_dot ? b_dot : key_end) - b);
         bool same = a_size == b_size && memcmp(a, b, (size_t)a_size) == 0;
         if (!same && is_number(a, a_size) && is_number(b, b_size)) {
             char text[4200];
             int n = snprintf(text, sizeof text, "%.*s %.*s", (int)(a + a_size - to), to, (int)b_size, b);
-            same = n > 0 && (size_t)n < sizeof text;
-            status = same ? add_text(job, arena, &p->moved, text, (uint64_t)n, false) : REC_OK;
+            if (n > 0 && (size_t)n < sizeof text) {
+                add_text(w, &p->moved, text, (uint64_t)n, false);
+            }
         } else if (!same && a_dot) { /* a level that the key has not */
-            status = add_text(job, arena, &p->levels, to, (uint64_t)(a + a_size - to), false);
+            add_text(w, &p->levels, to, (uint64_t)(a + a_size - to), false);
             a = a_dot + 1;
             continue;
         }
         a = a_dot ? a_dot + 1 : NULL;
         b = b_dot ? b_dot + 1 : NULL;
     }
-    return status;
 }
 
 /* Whether a key is that of a cell's tensor, nn.LSTMCell's or its like's, which became gates. */
@@ -319,106 +308,93 @@ static bool is_of_cell(const lr_key *key, const lr_piece *piece)
     return false;
 }
 
-/* @param transposed the tensor was. */
-static int32_t note_weight(rec_job *job, lr_arena *arena, places *p, const char *to, bool transposed)
+/* The place of a line, where it maps a piece to a tensor. NULL: it does not. */
+static const char *mapped_to(const rec_plan *plan, const lr_line *from)
 {
-    uint64_t length = strlen(to);
-    return add_text(job, arena, transposed ? &p->linear : &p->plain, to, length, true);
+    return !from->piece || !from->tensor || plan->said[from->said].action != REC_PLAN_MAPPED ? NULL
+           : from->to ? plan->places[from->to - 1]
+                      : from->piece->key;
+}
+
+static bool is_transposed(const rec_plan *plan, const lr_line *from)
+{
+    return strstr(plan->said[from->said].operations, "transpose") != NULL;
 }
 
 /* Records a line. Stacked and joined tensors are recorded by their rules. */
-static int32_t note_line(rec_job *job, const rec_plan *plan, const lr_line *from, lr_arena *arena, places *p)
+static void note_line(writer *w, const rec_plan *plan, const lr_line *from, places *p)
 {
     const lr_piece *piece = from->piece;
-    const lr_said *said = &plan->said[from->said];
-    const char *to = from->to ? plan->places[from->to - 1] : piece ? piece->key : "";
-    const lr_plan_source *source = &plan->sources[0];
-    const char *field;
-    int32_t status = REC_OK;
-    if (!piece || said->action != REC_PLAN_MAPPED || piece->kept || !from->tensor) {
-        return REC_OK;
+    const char *to = mapped_to(plan, from);
+    if (!to || piece->kept) {
+        return;
     }
     if (strcmp(to, piece->key) != 0) {
-        status = compare(job, arena, p, to, piece->key);
+        compare(w, p, to, piece->key);
     }
-    field = lr_path_last(to, strlen(to));
-    if (status == REC_OK && from->tensor->rank == 2 && strcmp(field, "weight") == 0 && !piece->adapted) {
-        status = note_weight(job, arena, p, to, strstr(said->operations, "transpose") != NULL);
+    if (from->tensor->rank == 2 && strcmp(lr_path_last(to, strlen(to)), "weight") == 0 && !piece->adapted) {
+        add_text(w, is_transposed(plan, from) ? &p->linear : &p->plain, to, strlen(to), true);
     }
-    for (uint32_t i = 0; i < piece->input_count && status == REC_OK; i++) {
+    for (uint32_t i = 0; i < piece->input_count; i++) {
         const lr_key *key = lr_piece_inputs(piece)[i];
-        status = is_of_cell(key, piece) ? add_text(job, arena, &p->cells, key->text, key->length, true) : REC_OK;
-        if (status != REC_OK || !source->rules->count) {
-            continue;
+        if (is_of_cell(key, piece)) {
+            add_text(w, &p->cells, key->text, key->length, true);
         }
-        status = add_text(job, arena, &p->keys, key->text, key->length, true);
+        if (plan->sources[0].rules->count) {
+            add_text(w, &p->keys, key->text, key->length, true);
+        }
     }
-    return status;
 }
 
 /* A folded key that stands for weights of both kinds says nothing: those transposed are listed by themselves. */
-static int32_t part(rec_job *job, const rec_plan *plan, lr_arena *arena, places *p)
+static void part(writer *w, const rec_plan *plan, places *p)
 {
-    int32_t status = REC_OK;
     bool both = false;
     sort(&p->linear);
     sort(&p->plain);
     for (uint64_t i = 0; i < p->linear.count; i++) {
         both = both || has(&p->plain, p->linear.at[i]);
     }
-    for (uint64_t i = 0; both && i < plan->line_count && status == REC_OK; i++) {
+    for (uint64_t i = 0; both && i < plan->line_count; i++) {
         const lr_line *from = &plan->lines[i];
-        const lr_said *said = &plan->said[from->said];
-        if (from->piece && from->tensor && from->tensor->rank == 2 && said->action == REC_PLAN_MAPPED &&
-            strstr(said->operations, "transpose")) {
-            const char *to = from->to ? plan->places[from->to - 1] : from->piece->key;
-            status = add_text(job, arena, &p->exact, to, strlen(to), false);
+        const char *to = mapped_to(plan, from);
+        if (to && from->tensor->rank == 2 && is_transposed(plan, from)) {
+            add_text(w, &p->exact, to, strlen(to), false);
         }
     }
     sort(&p->exact);
-    return status;
 }
 
-static int32_t put_texts(writer *w, const char *word, const texts *t)
+static void put_texts(writer *w, const char *word, const texts *t)
 {
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < t->count && status == REC_OK; i++) {
-        status = line(w, word, t->at[i], strlen(t->at[i]));
+    for (uint64_t i = 0; i < t->count; i++) {
+        line(w, word, t->at[i]);
     }
-    return status;
 }
 
 /* ----------------------------------------------------------------------------------------- options, for people -- */
 
 /* ` --OPTION 'VALUE'`, quoted for a shell. */
-static int32_t option(writer *w, const char *name, const char *value)
+static void option(writer *w, const char *name, const char *value)
 {
     bool plain = value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./=")] == '\0';
-    int32_t status = put(w, " --", 3);
-    status = status == REC_OK ? put(w, name, strlen(name)) : status;
-    status = status == REC_OK ? put(w, plain ? " " : " '", plain ? 1 : 2) : status;
-    for (const char *c = value; *c && status == REC_OK; c++) {
-        status = *c == '\'' ? put(w, "'\\''", 4) : put(w, c, 1);
+    put(w, " --", 3);
+    put_text(w, name);
+    put_text(w, plain ? " " : " '");
+    for (const char *c = value; *c; c++) {
+        put_text(w, *c == '\'' ? "'\\''" : (char[]){*c, '\0'});
     }
-    return status == REC_OK && !plain ? put(w, "'", 1) : status;
+    put_text(w, plain ? "" : "'");
 }
 
-static int32_t rule_option(writer *w, const lr_rule *rule)
+/* ` --rule 'WORD = TEXT'` */
+static void rule_option(writer *w, const char *word, const char *rule)
 {
     char text[4200];
-    int n = snprintf(text, sizeof text, "%s = %s", lr_word_name(rule->kind), rule->text);
-    return n > 0 && (size_t)n < sizeof text ? option(w, "rule", text) : REC_OK;
-}
-
-static int32_t number_options(writer *w, const lr_number *numbers, uint64_t count)
-{
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        char text[400];
-        (void)snprintf(text, sizeof text, "%.256s=%.17g", numbers[i].name, numbers[i].value);
-        status = numbers[i].used ? option(w, "set", text) : REC_OK;
+    int n = snprintf(text, sizeof text, "%s = %s", word, rule);
+    if (n > 0 && (size_t)n < sizeof text) {
+        option(w, "rule", text);
     }
-    return status;
 }
 
 /* The deeper place and the higher number first, so that no number is taken twice. */
@@ -439,15 +415,22 @@ static int by_place(const void *a, const void *b)
     return *x ? -1 : *y ? 1 : 0;
 }
 
-/* Back rules that give lists their numbers again. */
-static int32_t gap_options(writer *w, const texts *moved)
+enum { OPTIONS_MOST = 12 };
+
+/* More options than these are left out. */
+static void end_options(writer *w, const texts *t)
 {
-    enum { MOST = 12 };
-    int32_t status = moved->count ? option(w, "gaps", "keep") : REC_OK;
+    put_text(w, t->count > OPTIONS_MOST ? " …" : "");
+}
+
+/* Back rules that give lists their numbers again. */
+static void gap_options(writer *w, const texts *moved)
+{
     if (moved->count) {
+        option(w, "gaps", "keep");
         qsort(moved->at, (size_t)moved->count, sizeof *moved->at, by_place);
     }
-    for (uint64_t i = 0; i < moved->count && i < MOST && status == REC_OK; i++) {
+    for (uint64_t i = 0; i < moved->count && i < OPTIONS_MOST; i++) {
         const char *to = moved->at[i], *blank = strrchr(to, ' ');
         const char *last = lr_path_last(to, (uint64_t)(blank - to));
         char pattern[600], text[1400];
@@ -459,10 +442,10 @@ static int32_t gap_options(writer *w, const texts *moved)
             pattern[used++] = *c;
         }
         pattern[used] = '\0';
-        (void)snprintf(text, sizeof text, "back = ^%s\\. => %.*s%s.", pattern, (int)(last - to), to, blank + 1);
-        status = option(w, "rule", text);
+        (void)snprintf(text, sizeof text, "^%s\\. => %.*s%s.", pattern, (int)(last - to), to, blank + 1);
+        rule_option(w, "back", text);
     }
-    return status == REC_OK && moved->count > MOST ? put(w, " …", strlen(" …")) : status;
+    end_options(w, moved);
 }
 
 /* How many texts begin so. */
@@ -502,109 +485,107 @@ static bool is_mixed(const rec_plan *plan, const texts *folded)
 }
 
 /* Rules for the weights of weight_norm that recognition found, or whose axis no rule has. */
-static int32_t norm_options(writer *w, const rec_plan *plan, lr_arena *arena)
+static void norm_options(writer *w, const rec_plan *plan)
 {
-    enum { MOST = 12 };
     texts folded = {0}, exact = {0}, *all;
-    int32_t status = REC_OK;
     normed found;
-    for (const lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
+    for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
         bool by_rule = *piece->why != '\0';
         if (find_norm(&plan->sources[0], piece, true, &found) && !(by_rule && !strstr(found.rule, " | "))) {
-            status = add_text(w->job, arena, &folded, found.rule, strlen(found.rule), false);
-            status = status == REC_OK && find_norm(&plan->sources[0], piece, false, &found)
-                         ? add_text(w->job, arena, &exact, found.rule, strlen(found.rule), false)
-                         : status;
+            add_text(w, &folded, found.rule, strlen(found.rule), false);
+            if (find_norm(&plan->sources[0], piece, false, &found)) {
+                add_text(w, &exact, found.rule, strlen(found.rule), false);
+            }
         }
     }
     sort(&folded);
     all = folded.count && is_mixed(plan, &folded) ? &exact : &folded;
-    for (uint64_t i = 0; i < all->count && i < MOST && status == REC_OK; i++) {
-        char rule[1100];
-        (void)snprintf(rule, sizeof rule, "weight_norm = %s", all->at[i]);
-        status = option(w, "rule", rule);
+    for (uint64_t i = 0; i < all->count && i < OPTIONS_MOST; i++) {
+        rule_option(w, "weight_norm", all->at[i]);
     }
-    status = status == REC_OK && all->count > MOST ? put(w, " …", strlen(" …")) : status;
+    end_options(w, all);
     lr_release(w->job->allocator, folded.at);
     lr_release(w->job->allocator, exact.at);
-    return status;
 }
 
 /* Writes what a reverse conversion needs in addition to the type. The metadata of a `.bin` cannot hold the rest: the
  * save notes it. */
-static int32_t put_options(writer *w, const rec_plan *plan, const texts *moved, lr_arena *arena)
+static void put_options(writer *w, const rec_plan *plan, const texts *moved)
 {
     const lr_plan_source *source = &plan->sources[0];
     const lr_rules *rules = source->rules;
     size_t begin = w->used, after;
-    int32_t status = put(w, "options", strlen("options"));
+    put_text(w, "options");
     after = w->used;
-    if (status == REC_OK && source->adapter == LR_ADAPTER_NONE) {
-        status = option(w, "adapter", source->foreign ? "foreign" : "none");
+    if (plain_adapter(source)) {
+        option(w, "adapter", plain_adapter(source));
     }
-    if (status == REC_OK && rules->name) {
-        status = option(w, "profile", rules->name);
+    if (rules->name) {
+        option(w, "profile", rules->name);
     }
-    if (status == REC_OK && rules->select) {
-        status = option(w, "select", rules->select);
+    if (rules->select) {
+        option(w, "select", rules->select);
     }
-    if (status == REC_OK && source->prefix && *source->prefix) {
-        status = option(w, "prefix", source->prefix);
+    if (source->prefix && *source->prefix) {
+        option(w, "prefix", source->prefix);
     }
-    for (uint64_t i = 0; i < rules->count && status == REC_OK; i++) {
+    for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
-        status = !rule->profile && is_needed(rule->kind) ? rule_option(w, rule) : REC_OK;
+        if (!rule->profile && is_needed(rule->kind)) {
+            rule_option(w, lr_word_name(rule->kind), rule->text);
+        }
     }
-    status = status == REC_OK ? number_options(w, source->numbers.set, source->numbers.set_count) : status;
-    if (status == REC_OK && source->numbers.config_file && lr_rules_names_variables(rules)) {
+    for (uint64_t i = 0; i < source->numbers.set_count; i++) {
+        char text[400];
+        if (source->numbers.set[i].used) {
+            number_text(&source->numbers.set[i], text);
+            option(w, "set", text);
+        }
+    }
+    if (source->numbers.config_file && lr_rules_names_variables(rules)) {
         const char *slash = strrchr(source->numbers.config_file, '/'); /* where it stood is nobody's business */
-        status = option(w, "config-json", slash ? slash + 1 : source->numbers.config_file);
+        option(w, "config-json", slash ? slash + 1 : source->numbers.config_file);
     }
-    status = status == REC_OK ? gap_options(w, moved) : status;
-    status = status == REC_OK ? norm_options(w, plan, arena) : status;
-    if (status == REC_OK && w->used == after) {
+    gap_options(w, moved);
+    norm_options(w, plan);
+    if (w->used == after) {
         w->used = begin;
-        return REC_OK;
+    } else {
+        end_line(w);
     }
-    return status == REC_OK ? end_line(w) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------- all places -- */
 
-static int32_t put_places(writer *w, const rec_plan *plan, lr_arena *arena)
+static void put_places(writer *w, const rec_plan *plan)
 {
     places p = {0};
     texts *const all[] = {&p.moved, &p.levels, &p.cells, &p.keys, &p.dropped, &p.linear, &p.plain, &p.exact};
-    const char *none = "-";
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < plan->line_count && status == REC_OK; i++) {
-        status = note_line(w->job, plan, &plan->lines[i], arena, &p);
+    for (uint64_t i = 0; i < plan->line_count && !lr_job_failed(w->job); i++) {
+        note_line(w, plan, &plan->lines[i], &p);
     }
-    for (uint64_t i = 0; i < plan->lost_count && status == REC_OK; i++) {
-        const lr_lost *lost = &plan->lost[i];
-        status = rec_value_tensor(lost->key->value)
-                     ? add_text(w->job, arena, &p.dropped, lost->key->text, lost->key->length, true)
-                     : REC_OK;
+    for (uint64_t i = 0; i < plan->lost_count; i++) {
+        const lr_key *key = plan->lost[i].key;
+        if (rec_value_tensor(key->value)) {
+            add_text(w, &p.dropped, key->text, key->length, true);
+        }
     }
-    sort(&p.dropped);
-    status = status == REC_OK ? part(w->job, plan, arena, &p) : status;
+    part(w, plan, &p);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        sort(all[i]);
+    }
+    put_options(w, plan, &p.moved);
     sort(&p.moved);
-    sort(&p.levels);
-    sort(&p.cells);
-    sort(&p.keys);
-    status = status == REC_OK ? put_options(w, plan, &p.moved, arena) : status;
-    sort(&p.moved);
-    status = status == REC_OK ? put_texts(w, "moved", &p.moved) : status;
-    status = status == REC_OK ? put_texts(w, "level", &p.levels) : status;
-    status = status == REC_OK ? line(w, "linear", none, 1) : status; /* that others were not transposed is known too */
-    status = status == REC_OK ? put_texts(w, "linear", p.exact.count ? &p.exact : &p.linear) : status;
-    status = status == REC_OK ? put_texts(w, "cell", &p.cells) : status;
-    status = status == REC_OK ? put_texts(w, "key", &p.keys) : status;
-    status = status == REC_OK ? put_texts(w, "dropped", &p.dropped) : status;
+    put_texts(w, "moved", &p.moved);
+    put_texts(w, "level", &p.levels);
+    line(w, "linear", "-"); /* that others were not transposed is known too */
+    put_texts(w, "linear", p.exact.count ? &p.exact : &p.linear);
+    put_texts(w, "cell", &p.cells);
+    put_texts(w, "key", &p.keys);
+    put_texts(w, "dropped", &p.dropped);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         lr_release(w->job->allocator, all[i]->at);
     }
-    return status;
 }
 
 /* -------------------------------------------------------------------------------------------------------- all -- */
@@ -622,40 +603,34 @@ int32_t lr_plan_remember(rec_job *job, rec_plan *plan)
 {
     rec_record *record = plan->result;
     const lr_plan_source *source = &plan->sources[0];
+    const lr_variables *numbers = &source->numbers;
     writer w = {.job = job};
-    lr_arena arena;
     rec_value key, value;
-    lr_entry *entry;
-    int32_t status;
     if (!is_import(plan) || lr_map_find_text(&record->metadata, LR_MEMORY_KEY, strlen(LR_MEMORY_KEY))) {
         return REC_OK;
     }
-    lr_arena_init(&arena, job->allocator);
-    status = put(&w, LR_MEMORY_HEAD, strlen(LR_MEMORY_HEAD));
+    lr_arena_init(&w.arena, job->allocator);
+    put_text(&w, LR_MEMORY_HEAD);
     w.split = false;
-    status = status == REC_OK ? put_rules(&w, source) : status;
-    if (status == REC_OK) {
-        status = put_numbers(&w, source->rules, source->numbers.own, source->numbers.own_count);
-        status = status == REC_OK ? put_numbers(&w, source->rules, source->numbers.config, source->numbers.config_count)
-                                  : status;
-        status =
-            status == REC_OK ? put_numbers(&w, source->rules, source->numbers.set, source->numbers.set_count) : status;
-    }
-    status = status == REC_OK ? put_recognised(&w, plan) : status;
-    status = status == REC_OK ? put_kinds(&w, &record->metadata) : status;
-    status = status == REC_OK ? put_places(&w, plan, &arena) : status;
-    lr_arena_free(&arena);
-    if (status == REC_OK && !w.split) {
-        entry = lr_string(&record->arena, LR_MEMORY_KEY, strlen(LR_MEMORY_KEY), &key) &&
-                        lr_string(&record->arena, w.at, w.used, &value)
-                    ? lr_map_append(&record->arena, &record->metadata, key)
-                    : NULL;
+    put_rules(&w, source);
+    put_numbers(&w, source->rules, numbers->own, numbers->own_count);
+    put_numbers(&w, source->rules, numbers->config, numbers->config_count);
+    put_numbers(&w, source->rules, numbers->set, numbers->set_count);
+    put_recognised(&w, plan);
+    put_kinds(&w, &record->metadata);
+    put_places(&w, plan);
+    lr_arena_free(&w.arena);
+    if (!lr_job_failed(job) && !w.split) {
+        lr_entry *entry = lr_string(&record->arena, LR_MEMORY_KEY, strlen(LR_MEMORY_KEY), &key) &&
+                                  lr_string(&record->arena, w.at, w.used, &value)
+                              ? lr_map_append(&record->arena, &record->metadata, key)
+                              : NULL;
         if (entry) {
             entry->value = value;
         } else {
-            status = lr_fail_memory(job, w.used);
+            (void)lr_fail_memory(job, w.used);
         }
     }
     lr_release(job->allocator, w.at);
-    return status;
+    return job->error.status;
 }

@@ -33,64 +33,40 @@ static uint64_t put_floats(rec_dtype from, void *numbers, rec_dtype dtype, uint8
     return result.overflowed;
 }
 
-/* -------------------------------------------------------------------------------------------------------- sums -- */
+/* ------------------------------------------------------------------------------------------ sums and products -- */
 
-void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count)
+/* Adds numbers to elements, or multiplies them: element `j` with numbers[j * step]. An f64 has room for the exact
+ * product of two f32 and for enough of their sum, so rounding its result to f32 gives what f32 arithmetic gives. */
+static void combine(const lr_op *op, uint8_t *at, uint64_t count, bool multiply, const double *numbers, uint64_t step)
 {
-    uint8_t *at = data;
     uint32_t width = lr_op_width(op);
-    while (count) {
-        double wide[STEP];
-        float narrow[STEP];
-        uint64_t n = count < STEP ? count : STEP;
-        if (in_f64(op)) {
-            get_floats(op->dtype, at, REC_DTYPE_F64, wide, n);
-            for (uint64_t i = 0; i < n; i++) {
-                wide[i] += op->u.number;
-            }
-            (void)put_floats(REC_DTYPE_F64, wide, op->dtype, at, n);
-        } else {
-            float number = (float)op->u.number;
-            get_floats(op->dtype, at, REC_DTYPE_F32, narrow, n);
-            for (uint64_t i = 0; i < n; i++) {
-                narrow[i] += number;
-            }
-            (void)put_floats(REC_DTYPE_F32, narrow, op->dtype, at, n);
+    for (uint64_t done = 0; done < count; done += STEP) {
+        double x[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        get_floats(op->dtype, at + done * width, REC_DTYPE_F64, x, n);
+        for (uint64_t j = 0; j < n; j++) {
+            double y = numbers[(done + j) * step];
+            x[j] = multiply ? x[j] * y : x[j] + y;
+            x[j] = in_f64(op) ? x[j] : (double)(float)x[j];
         }
-        at += n * width;
-        count -= n;
+        (void)put_floats(REC_DTYPE_F64, x, op->dtype, at + done * width, n);
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- products -- */
+void lr_op_add_numbers(const lr_op *op, void *data, uint64_t count)
+{
+    double number = in_f64(op) ? op->u.number : (double)(float)op->u.number;
+    combine(op, data, count, false, &number, 0);
+}
 
 void lr_op_multiply_numbers(const lr_op *op, void *data, const void *other, uint64_t count)
 {
-    uint8_t *at = data;
-    const uint8_t *from = other;
     uint32_t width = lr_op_width(op);
-    while (count) {
-        double wide[STEP], wide_other[STEP];
-        float narrow[STEP], narrow_other[STEP];
-        uint64_t n = count < STEP ? count : STEP;
-        if (in_f64(op)) {
-            get_floats(op->dtype, at, REC_DTYPE_F64, wide, n);
-            get_floats(op->dtype, from, REC_DTYPE_F64, wide_other, n);
-            for (uint64_t i = 0; i < n; i++) {
-                wide[i] *= wide_other[i];
-            }
-            (void)put_floats(REC_DTYPE_F64, wide, op->dtype, at, n);
-        } else {
-            get_floats(op->dtype, at, REC_DTYPE_F32, narrow, n);
-            get_floats(op->dtype, from, REC_DTYPE_F32, narrow_other, n);
-            for (uint64_t i = 0; i < n; i++) {
-                narrow[i] *= narrow_other[i];
-            }
-            (void)put_floats(REC_DTYPE_F32, narrow, op->dtype, at, n);
-        }
-        at += n * width;
-        from += n * width;
-        count -= n;
+    for (uint64_t done = 0; done < count; done += STEP) {
+        double factors[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        get_floats(op->dtype, (const uint8_t *)other + done * width, REC_DTYPE_F64, factors, n);
+        combine(op, (uint8_t *)data + done * width, n, true, factors, 1);
     }
 }
 
@@ -180,31 +156,6 @@ static void sum_rows(const lr_op *op, const uint8_t *v, uint64_t outer, uint64_t
     }
 }
 
-/* Multiplies `count` elements, number `j` of them by scales[j * step]. */
-static void scale_elements(const lr_op *op, uint8_t *at, uint64_t count, const double *scales, uint64_t step)
-{
-    uint32_t width = lr_op_width(op);
-    for (uint64_t done = 0; done < count; done += STEP) {
-        double wide[STEP];
-        float narrow[STEP];
-        uint64_t n = count - done < STEP ? count - done : STEP;
-        uint8_t *here = at + done * width;
-        if (in_f64(op)) {
-            get_floats(op->dtype, here, REC_DTYPE_F64, wide, n);
-            for (uint64_t j = 0; j < n; j++) {
-                wide[j] *= scales[(done + j) * step];
-            }
-            (void)put_floats(REC_DTYPE_F64, wide, op->dtype, here, n);
-        } else {
-            get_floats(op->dtype, here, REC_DTYPE_F32, narrow, n);
-            for (uint64_t j = 0; j < n; j++) {
-                narrow[j] *= (float)scales[(done + j) * step];
-            }
-            (void)put_floats(REC_DTYPE_F32, narrow, op->dtype, here, n);
-        }
-    }
-}
-
 /* Elements as [outer, length, inner], where length is that of an axis, 1 for none. */
 typedef struct extents {
     uint64_t outer, length, inner;
@@ -254,10 +205,10 @@ int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data)
     }
     for (uint64_t o = 0; o < outer; o++) {
         if (inner == 1) {
-            scale_elements(op, v + o * length * lr_op_width(op), length, norms, 1);
+            combine(op, v + o * length * lr_op_width(op), length, true, norms, 1);
         }
         for (uint64_t k = 0; inner != 1 && k < length; k++) {
-            scale_elements(op, v + (o * length + k) * inner * lr_op_width(op), inner, &norms[k], 0);
+            combine(op, v + (o * length + k) * inner * lr_op_width(op), inner, true, &norms[k], 0);
         }
     }
     lr_release(job->allocator, norms);

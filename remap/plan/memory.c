@@ -3,6 +3,7 @@
 #include "remap/plan/plan.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,13 +76,6 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const lr_memory_entry *)a)->text, ((const lr_memory_entry *)b)->text);
 }
 
-static void sort(lr_memory_list *list)
-{
-    if (list->count) {
-        qsort(list->at, (size_t)list->count, sizeof *list->at, by_text);
-    }
-}
-
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
 typedef struct reader {
@@ -111,48 +105,57 @@ static int32_t add_moved(const reader *r, char *value)
     return add(r, &r->memory->moved, value, blank + 1);
 }
 
-/* One line. @param value in the arena. */
-static int32_t take_line(const reader *r, const char *word, char *value)
+/* The lists, and the words of their lines; `dropped` stays in its order. */
+static const struct {
+    const char *word;
+    size_t offset;
+    bool sorted;
+} lists[] = {
+    {"moved", offsetof(lr_memory, moved), true},      {"level", offsetof(lr_memory, levels), true},
+    {"linear", offsetof(lr_memory, linear), true},    {"attention", offsetof(lr_memory, attention), true},
+    {"cell", offsetof(lr_memory, cells), true},       {"parametrized", offsetof(lr_memory, parametrized), true},
+    {"key", offsetof(lr_memory, keys), true},         {"kind", offsetof(lr_memory, kinds), true},
+    {"dropped", offsetof(lr_memory, dropped), false},
+};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static lr_memory_list *list_at(lr_memory *memory, size_t i)
 {
-    static const lr_location place = {.what = LR_MEMORY_KEY};
-    lr_memory *m = r->memory;
-    if (strcmp(word, "options") == 0) {
-        return REC_OK; /* for people */
-    }
-    if (strcmp(word, "moved") == 0) {
+    return (lr_memory_list *)(void *)((char *)memory + lists[i].offset);
+}
+
+/* A line of a list. */
+static int32_t add_entry(const reader *r, lr_memory_list *list, char *value)
+{
+    if (list == &r->memory->moved) {
         return add_moved(r, value);
     }
-    if (strcmp(word, "level") == 0) {
-        return add(r, &m->levels, value, NULL);
-    }
-    if (strcmp(word, "linear") == 0) {
-        return add(r, &m->linear, value, NULL);
-    }
-    if (strcmp(word, "attention") == 0) {
-        return add(r, &m->attention, strcmp(value, ".") == 0 ? "" : value, NULL);
-    }
-    if (strcmp(word, "normed") == 0) {
-        return lr_rules_add(r->job, m->recognised, "weight_norm", value, false, &place, LR_MEMORY_KEY);
-    }
-    if (strcmp(word, "parametrized") == 0) {
-        return add(r, &m->parametrized, value, NULL);
-    }
-    if (strcmp(word, "key") == 0) {
-        return add(r, &m->keys, value, NULL);
-    }
-    if (strcmp(word, "cell") == 0) {
-        return add(r, &m->cells, value, NULL);
-    }
-    if (strcmp(word, "kind") == 0) {
+    if (list == &r->memory->kinds) {
         char *blank = strchr(value, ' ');
         if (!blank) {
             return rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "expected a kind and a key");
         }
         *blank = '\0';
-        return add(r, &m->kinds, blank + 1, value);
+        return add(r, list, blank + 1, value);
     }
-    if (strcmp(word, "dropped") == 0) {
-        return add(r, &m->dropped, value, NULL);
+    return add(r, list, list == &r->memory->attention && strcmp(value, ".") == 0 ? "" : value, NULL);
+}
+
+/* One line. @param value in the arena. */
+static int32_t take_line(const reader *r, const char *word, char *value)
+{
+    static const lr_location place = {.what = LR_MEMORY_KEY};
+    lr_memory *m = r->memory;
+    for (size_t i = 0; i < LISTS; i++) {
+        if (strcmp(word, lists[i].word) == 0) {
+            return add_entry(r, list_at(m, i), value);
+        }
+    }
+    if (strcmp(word, "options") == 0) {
+        return REC_OK; /* for people */
+    }
+    if (strcmp(word, "normed") == 0) {
+        return lr_rules_add(r->job, m->recognised, "weight_norm", value, false, &place, LR_MEMORY_KEY);
     }
     if (strcmp(word, "number") == 0) {
         return lr_variables_remember(r->job, r->numbers, value);
@@ -212,29 +215,21 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
         *memory = NULL;
         return job->error.status;
     }
-    sort(&r.memory->moved);
-    sort(&r.memory->levels);
-    sort(&r.memory->linear);
-    sort(&r.memory->attention);
-    sort(&r.memory->parametrized);
-    sort(&r.memory->cells);
-    sort(&r.memory->keys);
-    sort(&r.memory->kinds);
+    for (size_t i = 0; i < LISTS; i++) {
+        lr_memory_list *list = list_at(r.memory, i);
+        if (lists[i].sorted && list->count) {
+            qsort(list->at, (size_t)list->count, sizeof *list->at, by_text);
+        }
+    }
     return REC_OK;
 }
 
 void lr_memory_free(const lr_allocator *allocator, lr_memory *memory)
 {
     if (memory) {
-        lr_release(allocator, memory->moved.at);
-        lr_release(allocator, memory->levels.at);
-        lr_release(allocator, memory->linear.at);
-        lr_release(allocator, memory->attention.at);
-        lr_release(allocator, memory->parametrized.at);
-        lr_release(allocator, memory->cells.at);
-        lr_release(allocator, memory->keys.at);
-        lr_release(allocator, memory->dropped.at);
-        lr_release(allocator, memory->kinds.at);
+        for (size_t i = 0; i < LISTS; i++) {
+            lr_release(allocator, list_at(memory, i)->at);
+        }
         lr_rules_free(memory->rules);
         lr_rules_free(memory->recognised);
         lr_release(allocator, memory);

@@ -15,6 +15,7 @@ def test_missing_file(tmp_path):
     error = caught.value
     assert isinstance(error, lr.NoSuchFile) and error.errno == 2 and error.status == "REC_E_NOT_FOUND"
     assert error.file == str(tmp_path / "none.mpk") and error.file in str(error) and error.offset is None
+    assert error.filename == error.file and error.strerror == os.strerror(2)
 
 
 def test_missing_key_suggests_names(golden):
@@ -63,6 +64,7 @@ def test_error_can_be_pickled(tmp_path):
     copy = pickle.loads(pickle.dumps(caught.value))
     assert type(copy) is type(caught.value) and str(copy) == str(caught.value)
     assert (copy.errno, copy.file, copy.status) == (2, caught.value.file, "REC_E_NOT_FOUND")
+    assert copy.filename == copy.file
 
 
 def test_errors_of_threads_are_not_mixed_up(tmp_path):

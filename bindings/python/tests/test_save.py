@@ -166,3 +166,16 @@ def test_empty_dict(tmp_path):
     assert lr.load_file(tmp_path / "m.safetensors") == {}
     with lr.open(tmp_path / "m.safetensors") as record:
         assert len(record) == 0 and list(record) == []
+
+
+@pytest.mark.parametrize("tensors", [np.zeros(2), [np.zeros(2)], {1: np.zeros(2)}, "model.mpk"])
+def test_only_mappings_from_names_are_saved(tmp_path, tensors):
+    with pytest.raises(TypeError, match="expected a Record, or arrays by name"):
+        lr.save_file(tensors, tmp_path / "a.mpk")
+    with pytest.raises(TypeError, match="expected a Record, or arrays by name"):
+        lr.save(tensors)
+
+
+def test_ids_of_missing_tensors_are_rejected(tmp_path):
+    with pytest.raises(lr.NotFoundError, match="ids: b: there is no tensor of this name"):
+        lr.save_file({"a": np.zeros(2)}, tmp_path / "a.mpk", ids={"b": None})

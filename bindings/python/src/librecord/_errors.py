@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno as system
+import os
 from typing import Any, NamedTuple, NoReturn, Optional
 
 from ._library import UNKNOWN, ffi, lib, operation, text
@@ -19,7 +20,7 @@ class Error(Exception):
         path: the path in the record, "layers.0.weight"; "" without one.
         expected, found: what the library expected and found; "" where that does not apply.
         hint: what to do; "" without a hint.
-        errno: the number of the failed system call, or None.
+        errno: the number of the failed system call, or None. An OSError then also has filename and strerror.
     """
 
     status: str = ""
@@ -46,6 +47,8 @@ def _rebuild(kind: type[Error], args: tuple[Any, ...], parts: dict[str, Any]) ->
     error = kind(*args)
     for name, value in parts.items():
         setattr(error, name, value)
+    if isinstance(error, OSError) and error.errno:
+        error.filename, error.strerror = error.file or None, os.strerror(error.errno)
     return error
 
 

@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _dtypes
-from ._errors import Note, check, made, notes
+from ._errors import NotFoundError, Note, check, made, notes
 from ._library import context, encoded, ffi, lib
 from ._progress import Progress, reporting
 from ._record import Options, Record, new_recorder, set_options, set_type
@@ -50,10 +50,19 @@ def _id(name: str, value: Any, ids: Optional[Ids]) -> Optional[str]:
     return ""
 
 
+def _check_names(tensors: Tensors, ids: Optional[Ids]) -> None:
+    if not isinstance(tensors, Mapping) or not all(isinstance(name, str) for name in tensors):
+        raise TypeError(f"expected a Record, or arrays by name, found {type(tensors).__name__}")
+    for name in ids or {}:
+        if name not in tensors:
+            raise NotFoundError(f"ids: {name}: there is no tensor of this name")
+
+
 class Built:
     """A record of the library built from arrays, which it keeps: their bytes are not copied."""
 
     def __init__(self, tensors: Tensors, ids: Optional[Ids]):
+        _check_names(tensors, ids)
         names = list(tensors)
         arrays = [_array(name, value) for name, value in tensors.items()]
         specs = Specs(arrays, [_id(name, value, ids) for name, value in tensors.items()])

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Names in lists, and how they end. */
+ * Names and other short texts: their order, and whether they are a word. Those of a length need no NUL. */
 #ifndef LR_COMMON_NAMES_H
 #define LR_COMMON_NAMES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 /** The order of an array of texts, for qsort(). */
@@ -17,6 +18,26 @@ static inline bool lr_ends_in(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
     return length > tail && strcmp(name + length - tail, end) == 0;
+}
+
+static inline bool lr_text_is(const char *text, uint64_t length, const char *word)
+{
+    return length == strlen(word) && memcmp(text, word, (size_t)length) == 0;
+}
+
+/** @return whether the text ends in `end`, or is it. */
+static inline bool lr_text_ends(const char *text, uint64_t length, const char *end)
+{
+    size_t tail = strlen(end);
+    return length >= tail && memcmp(text + length - tail, end, tail) == 0;
+}
+
+/** @return the order of two texts by their bytes, then by their length. */
+static inline int lr_text_order(const char *a, uint64_t a_length, const char *b, uint64_t b_length)
+{
+    uint64_t least = a_length < b_length ? a_length : b_length;
+    int order = least ? memcmp(a, b, (size_t)least) : 0;
+    return order ? order : a_length < b_length ? -1 : a_length > b_length;
 }
 
 #endif

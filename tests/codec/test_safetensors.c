@@ -306,19 +306,19 @@ static void every_element_type_has_its_size(void **state)
 /* A file whose text says that of two tensors, `a` (u8) and `b.0` (f32). */
 static char *tell_text(const char *text)
 {
-    lr_st_buffer b = {0};
+    lr_buffer b = {0};
     rec_job job;
     st_file f;
     char *found;
     lr_job_open(&job, NULL, "load", "f");
     job.budget.limit = UINT64_MAX;
     b.job = &job;
-    lr_st_put_word(&b, "{\"__metadata__\":{\"librecord\":");
+    lr_put_word(&b, "{\"__metadata__\":{\"librecord\":");
     lr_st_put_string(&b, text, strlen(text));
-    lr_st_put_word(
-        &b, "},\"b.0\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"a\":{\"dtype\":\"U8\",\"shape\":"
-            "[3],\"data_offsets\":[4,7]}}");
-    lr_st_put(&b, "", 1);
+    lr_put_word(&b,
+                "},\"b.0\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},\"a\":{\"dtype\":\"U8\",\"shape\":"
+                "[3],\"data_offsets\":[4,7]}}");
+    lr_put(&b, "", 1);
     assert_int_equal(b.status, REC_OK);
     f = st_make(b.data, 7);
     rec_job_free(&job, b.data);

@@ -207,7 +207,7 @@ static const struct {
     {TYPE("'a name of an element type that is longer than what a message has room for, which is one hundred and "
           "twenty-eight bytes of it, and so \xc3\xa9'"),
      "byte 29: expected an element type of Burn, found \"a name of an element type that is longer than what a message "
-     "has room for, which is one hundred and twenty-eight bytes of it, an...\" for the tensor `t`"},
+     "has room for, which is one hundred and twenty-eight bytes of it…\" for the tensor `t`"},
     {TYPE("{'Bool':'U8'}"), NULL},
     {TYPE("{_'Bool':'U8'}"), NULL},
     {TYPE("{_'Bool':'U8','x':1}"), "byte 29: an element type that is a map has one entry"},

@@ -2,6 +2,7 @@
  * bincode writer: a visitor. Core's walk follows the record's type, so that options are announced and every number,
  * list and map has its form; anything that has none cannot be written without a type. */
 #include "plugins/codec/bincode/bincode_private.h"
+#include "plugins/codec/number.h"
 
 #include <string.h>
 
@@ -103,46 +104,6 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 
 enum { PIECE = 512 };
 
-static rec_scalar element(rec_dtype dtype, const uint8_t *at)
-{
-    rec_scalar out = {.bits = (uint16_t)rec_dtype_bits(dtype)};
-    uint64_t raw = 0;
-    if (dtype == REC_DTYPE_BOOL) {
-        return (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = *at != 0}};
-    }
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    memcpy((uint8_t *)&raw + 8 - out.bits / 8, at, out.bits / 8);
-#else
-    memcpy(&raw, at, out.bits / 8);
-#endif
-    switch (dtype) {
-    case REC_DTYPE_F32: {
-        uint32_t pattern = (uint32_t)raw;
-        float value;
-        memcpy(&value, &pattern, sizeof value);
-        out.kind = REC_KIND_FLOAT;
-        out.v.f = (double)value;
-        break;
-    }
-    case REC_DTYPE_F64:
-        out.kind = REC_KIND_FLOAT;
-        memcpy(&out.v.f, &raw, sizeof raw);
-        break;
-    case REC_DTYPE_I8:
-    case REC_DTYPE_I16:
-    case REC_DTYPE_I32:
-    case REC_DTYPE_I64:
-        out.kind = REC_KIND_INT;
-        out.v.i = (int64_t)(raw << (64 - out.bits)) >> (64 - out.bits);
-        break;
-    default:
-        out.kind = REC_KIND_UINT;
-        out.v.u = raw;
-        break;
-    }
-    return out;
-}
-
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     writer *w = self;
@@ -160,7 +121,7 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
         uint64_t n = count < PIECE ? count : PIECE;
         size_t used = 0;
         for (uint64_t i = 0; i < n; i++) {
-            rec_scalar number = element(dtype, from + i * width);
+            rec_scalar number = lr_number_scalar(dtype, from + i * width);
             used += encode_number(out + used, &number);
         }
         status = rec_sink_write(w->sink, out, used);

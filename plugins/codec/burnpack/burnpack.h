@@ -8,6 +8,10 @@
 
 #include <librecord/plugin.h>
 
+#include "common/names.h"
+#include "plugins/codec/buffer.h"
+#include "plugins/codec/excerpt.h"
+
 /* ------------------------------------------------------------------------------------ what plugins are made of -- */
 
 int32_t lr_bpk_probe(const rec_head *head);
@@ -43,14 +47,21 @@ typedef struct lr_bpk_text {
     uint64_t length;
 } lr_bpk_text;
 
-/** @return as memcmp, then by length: the order of the names in a file. */
-int lr_bpk_compare(const lr_bpk_text *a, const lr_bpk_text *b);
+/** The order of the names in a file. */
+static inline int lr_bpk_compare(const lr_bpk_text *a, const lr_bpk_text *b)
+{
+    return lr_text_order(a->at, a->length, b->at, b->length);
+}
 
-/** A name for messages: what is long is cut, what does not print is shown as `?`. @return buffer. */
-typedef struct lr_bpk_excerpt {
-    char text[132];
-} lr_bpk_excerpt;
-const char *lr_bpk_shown(lr_bpk_excerpt *buffer, const lr_bpk_text *text);
+static inline bool lr_bpk_is(const lr_bpk_text *text, const char *word)
+{
+    return lr_text_is(text->at, text->length, word);
+}
+
+static inline const char *lr_bpk_shown(lr_codec_excerpt *buffer, const lr_bpk_text *text)
+{
+    return lr_codec_shown(buffer, text->at, text->length);
+}
 
 /* ------------------------------------------------------------------------------------------------ reading CBOR -- */
 
@@ -152,25 +163,16 @@ uint32_t lr_bpk_width(rec_dtype dtype);
 /** Reads an element type of either era. */
 int32_t lr_bpk_dtype_read(lr_bpk_header *header, lr_bpk_entry *entry);
 
-/** Text that grows. The first failure stays; what is added after it is ignored. */
-typedef struct lr_bpk_buffer {
-    rec_job *job;
-    uint8_t *data;
-    uint64_t size, room;
-    int32_t status;
-} lr_bpk_buffer;
-
-void lr_bpk_put(lr_bpk_buffer *buffer, const void *data, uint64_t size);
 /** CBOR as ciborium writes it: all in the shortest form. @param kind LR_CBOR_UINT to LR_CBOR_MAP. */
-void lr_cbor_put(lr_bpk_buffer *buffer, int kind, uint64_t value);
-void lr_cbor_put_text(lr_bpk_buffer *buffer, const char *text, uint64_t length);
-void lr_cbor_put_word(lr_bpk_buffer *buffer, const char *word);
-void lr_cbor_put_float(lr_bpk_buffer *buffer, double number);
-void lr_cbor_put_null(lr_bpk_buffer *buffer);
-void lr_cbor_put_bool(lr_bpk_buffer *buffer, bool value);
+void lr_cbor_put(lr_buffer *buffer, int kind, uint64_t value);
+void lr_cbor_put_text(lr_buffer *buffer, const char *text, uint64_t length);
+void lr_cbor_put_word(lr_buffer *buffer, const char *word);
+void lr_cbor_put_float(lr_buffer *buffer, double number);
+void lr_cbor_put_null(lr_buffer *buffer);
+void lr_cbor_put_bool(lr_buffer *buffer, bool value);
 
 /** Writes the element type of a tensor as Burn 0.`minor` does.
  *  @param name for messages. */
-int32_t lr_bpk_dtype_write(lr_bpk_buffer *buffer, const rec_tensor_event *tensor, int32_t minor, const char *name);
+int32_t lr_bpk_dtype_write(lr_buffer *buffer, const rec_tensor_event *tensor, int32_t minor, const char *name);
 
 #endif

@@ -48,7 +48,7 @@ static const char *const modes[] = {"Symmetric", "Lookup", NULL};
 static const char *word_of(const char *const *words, const char *text, uint64_t length)
 {
     for (; *words; words++) {
-        if (strlen(*words) == length && memcmp(*words, text, (size_t)length) == 0) {
+        if (lr_text_is(text, length, *words)) {
             return *words;
         }
     }
@@ -462,7 +462,7 @@ static int32_t keep_words(lr_bpk_header *h, lr_bpk_entry *e, const scheme *s)
 
 static int32_t unknown(lr_bpk_header *h, const lr_bpk_entry *e, const lr_cbor_item *item)
 {
-    lr_bpk_excerpt name, type;
+    lr_codec_excerpt name, type;
     return rec_fail_found(h->job, REC_E_FORMAT, item->at, "an element type of Burn", "\"%s\" for the tensor `%s`",
                           lr_bpk_shown(&type, &item->text), lr_bpk_shown(&name, &e->name));
 }
@@ -481,8 +481,7 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
     }
     if ((item.kind == LR_CBOR_TEXT || item.kind == LR_CBOR_BYTES) && !item.indefinite) {
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-            if (strlen(types[i].name) == item.text.length &&
-                memcmp(types[i].name, item.text.at, (size_t)item.text.length) == 0) {
+            if (lr_bpk_is(&item.text, types[i].name)) {
                 e->dtype = (uint8_t)types[i].dtype;
                 return REC_OK;
             }
@@ -517,7 +516,7 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
-static void put_size(lr_bpk_buffer *b, const scheme *s)
+static void put_size(lr_buffer *b, const scheme *s)
 {
     lr_cbor_put(b, LR_CBOR_MAP, 2);
     lr_cbor_put_word(b, "storage");
@@ -529,7 +528,7 @@ static void put_size(lr_bpk_buffer *b, const scheme *s)
     lr_cbor_put(b, LR_CBOR_UINT, s->length);
 }
 
-static void put_store(lr_bpk_buffer *b, const scheme *s)
+static void put_store(lr_buffer *b, const scheme *s)
 {
     lr_cbor_put_word(b, "store");
     if (is_packed(s)) {
@@ -541,7 +540,7 @@ static void put_store(lr_bpk_buffer *b, const scheme *s)
     }
 }
 
-static void put_old(lr_bpk_buffer *b, const scheme *s)
+static void put_old(lr_buffer *b, const scheme *s)
 {
     lr_cbor_put(b, LR_CBOR_MAP, 5);
     lr_cbor_put_word(b, "value");
@@ -561,7 +560,7 @@ static void put_old(lr_bpk_buffer *b, const scheme *s)
     lr_cbor_put_word(b, s->mode);
 }
 
-static void put_new(lr_bpk_buffer *b, const scheme *s)
+static void put_new(lr_buffer *b, const scheme *s)
 {
     lr_cbor_put(b, LR_CBOR_MAP, 5);
     lr_cbor_put_word(b, "value");
@@ -587,7 +586,7 @@ static void put_new(lr_bpk_buffer *b, const scheme *s)
     }
 }
 
-static int32_t write_scheme(lr_bpk_buffer *b, const rec_tensor_event *tensor, int32_t minor, const char *name)
+static int32_t write_scheme(lr_buffer *b, const rec_tensor_event *tensor, int32_t minor, const char *name)
 {
     scheme s = {0};
     bool packs;
@@ -608,7 +607,7 @@ static int32_t write_scheme(lr_bpk_buffer *b, const rec_tensor_event *tensor, in
     return b->status;
 }
 
-int32_t lr_bpk_dtype_write(lr_bpk_buffer *b, const rec_tensor_event *tensor, int32_t minor, const char *name)
+int32_t lr_bpk_dtype_write(lr_buffer *b, const rec_tensor_event *tensor, int32_t minor, const char *name)
 {
     rec_dtype dtype = tensor->dtype;
     if (dtype == REC_DTYPE_QFLOAT) {

@@ -13,11 +13,6 @@ const uint8_t lr_bpk_magic[4] = {'N', 'R', 'U', 'B'};
 
 /* ------------------------------------------------------------------------------------------------- descriptors -- */
 
-static bool is_word(const lr_bpk_text *text, const char *word)
-{
-    return text->length == strlen(word) && memcmp(text->at, word, (size_t)text->length) == 0;
-}
-
 /* A field's name in a struct, which also may be bytes. */
 static int32_t read_field(lr_cbor *c, lr_cbor_item *key)
 {
@@ -56,7 +51,7 @@ static int32_t read_number(lr_cbor *c, uint64_t *number, const char *expected)
 
 static int32_t add_dim(lr_bpk_header *h, lr_bpk_entry *e, uint64_t dim, uint64_t at)
 {
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     int32_t status = lr_codec_grow(h->job, (void *)&h->dims, h->dim_count + 1, &h->dim_room, sizeof *h->dims);
     if (status == REC_OK && (e->rank == LR_BPK_RANK_MOST || h->dim_count == UINT32_MAX)) {
         status = rec_fail(h->job, REC_E_UNSUPPORTED, at, "the tensor `%s` has more than %d dimensions",
@@ -138,7 +133,7 @@ static int32_t read_descriptor(lr_bpk_header *h, lr_bpk_entry *e)
     static const char *const names[FIELDS] = {"dtype", "shape", "data_offsets", "param_id"};
     lr_cbor *c = &h->cbor;
     lr_cbor_item map, key, other;
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     bool seen[FIELDS] = {false}, more = true;
     int32_t status = read_map(c, &map, "a tensor's descriptor, a map");
     uint64_t left = map.value;
@@ -148,7 +143,7 @@ static int32_t read_descriptor(lr_bpk_header *h, lr_bpk_entry *e)
         if (status != REC_OK) {
             break;
         }
-        while (field < FIELDS && !is_word(&key.text, names[field])) {
+        while (field < FIELDS && !lr_bpk_is(&key.text, names[field])) {
             field++;
         }
         if (field < FIELDS && seen[field]) {
@@ -223,14 +218,14 @@ static int32_t read_scalar(lr_bpk_header *h, lr_bpk_pair *pair)
     if (status == REC_OK) {
         rec_scalar *s = &pair->scalar;
         bool whole = value.kind <= LR_CBOR_NEGATIVE && !value.wide;
-        if (is_word(&kind.text, "Int") && whole && value.value <= INT64_MAX) {
+        if (lr_bpk_is(&kind.text, "Int") && whole && value.value <= INT64_MAX) {
             *s = (rec_scalar){.kind = REC_KIND_INT, .bits = 64};
             s->v.i = value.kind == LR_CBOR_UINT ? (int64_t)value.value : -1 - (int64_t)value.value;
-        } else if (is_word(&kind.text, "UInt") && whole && value.kind == LR_CBOR_UINT) {
+        } else if (lr_bpk_is(&kind.text, "UInt") && whole && value.kind == LR_CBOR_UINT) {
             *s = (rec_scalar){.kind = REC_KIND_UINT, .bits = 64, .v.u = value.value};
-        } else if (is_word(&kind.text, "Float") && value.kind == LR_CBOR_FLOAT) {
+        } else if (lr_bpk_is(&kind.text, "Float") && value.kind == LR_CBOR_FLOAT) {
             *s = (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64, .v.f = value.number};
-        } else if (is_word(&kind.text, "Bool") && value.kind == LR_CBOR_BOOL) {
+        } else if (lr_bpk_is(&kind.text, "Bool") && value.kind == LR_CBOR_BOOL) {
             *s = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = (int64_t)value.value};
         } else {
             status = lr_cbor_unexpected(c, &value, "a value of the kind Int, UInt, Float or Bool");
@@ -287,7 +282,7 @@ static int32_t read_whole(lr_bpk_header *h)
         if (status != REC_OK) {
             break;
         }
-        while (field < 3 && !is_word(&key.text, names[field])) {
+        while (field < 3 && !lr_bpk_is(&key.text, names[field])) {
             field++;
         }
         if (field == 3) {
@@ -317,7 +312,7 @@ uint32_t lr_bpk_width(rec_dtype dtype)
 static int32_t check_entry(const lr_bpk_header *h, const lr_bpk_entry *e, uint64_t size)
 {
     uint64_t bytes = lr_bpk_width(e->dtype);
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     const char *name = lr_bpk_shown(&brief, &e->name);
     bool counted = true, quantised = bytes == 0;
     bytes += quantised;
@@ -390,7 +385,7 @@ static int32_t find_data(lr_bpk_header *h, uint64_t size)
     bool told = false;
     for (uint64_t i = 0; i < h->pair_count && !told; i++) {
         const lr_bpk_pair *pair = &h->pairs[i];
-        told = is_word(&pair->key, "version") && pair->value.length >= 5;
+        told = lr_bpk_is(&pair->key, "version") && pair->value.length >= 5;
         h->unaligned = told && memcmp(pair->value.at, "0.19.", 5) == 0;
     }
     for (uint64_t i = 0; i < h->count; i++) {
@@ -428,7 +423,7 @@ static uint64_t place_of(const lr_bpk_header *h, const lr_bpk_text *name)
 /* Fails where a name is there twice. @param names room for that many. */
 static int32_t check_twice(lr_bpk_header *h, const lr_bpk_text **names, uint64_t count, const char *what)
 {
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     if (count) {
         qsort(names, (size_t)count, sizeof *names, by_name);
     }

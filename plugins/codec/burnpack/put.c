@@ -3,28 +3,18 @@
 #include <math.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
-#include "plugins/codec/room.h"
-
-void lr_bpk_put(lr_bpk_buffer *b, const void *data, uint64_t size)
-{
-    b->status = b->status == REC_OK ? lr_codec_grow(b->job, (void *)&b->data, b->size + size, &b->room, 1) : b->status;
-    if (b->status == REC_OK && size) {
-        memcpy(b->data + b->size, data, (size_t)size);
-        b->size += size;
-    }
-}
 
 /* `width` bytes of a number, the first one first. */
-static void put_head(lr_bpk_buffer *b, unsigned first, uint64_t value, unsigned width)
+static void put_head(lr_buffer *b, unsigned first, uint64_t value, unsigned width)
 {
     uint8_t bytes[9] = {(uint8_t)first};
     for (unsigned i = 0; i < width; i++) {
         bytes[1 + i] = (uint8_t)(value >> (8 * (width - 1 - i)));
     }
-    lr_bpk_put(b, bytes, 1 + (uint64_t)width);
+    lr_put(b, bytes, 1 + (uint64_t)width);
 }
 
-void lr_cbor_put(lr_bpk_buffer *b, int kind, uint64_t value)
+void lr_cbor_put(lr_buffer *b, int kind, uint64_t value)
 {
     unsigned major = (unsigned)kind << 5;
     if (value < 24) {
@@ -40,13 +30,13 @@ void lr_cbor_put(lr_bpk_buffer *b, int kind, uint64_t value)
     }
 }
 
-void lr_cbor_put_text(lr_bpk_buffer *b, const char *text, uint64_t length)
+void lr_cbor_put_text(lr_buffer *b, const char *text, uint64_t length)
 {
     lr_cbor_put(b, LR_CBOR_TEXT, length);
-    lr_bpk_put(b, text, length);
+    lr_put(b, text, length);
 }
 
-void lr_cbor_put_word(lr_bpk_buffer *b, const char *word)
+void lr_cbor_put_word(lr_buffer *b, const char *word)
 {
     lr_cbor_put_text(b, word, strlen(word));
 }
@@ -78,7 +68,7 @@ static bool as_half(double number, uint16_t *bits)
     return fraction == (double)(unsigned)fraction;
 }
 
-void lr_cbor_put_float(lr_bpk_buffer *b, double number)
+void lr_cbor_put_float(lr_buffer *b, double number)
 {
     uint16_t bits16;
     uint32_t bits32;
@@ -97,12 +87,12 @@ void lr_cbor_put_float(lr_bpk_buffer *b, double number)
     }
 }
 
-void lr_cbor_put_null(lr_bpk_buffer *b)
+void lr_cbor_put_null(lr_buffer *b)
 {
     put_head(b, 0xf6, 0, 0);
 }
 
-void lr_cbor_put_bool(lr_bpk_buffer *b, bool value)
+void lr_cbor_put_bool(lr_buffer *b, bool value)
 {
     put_head(b, value ? 0xf5 : 0xf4, 0, 0);
 }

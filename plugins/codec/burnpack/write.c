@@ -40,7 +40,7 @@ typedef struct writer {
     rec_job *job;
     int32_t minor;
     bool aligned;
-    lr_bpk_buffer names, about;
+    lr_buffer names, about;
     items tensors, scalars, metadata;
     lr_bpk_text key; /* that came last */
     uint64_t key_at;
@@ -74,7 +74,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     item *pair;
     int32_t status;
     (void)at;
-    lr_bpk_put(&w->names, key->text, key->v.length);
+    lr_put(&w->names, key->text, key->v.length);
     status = w->names.status == REC_OK ? add(w, &w->metadata, name_at, key->v.length, &pair) : w->names.status;
     if (status == REC_OK) {
         lr_cbor_put_text(&w->about, value->text, value->v.length);
@@ -89,27 +89,26 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     writer *w = self;
     (void)at;
     w->key_at = w->names.size;
-    lr_bpk_put(&w->names, key->text, key->v.length);
-    lr_bpk_put(&w->names, "", 1); /* with which what is made of it ends */
+    lr_put(&w->names, key->text, key->v.length);
+    lr_put(&w->names, "", 1); /* with which what is made of it ends */
     if (w->names.status == REC_OK) {
-        w->key.length =
-            rec_path_unescape(key->text, key->v.length, (char *)w->names.data + w->key_at, key->v.length + 1);
+        w->key.length = rec_path_unescape(key->text, key->v.length, w->names.data + w->key_at, key->v.length + 1);
         w->names.size = w->key_at + w->key.length;
     }
     return w->names.status;
 }
 
-static const char *shown(const writer *w, lr_bpk_excerpt *buffer)
+static const char *shown(const writer *w, lr_codec_excerpt *buffer)
 {
-    lr_bpk_text name = {.at = (const char *)w->names.data + w->key_at, .length = w->key.length};
+    lr_bpk_text name = {.at = w->names.data + w->key_at, .length = w->key.length};
     return lr_bpk_shown(buffer, &name);
 }
 
 static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     writer *w = self;
-    lr_bpk_buffer *b = &w->about;
-    lr_bpk_excerpt brief;
+    lr_buffer *b = &w->about;
+    lr_codec_excerpt brief;
     item *i;
     int32_t status;
     (void)at;
@@ -152,7 +151,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 
 static int32_t set_id(writer *w, item *i, const char *id)
 {
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     i->has_id = id != NULL;
     if (!id || rec_id_number(id, &i->id)) {
         return REC_OK;
@@ -167,7 +166,7 @@ static int32_t set_id(writer *w, item *i, const char *id)
 static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
     writer *w = self;
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     item *i = NULL;
     int32_t status;
     (void)at;
@@ -229,7 +228,7 @@ static item *find_pair(const writer *w, const char *key)
 {
     for (uint64_t i = 0; i < w->metadata.count; i++) {
         const item *pair = &w->metadata.at[i];
-        if (pair->name.length == strlen(key) && memcmp(w->names.data + pair->name_at, key, strlen(key)) == 0) {
+        if (lr_text_is(w->names.data + pair->name_at, pair->name.length, key)) {
             return &w->metadata.at[i];
         }
     }
@@ -242,15 +241,14 @@ static lr_bpk_text value_of(const writer *w, const item *pair)
     uint64_t skip = 1;
     unsigned low = w->about.data[pair->about] & 31;
     skip += low < 24 ? 0 : UINT64_C(1) << (low - 24);
-    return (lr_bpk_text){.at = (const char *)w->about.data + pair->about + skip,
-                         .length = pair->about_end - pair->about - skip};
+    return (lr_bpk_text){.at = w->about.data + pair->about + skip, .length = pair->about_end - pair->about - skip};
 }
 
 static bool has_value(const writer *w, const char *key, const char *value)
 {
     const item *pair = find_pair(w, key);
     lr_bpk_text text = pair ? value_of(w, pair) : (lr_bpk_text){0};
-    return pair && text.length == strlen(value) && memcmp(text.at, value, (size_t)text.length) == 0;
+    return pair && lr_bpk_is(&text, value);
 }
 
 static int32_t set_pair(writer *w, const char *key, const char *value)
@@ -303,7 +301,7 @@ static int by_name(const void *a, const void *b)
 /* Fails if a name is below another one, as `a.b` is below `a`: dots are levels, and a level has no tensor. */
 static int32_t check_below(const writer *w, const item *const *order, uint64_t count)
 {
-    lr_bpk_excerpt lower, upper;
+    lr_codec_excerpt lower, upper;
     for (uint64_t i = 0; i < count; i++) {
         const lr_bpk_text *name = &order[i]->name;
         item above = {.name = *name};
@@ -329,7 +327,7 @@ static int32_t check_below(const writer *w, const item *const *order, uint64_t c
 static const item **sorted(writer *w, items *list, const char *what, int32_t *status)
 {
     const item **order;
-    lr_bpk_excerpt brief;
+    lr_codec_excerpt brief;
     if (*status != REC_OK || !list->count) {
         return NULL;
     }
@@ -339,7 +337,7 @@ static const item **sorted(writer *w, items *list, const char *what, int32_t *st
         return NULL;
     }
     for (uint64_t i = 0; i < list->count; i++) {
-        list->at[i].name.at = w->names.data ? (const char *)w->names.data + list->at[i].name_at : "";
+        list->at[i].name.at = w->names.data ? w->names.data + list->at[i].name_at : "";
         order[i] = &list->at[i];
     }
     qsort((void *)order, (size_t)list->count, sizeof *order, by_name);
@@ -360,10 +358,10 @@ static const item **sorted(writer *w, items *list, const char *what, int32_t *st
     return order;
 }
 
-static void put_tensor(lr_bpk_buffer *b, const writer *w, const item *i)
+static void put_tensor(lr_buffer *b, const writer *w, const item *i)
 {
     lr_cbor_put(b, LR_CBOR_MAP, i->has_id ? 4 : 3);
-    lr_bpk_put(b, w->about.data + i->about, i->about_end - i->about);
+    lr_put(b, w->about.data + i->about, i->about_end - i->about);
     lr_cbor_put_word(b, "data_offsets");
     lr_cbor_put(b, LR_CBOR_ARRAY, 2);
     lr_cbor_put(b, LR_CBOR_UINT, i->begin);
@@ -374,7 +372,7 @@ static void put_tensor(lr_bpk_buffer *b, const writer *w, const item *i)
     }
 }
 
-static int32_t put_list(lr_bpk_buffer *b, writer *w, items *list, const char *key, const char *what, bool tensors)
+static int32_t put_list(lr_buffer *b, writer *w, items *list, const char *key, const char *what, bool tensors)
 {
     int32_t status = b->status;
     const item **order = sorted(w, list, what, &status);
@@ -386,7 +384,7 @@ static int32_t put_list(lr_bpk_buffer *b, writer *w, items *list, const char *ke
             if (tensors) {
                 put_tensor(b, w, order[i]);
             } else {
-                lr_bpk_put(b, w->about.data + order[i]->about, order[i]->about_end - order[i]->about);
+                lr_put(b, w->about.data + order[i]->about, order[i]->about_end - order[i]->about);
             }
         }
     }
@@ -402,7 +400,7 @@ static int32_t write_zeros(rec_sink *sink, uint64_t count)
 
 static int32_t write_header(writer *w, rec_sink *sink)
 {
-    lr_bpk_buffer b = {.job = w->job};
+    lr_buffer b = {.job = w->job};
     uint8_t prefix[LR_BPK_PREFIX] = {0, 0, 0, 0, LR_BPK_VERSION};
     int32_t status;
     memcpy(prefix, lr_bpk_magic, sizeof lr_bpk_magic);

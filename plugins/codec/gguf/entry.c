@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Metadata as GGUF writes it. A number has the width that it came with, or the narrowest of 32 and 64 bits; a list has
  * the type that it came with, or numbers of 32 bits where all of them fit, which is what llama.cpp reads. */
+#include "common/names.h"
+#include "plugins/codec/burns.h"
 #include "plugins/codec/gguf/entry.h"
 
 #include <inttypes.h>
@@ -8,68 +10,36 @@
 #include <stdlib.h>
 
 #include "common/utf8.h"
-#include "plugins/codec/room.h"
+#include "plugins/codec/number.h"
 
-/* ------------------------------------------------------------------------------------------------------- bytes -- */
-
-void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size)
+void lr_gguf_put_text(lr_buffer *b, const char *text, uint64_t length)
 {
-    if (b->status == REC_OK) {
-        b->status = lr_codec_grow(b->job, &b->data, b->size + size, &b->room, 1);
-    }
-    if (b->status == REC_OK && size) {
-        memcpy(b->data + b->size, data, (size_t)size);
-        b->size += size;
-    }
+    lr_put_little(b, length, 8);
+    lr_put(b, text, length);
 }
 
-static void put_bits(lr_gguf_buffer *b, uint64_t bits, uint32_t bytes)
-{
-    uint8_t little[8];
-    for (uint32_t i = 0; i < bytes; i++) {
-        little[i] = (uint8_t)(bits >> 8 * i);
-    }
-    lr_gguf_put(b, little, bytes);
-}
-
-void lr_gguf_put_u32(lr_gguf_buffer *b, uint32_t number)
-{
-    put_bits(b, number, 4);
-}
-
-void lr_gguf_put_u64(lr_gguf_buffer *b, uint64_t number)
-{
-    put_bits(b, number, 8);
-}
-
-void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length)
-{
-    lr_gguf_put_u64(b, length);
-    lr_gguf_put(b, text, length);
-}
-
-void lr_gguf_put_number(lr_gguf_buffer *b, uint64_t number)
+void lr_gguf_put_number(lr_buffer *b, uint64_t number)
 {
     char text[24];
-    lr_gguf_put(b, text, (uint64_t)snprintf(text, sizeof text, "%" PRIu64, number));
+    lr_put(b, text, (uint64_t)snprintf(text, sizeof text, "%" PRIu64, number));
 }
 
-void lr_gguf_put_scalar(lr_gguf_buffer *b, const rec_scalar *key)
+void lr_gguf_put_scalar(lr_buffer *b, const rec_scalar *key)
 {
     if (key->kind == REC_KIND_BOOL) {
-        lr_gguf_put(b, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
+        lr_put(b, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
     } else {
         bool negative = key->kind == REC_KIND_INT && key->v.i < 0;
-        lr_gguf_put(b, "-", negative);
+        lr_put(b, "-", negative);
         lr_gguf_put_number(b, negative ? 0 - (uint64_t)key->v.i : key->v.u);
     }
 }
 
-void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length)
+void lr_gguf_put_unescaped(lr_buffer *b, const char *path, uint64_t length)
 {
     uint64_t at = b->size;
-    lr_gguf_put(b, path, length);
-    lr_gguf_put(b, "", 1); /* the NUL */
+    lr_put(b, path, length);
+    lr_put(b, "", 1); /* the NUL */
     if (b->status == REC_OK) {
         b->size = at + rec_path_unescape(path, length, b->data + at, length + 1);
     }
@@ -91,18 +61,6 @@ void lr_gguf_entries_close(lr_gguf_entries *e)
     rec_job_free(e->job, e->names.data);
     rec_job_free(e->job, e->places.data);
     rec_job_free(e->job, e->lost.data);
-}
-
-/* Metadata of Burn's recorders on the format: useless in this file. */
-static bool is_burns(const rec_scalar *key)
-{
-    static const char *const own[] = {"float", "int", "format", "version", "settings"};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
-        if (key->v.length == strlen(own[i]) && memcmp(key->text, own[i], strlen(own[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The narrowest type of 32 or 64 bits. */
@@ -135,7 +93,7 @@ static int32_t type_of(const rec_scalar *scalar)
 }
 
 /* A number of a type. */
-static void put_value(lr_gguf_buffer *b, int32_t type, const rec_scalar *scalar)
+static void put_value(lr_buffer *b, int32_t type, const rec_scalar *scalar)
 {
     uint64_t bits = scalar->v.u;
     if (type == LR_GGUF_F32) {
@@ -146,7 +104,7 @@ static void put_value(lr_gguf_buffer *b, int32_t type, const rec_scalar *scalar)
     } else if (type == LR_GGUF_F64) {
         memcpy(&bits, &scalar->v.f, sizeof bits);
     }
-    put_bits(b, bits, rec_dtype_bits(lr_gguf_value_dtype((uint32_t)type)) / 8);
+    lr_put_little(b, bits, rec_dtype_bits(lr_gguf_value_dtype((uint32_t)type)) / 8);
 }
 
 static int32_t set_alignment(lr_gguf_entries *e, const rec_scalar *value)
@@ -162,21 +120,16 @@ static int32_t set_alignment(lr_gguf_entries *e, const rec_scalar *value)
     return REC_OK;
 }
 
-static bool is_key(const rec_scalar *key, const char *word)
-{
-    return key->v.length == strlen(word) && memcmp(key->text, word, strlen(word)) == 0;
-}
-
 int32_t lr_gguf_entries_pair(lr_gguf_entries *e, const rec_scalar *key, const rec_scalar *value)
 {
-    if (is_burns(key)) {
+    if (lr_is_burns(key->text, key->v.length)) {
         return REC_OK;
     }
-    if (is_key(key, LR_GGUF_KEY_ALIGNMENT)) {
+    if (lr_text_is(key->text, key->v.length, LR_GGUF_KEY_ALIGNMENT)) {
         return set_alignment(e, value);
     }
     lr_gguf_put_text(&e->text, key->text, key->v.length);
-    lr_gguf_put_u32(&e->text, LR_GGUF_STRING);
+    lr_put_little(&e->text, LR_GGUF_STRING, 4);
     lr_gguf_put_text(&e->text, value->text, value->v.length);
     e->count++;
     return e->text.status;
@@ -185,7 +138,7 @@ int32_t lr_gguf_entries_pair(lr_gguf_entries *e, const rec_scalar *key, const re
 int32_t lr_gguf_entries_begin(lr_gguf_entries *e, const rec_scalar *key)
 {
     e->open = true;
-    e->aligning = is_key(key, LR_GGUF_KEY_ALIGNMENT);
+    e->aligning = lr_text_is(key->text, key->v.length, LR_GGUF_KEY_ALIGNMENT);
     e->bad = false;
     e->depth = e->skipped = 0;
     e->entry = e->text.size;
@@ -201,12 +154,12 @@ static void note_lost(lr_gguf_entries *e)
 {
     uint64_t length = e->key_length < KEY_MOST ? e->key_length : KEY_MOST;
     if (e->left_out < LOST_MOST && e->text.status == REC_OK) {
-        lr_gguf_put(&e->lost, ", ", e->lost.size ? 2 : 0);
-        lr_gguf_put(&e->lost, "`", 1);
-        lr_gguf_put(&e->lost, e->text.data + e->entry + sizeof(uint64_t), length);
-        lr_gguf_put(&e->lost, "`", 1);
+        lr_put(&e->lost, ", ", e->lost.size ? 2 : 0);
+        lr_put(&e->lost, "`", 1);
+        lr_put(&e->lost, e->text.data + e->entry + sizeof(uint64_t), length);
+        lr_put(&e->lost, "`", 1);
     } else if (e->left_out == LOST_MOST) {
-        lr_gguf_put(&e->lost, ", …", sizeof ", …" - 1);
+        lr_put(&e->lost, ", …", sizeof ", …" - 1);
     }
 }
 
@@ -234,7 +187,7 @@ static void join(lr_gguf_entries *e, int32_t type)
 {
     lr_gguf_list *list = e->depth ? &e->lists[e->depth - 1] : NULL;
     if (!list) {
-        lr_gguf_put_u32(&e->text, (uint32_t)type);
+        lr_put_little(&e->text, (uint32_t)type, 4);
         return;
     }
     e->bad = e->bad || (list->type >= 0 && list->type != type);
@@ -250,8 +203,8 @@ int32_t lr_gguf_entries_list(lr_gguf_entries *e)
     join(e, LR_GGUF_ARRAY);
     e->lists[e->depth++] = (lr_gguf_list){.start = e->text.size, .type = -1, .of = -1};
     e->numbers.size = 0;
-    lr_gguf_put_u32(&e->text, LR_GGUF_I32); /* what an empty list is of */
-    lr_gguf_put_u64(&e->text, 0);
+    lr_put_little(&e->text, LR_GGUF_I32, 4); /* what an empty list is of */
+    lr_put_little(&e->text, 0, 8);
     return e->text.status;
 }
 
@@ -311,7 +264,7 @@ static void keep_number(lr_gguf_entries *e, const rec_scalar *scalar)
         list->type = type = type == LR_GGUF_F64 ? type : list->type;
     }
     join(e, type);
-    lr_gguf_put(&e->numbers, &scalar->v.u, sizeof scalar->v.u);
+    lr_put(&e->numbers, &scalar->v.u, sizeof scalar->v.u);
 }
 
 int32_t lr_gguf_entries_scalar(lr_gguf_entries *e, const rec_scalar *scalar)
@@ -343,27 +296,14 @@ int32_t lr_gguf_entries_scalar(lr_gguf_entries *e, const rec_scalar *scalar)
 
 int32_t lr_gguf_entries_numbers(lr_gguf_entries *e, rec_dtype dtype, const void *data, uint64_t count)
 {
-    uint32_t width = rec_dtype_bits(dtype) / 8;
+    uint32_t width = rec_dtype_bits(dtype) / 8, type = 0;
     const uint8_t *from = data;
+    while (type < LR_GGUF_VALUES && lr_gguf_value_dtype(type) != dtype) {
+        type++;
+    }
+    e->bad = e->bad || (count && type == LR_GGUF_VALUES);
     for (uint64_t i = 0; i < count && !e->bad && e->numbers.status == REC_OK; i++, from += width) {
-        uint8_t little[8] = {0};
-        uint32_t type = 0;
-        rec_scalar scalar;
-        while (type < LR_GGUF_VALUES && lr_gguf_value_dtype(type) != dtype) {
-            type++;
-        }
-        if (type == LR_GGUF_VALUES) {
-            e->bad = true;
-            break;
-        }
-        for (uint32_t j = 0; j < width; j++) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-            little[j] = from[width - 1 - j];
-#else
-            little[j] = from[j];
-#endif
-        }
-        scalar = lr_gguf_scalar(type, little);
+        rec_scalar scalar = lr_number_scalar(dtype, from);
         keep_number(e, &scalar);
     }
     return e->numbers.status;
@@ -417,8 +357,8 @@ static void end_list(lr_gguf_entries *e)
     /* The type and the count, over those of an empty list. */
     end = e->text.size;
     e->text.size = list.start;
-    lr_gguf_put_u32(&e->text, (uint32_t)type);
-    lr_gguf_put_u64(&e->text, list.count);
+    lr_put_little(&e->text, (uint32_t)type, 4);
+    lr_put_little(&e->text, list.count, 8);
     e->text.size = end;
 }
 
@@ -437,8 +377,8 @@ int32_t lr_gguf_entries_end(lr_gguf_entries *e)
 int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length)
 {
     uint64_t place[2] = {e->names.size, length};
-    lr_gguf_put(&e->names, name, length);
-    lr_gguf_put(&e->places, place, sizeof place);
+    lr_put(&e->names, name, length);
+    lr_put(&e->places, place, sizeof place);
     return e->names.status == REC_OK ? e->places.status : e->names.status;
 }
 
@@ -450,9 +390,7 @@ typedef struct name {
 static int by_text(const void *a, const void *b)
 {
     const name *x = a, *y = b;
-    uint64_t least = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->text, y->text, (size_t)least);
-    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+    return lr_text_order(x->text, x->length, y->text, y->length);
 }
 
 int32_t lr_gguf_names_check(lr_gguf_entries *e)

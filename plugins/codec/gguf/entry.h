@@ -4,25 +4,15 @@
 #ifndef LR_GGUF_ENTRY_H
 #define LR_GGUF_ENTRY_H
 
+#include "plugins/codec/buffer.h"
 #include "plugins/codec/gguf/gguf.h"
 
-/** Bytes that grow. `status` keeps the first failure; what follows it does nothing. */
-typedef struct lr_gguf_buffer {
-    rec_job *job;
-    char *data;
-    uint64_t size, room;
-    int32_t status;
-} lr_gguf_buffer;
-
-void lr_gguf_put(lr_gguf_buffer *b, const void *data, uint64_t size);
-void lr_gguf_put_u32(lr_gguf_buffer *b, uint32_t number);
-void lr_gguf_put_u64(lr_gguf_buffer *b, uint64_t number);
 /** Writes a string: first its length. */
-void lr_gguf_put_text(lr_gguf_buffer *b, const char *text, uint64_t length);
+void lr_gguf_put_text(lr_buffer *b, const char *text, uint64_t length);
 /** Parts of a path: a number; a key that is a bool or number; a path without its escapes. */
-void lr_gguf_put_number(lr_gguf_buffer *b, uint64_t number);
-void lr_gguf_put_scalar(lr_gguf_buffer *b, const rec_scalar *key);
-void lr_gguf_put_unescaped(lr_gguf_buffer *b, const char *path, uint64_t length);
+void lr_gguf_put_number(lr_buffer *b, uint64_t number);
+void lr_gguf_put_scalar(lr_buffer *b, const rec_scalar *key);
+void lr_gguf_put_unescaped(lr_buffer *b, const char *path, uint64_t length);
 
 enum { LR_GGUF_NESTED_MOST = 8, LR_GGUF_BYTES_MOST = 1 << 30 };
 
@@ -39,22 +29,22 @@ typedef struct lr_gguf_list {
 /** The metadata, and the names of the tensors. */
 typedef struct lr_gguf_entries {
     rec_job *job;
-    lr_gguf_buffer text;
+    lr_buffer text;
     uint64_t count;
-    uint64_t left_out;   /**< that GGUF has no words for */
-    lr_gguf_buffer lost; /**< their keys, the first few: "`a`, `b`" */
-    uint64_t alignment;  /**< of tensors: what the metadata say, or the default */
-    bool open;           /**< a value's events are expected */
-    bool bad;            /**< it is left out */
-    bool aligning;       /**< it is the alignment */
-    uint32_t skipped;    /**< containers of it that are open */
-    uint64_t entry;      /**< where it begins in the text */
+    uint64_t left_out;  /**< that GGUF has no words for */
+    lr_buffer lost;     /**< their keys, the first few: "`a`, `b`" */
+    uint64_t alignment; /**< of tensors: what the metadata say, or the default */
+    bool open;          /**< a value's events are expected */
+    bool bad;           /**< it is left out */
+    bool aligning;      /**< it is the alignment */
+    uint32_t skipped;   /**< containers of it that are open */
+    uint64_t entry;     /**< where it begins in the text */
     uint64_t key_length;
     uint32_t depth;
     lr_gguf_list lists[LR_GGUF_NESTED_MOST];
-    lr_gguf_buffer numbers; /**< of the innermost list: eight bytes each */
-    lr_gguf_buffer names;   /**< of tensors: the bytes of all */
-    lr_gguf_buffer places;  /**< of each: where it is in `names` and how long, two uint64_t */
+    lr_buffer numbers; /**< of the innermost list: eight bytes each */
+    lr_buffer names;   /**< of tensors: the bytes of all */
+    lr_buffer places;  /**< of each: where it is in `names` and how long, two uint64_t */
 } lr_gguf_entries;
 
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Reads a header. It makes llama.cpp's demands on a file: unique keys, contiguous tensors at the alignment, within the
  * file. */
+#include "common/names.h"
 #include "plugins/codec/gguf/header.h"
 
 #include "plugins/codec/gguf/metadata.h"
@@ -22,23 +23,18 @@ typedef struct reader {
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
-static bool is(const char *key, uint64_t length, const char *word)
-{
-    return length == strlen(word) && memcmp(key, word, (size_t)length) == 0;
-}
-
 /* The entries that speak of the file and not of the model. @return whether it is one: its value was read. */
 static bool own_entry(reader *r, const char *key, uint64_t length, uint32_t type, int32_t *status)
 {
     lr_gguf_header *h = r->h;
     uint64_t at = r->c.at, ignored;
-    if (is(key, length, "split.no")) {
+    if (lr_text_is(key, length, "split.no")) {
         *status = lr_gguf_value_uint(&r->c, type, &h->split_no);
-    } else if (is(key, length, "split.count")) {
+    } else if (lr_text_is(key, length, "split.count")) {
         *status = lr_gguf_value_uint(&r->c, type, &h->split_count);
-    } else if (is(key, length, "split.tensors.count")) {
+    } else if (lr_text_is(key, length, "split.tensors.count")) {
         *status = lr_gguf_value_uint(&r->c, type, &ignored);
-    } else if (is(key, length, LR_GGUF_KEY_ALIGNMENT)) {
+    } else if (lr_text_is(key, length, LR_GGUF_KEY_ALIGNMENT)) {
         *status = lr_gguf_value_uint(&r->c, type, &h->alignment);
         if (*status == REC_OK &&
             (h->alignment < 8 || h->alignment > UINT64_C(1) << 30 || (h->alignment & (h->alignment - 1)))) {
@@ -51,11 +47,11 @@ static bool own_entry(reader *r, const char *key, uint64_t length, uint32_t type
             *status = r->visitor->metadata_value(r->self, at, &name);
             *status = *status == REC_OK ? r->visitor->scalar(r->self, at, &value) : *status;
         }
-    } else if (is(key, length, LR_GGUF_KEY_LAYOUT) && type == LR_GGUF_STRING) {
+    } else if (lr_text_is(key, length, LR_GGUF_KEY_LAYOUT) && type == LR_GGUF_STRING) {
         const char *text;
         uint64_t size;
         *status = lr_gguf_take_text(&r->c, "a text of the metadata", &text, &size);
-        h->burn = *status == REC_OK && is(text, size, "burn");
+        h->burn = *status == REC_OK && lr_text_is(text, size, "burn");
     } else {
         return false;
     }
@@ -98,7 +94,7 @@ static int32_t entry(reader *r)
     if (status != REC_OK || own_entry(r, key, length, type, &status)) {
         /* done */
     } else if (!r->visitor) {
-        r->h->others += !is(key, length, "general.architecture");
+        r->h->others += !lr_text_is(key, length, "general.architecture");
         status = lr_gguf_value(&r->c, type, 0, NULL, NULL);
     } else if (type == LR_GGUF_STRING) {
         status = lr_gguf_value_scalar(&r->c, type, &value);

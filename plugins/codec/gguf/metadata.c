@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Metadata values: numbers, texts, and arrays of either or of arrays. */
+#include "common/little.h"
 #include "plugins/codec/gguf/metadata.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/utf8.h"
 
@@ -89,13 +91,8 @@ static int32_t numbers(lr_gguf_cursor *c, uint32_t type, uint64_t count, const r
             }
         }
         if (status == REC_OK && visitor) {
-            for (uint64_t i = 0; i < n * width; i++) {
-                uint64_t place = i % width;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-                place = width - 1 - place;
-#endif
-                host[i - i % width + place] = data[i];
-            }
+            memcpy(host, data, (size_t)(n * width));
+            lr_to_little(host, (uint32_t)width, n * width); /* which is its own reverse */
             status = visitor->numbers(self, at, dtype, host, n);
         }
         count -= n;

@@ -2,8 +2,10 @@
  * What GGUF's element types and metadata types are. */
 #include <string.h>
 
+#include "common/little.h"
 #include "plugins/codec/gguf/blocks.h"
 #include "plugins/codec/gguf/gguf.h"
+#include "plugins/codec/number.h"
 
 #define PLAIN(name, dtype, size) {name, dtype, 1, size, LR_GGUF_KINDS}
 #define BLOCKS(name, count, size, kind) {name, REC_DTYPE_OPAQUE, count, size, LR_GGUF_##kind}
@@ -93,44 +95,10 @@ int32_t lr_gguf_value_of_word(const char *word)
 
 rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data)
 {
-    rec_scalar scalar = {.kind = REC_KIND_UINT, .bits = (uint16_t)rec_dtype_bits(lr_gguf_value_dtype(type))};
-    uint64_t bits = 0;
-    uint32_t word;
-    float single;
-    for (uint32_t i = scalar.bits / 8u; i-- > 0;) {
-        bits = bits << 8 | data[i];
-    }
-    switch (type) {
-    case LR_GGUF_I8:
-        scalar.v.i = (int8_t)bits;
-        break;
-    case LR_GGUF_I16:
-        scalar.v.i = (int16_t)bits;
-        break;
-    case LR_GGUF_I32:
-        scalar.v.i = (int32_t)bits;
-        break;
-    case LR_GGUF_I64:
-        scalar.v.i = (int64_t)bits;
-        break;
-    case LR_GGUF_F32:
-        word = (uint32_t)bits;
-        memcpy(&single, &word, sizeof single);
-        scalar.v.f = single;
-        break;
-    case LR_GGUF_F64:
-        memcpy(&scalar.v.f, &bits, sizeof scalar.v.f);
-        break;
-    case LR_GGUF_BOOL:
-        scalar.v.i = bits != 0;
-        break;
-    default:
-        scalar.v.u = bits;
-        return scalar;
-    }
-    scalar.kind = type == LR_GGUF_BOOL                         ? REC_KIND_BOOL
-                  : type == LR_GGUF_F32 || type == LR_GGUF_F64 ? REC_KIND_FLOAT
-                                                               : REC_KIND_INT;
-    scalar.bits = type == LR_GGUF_BOOL ? 0 : scalar.bits;
-    return scalar;
+    rec_dtype dtype = lr_gguf_value_dtype(type);
+    uint32_t width = rec_dtype_bits(dtype) / 8;
+    uint8_t host[8];
+    memcpy(host, data, width);
+    lr_to_little(host, width, width); /* which is its own reverse */
+    return lr_number_scalar(dtype, host);
 }

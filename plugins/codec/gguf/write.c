@@ -4,22 +4,23 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "plugins/codec/gguf/entry.h"
 #include "plugins/codec/pass.h"
 
 typedef struct writer {
     rec_job *job;
     rec_sink *sink;
-    lr_gguf_buffer path; /**< of the value that comes next */
-    uint64_t *starts;    /**< of each level: how long the path was before it */
-    uint64_t *index;     /**< of each level: the next number of a list, REC_UNKNOWN of a map */
+    lr_buffer path;   /**< of the value that comes next */
+    uint64_t *starts; /**< of each level: how long the path was before it */
+    uint64_t *index;  /**< of each level: the next number of a list, REC_UNKNOWN of a map */
     uint32_t depth, room;
     bool paths;    /**< the root's keys are paths */
     bool burn;     /**< modules are laid out as Burn's */
     bool nameless; /**< a tensor below the root has an empty name */
     lr_gguf_entries metadata;
     bool architecture;                                 /* they say what llama.cpp chooses a model by */
-    lr_gguf_buffer tensors;                            /**< the header's entries of them */
+    lr_buffer tensors;                                 /**< the header's entries of them */
     uint64_t count, ids, offset, long_names, flexible; /* flexible: of Flex32 */
     uint64_t next;                                     /**< of the second walk: bytes of the data written */
 } writer;
@@ -40,7 +41,7 @@ static int32_t refuse(writer *w, const char *what)
 /* Between a name and the one before it, which may be empty. */
 static void put_dot(writer *w)
 {
-    lr_gguf_put(&w->path, ".", w->depth > 1);
+    lr_put(&w->path, ".", w->depth > 1);
 }
 
 /* A value begins: a list's is named by its number. */
@@ -71,17 +72,11 @@ static int32_t push(writer *w, uint64_t index)
 
 /* --------------------------------------------------------------------------------------------------- gathering -- */
 
-static bool is_architecture(const rec_scalar *key)
-{
-    static const char name[] = "general.architecture";
-    return key->v.length == sizeof name - 1 && memcmp(key->text, name, sizeof name - 1) == 0;
-}
-
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
     writer *w = self;
     (void)at;
-    w->architecture = w->architecture || is_architecture(key);
+    w->architecture = w->architecture || lr_text_is(key->text, key->v.length, "general.architecture");
     return lr_gguf_entries_pair(&w->metadata, key, value);
 }
 
@@ -162,7 +157,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
         lr_gguf_put_unescaped(&w->path, key->text, key->v.length);
     } else {
         put_dot(w);
-        lr_gguf_put(&w->path, key->text, key->v.length);
+        lr_put(&w->path, key->text, key->v.length);
     }
     return w->path.status;
 }
@@ -177,7 +172,7 @@ static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_sca
     }
     status = push(w, REC_UNKNOWN);
     put_dot(w);
-    lr_gguf_put(&w->path, name->text, name->v.length);
+    lr_put(&w->path, name->text, name->v.length);
     return status == REC_OK ? w->path.status : status;
 }
 
@@ -239,12 +234,12 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         return refuse(w, "blocks that are not whole rows of the tensor");
     }
     lr_gguf_put_text(&w->tensors, w->path.data, w->path.size);
-    lr_gguf_put_u32(&w->tensors, event->rank);
+    lr_put_little(&w->tensors, event->rank, 4);
     for (uint32_t i = event->rank; i-- > 0;) {
-        lr_gguf_put_u64(&w->tensors, event->shape[i]);
+        lr_put_little(&w->tensors, event->shape[i], 8);
     }
-    lr_gguf_put_u32(&w->tensors, (uint32_t)number);
-    lr_gguf_put_u64(&w->tensors, w->offset);
+    lr_put_little(&w->tensors, (uint32_t)number, 4);
+    lr_put_little(&w->tensors, w->offset, 8);
     w->offset = (w->offset + size + pad) & ~pad;
     w->count++;
     w->nameless = w->nameless || (w->depth && !w->path.size);
@@ -314,16 +309,16 @@ static int32_t write_header(writer *w)
 {
     static const rec_scalar layout = {.kind = REC_KIND_STRING, .v.length = 16, .text = LR_GGUF_KEY_LAYOUT};
     static const rec_scalar burn = {.kind = REC_KIND_STRING, .v.length = 4, .text = "burn"};
-    lr_gguf_buffer head = {.job = w->job};
+    lr_buffer head = {.job = w->job};
     uint64_t pad = w->metadata.alignment - 1;
     int32_t status = REC_OK;
     if (w->burn && w->count) {
         status = lr_gguf_entries_pair(&w->metadata, &layout, &burn);
     }
-    lr_gguf_put(&head, LR_GGUF_MAGIC, 4);
-    lr_gguf_put_u32(&head, LR_GGUF_VERSION);
-    lr_gguf_put_u64(&head, w->count);
-    lr_gguf_put_u64(&head, w->metadata.count);
+    lr_put(&head, LR_GGUF_MAGIC, 4);
+    lr_put_little(&head, LR_GGUF_VERSION, 4);
+    lr_put_little(&head, w->count, 8);
+    lr_put_little(&head, w->metadata.count, 8);
     status = status == REC_OK ? head.status : status;
     status = status == REC_OK ? rec_sink_write(w->sink, head.data, head.size) : status;
     status = status == REC_OK ? rec_sink_write(w->sink, w->metadata.text.data, w->metadata.text.size) : status;

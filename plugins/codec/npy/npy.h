@@ -9,6 +9,7 @@
 
 #include <librecord/plugin.h>
 
+#include "plugins/codec/excerpt.h"
 #include "plugins/codec/zip/zip.h"
 
 /** The comment of an archive of a foreign model's arrays, which are laid out as PyTorch's: others are Burn's. */
@@ -68,12 +69,6 @@ typedef struct lr_npz_archive {
  * failure. */
 int32_t lr_npz_archive_open(rec_job *job, rec_source *source, lr_npz_archive *archive);
 void lr_npz_archive_close(rec_job *job, lr_npz_archive *archive);
-/** A name for messages. */
-typedef struct lr_npz_name {
-    char text[100];
-} lr_npz_name;
-const char *lr_npz_shown(lr_npz_name *buffer, const char *name, uint64_t length);
-
 static inline uint32_t lr_npz_get(const uint8_t *at, int bytes)
 {
     uint32_t number = 0;

@@ -62,9 +62,9 @@ typedef struct reader {
     bool verify;
     char *path; /* room for the longest key, escaped */
     uint64_t room;
-    uint64_t unfit;    /* arrays that no tensor can hold */
-    uint64_t others;   /* members that are no arrays */
-    lr_npz_name other; /* the first of them */
+    uint64_t unfit;         /* arrays that no tensor can hold */
+    uint64_t others;        /* members that are no arrays */
+    lr_codec_excerpt other; /* the first of them */
 } reader;
 
 /* Whether a member without .npy is an array all the same. */
@@ -105,9 +105,9 @@ static int32_t read_over(const reader *r, rec_source *bytes, uint64_t size)
 /* Lists an array that no tensor can hold, and leaves it out. */
 static void note_unfit(reader *r, const lr_npz_member *m, const char *why)
 {
-    lr_npz_name name;
+    lr_codec_excerpt name;
     if (r->unfit++ < LISTED) {
-        rec_job_note(r->job, REC_NOTE_DROPPED, lr_npz_shown(&name, m->name, m->key_length),
+        rec_job_note(r->job, REC_NOTE_DROPPED, lr_codec_shown(&name, m->name, m->key_length),
                      "an array of %s, which no tensor can hold: left out", why);
     }
 }
@@ -120,16 +120,16 @@ static int32_t tell_member(reader *r, const lr_npz_member *m)
     rec_tensor_event event;
     lr_npz_array array;
     const char *unfit = NULL;
-    lr_npz_name name;
+    lr_codec_excerpt name;
     int32_t status = plain ? REC_OK : lr_npz_member_open(r->job, r->source, m, &bytes);
     from = plain ? r->source : bytes;
     status = status == REC_OK ? is_array(r, from, base, m, &yes) : status;
     if (status == REC_OK && !yes) {
         if (!r->others++) {
-            (void)lr_npz_shown(&r->other, m->name, m->name_length);
+            (void)lr_codec_shown(&r->other, m->name, m->name_length);
         }
     } else if (status == REC_OK) {
-        (void)lr_npz_shown(&name, m->name, m->name_length);
+        (void)lr_codec_shown(&name, m->name, m->name_length);
         status = lr_npz_header_read(r->job, from, base, m->size, m->data, name.text, &array, &unfit);
         if (unfit) {
             status = plain ? REC_OK : read_over(r, from, m->size);

@@ -34,7 +34,7 @@ typedef struct inflater {
 typedef struct bytes {
     rec_source *file;
     lr_npz_member member;
-    lr_npz_name name;
+    lr_codec_excerpt name;
     uint64_t next; /* byte that comes next, all before it are in `sum` */
     uint32_t sum;
     inflater *inflater;
@@ -216,7 +216,7 @@ int32_t lr_npz_member_open(rec_job *job, rec_source *file, const lr_npz_member *
         return no_memory(job);
     }
     *b = (bytes){.file = rec_source_retain(file), .member = *member};
-    (void)lr_npz_shown(&b->name, member->name, member->name_length);
+    (void)lr_codec_shown(&b->name, member->name, member->name_length);
     b->member.name = NULL; /* it goes with the directory */
     rest(b);
     return rec_source_make(job, rec_source_name(file), &ops, b, out);

@@ -10,6 +10,7 @@
 #include <zlib.h>
 
 #include "common/crc32.h"
+#include "plugins/codec/burns.h"
 #include "plugins/codec/npy/npy.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/room.h"
@@ -53,7 +54,7 @@ typedef struct writer {
     char *names;
     uint64_t name_used, name_room;
     uint64_t ids, values, metadata, bools; /* bools: of Bool(U8) */
-    lr_npz_name value, entry;              /* the first of them */
+    lr_codec_excerpt value, entry;         /* the first of them */
     uint8_t *tile;                         /* two; one for compressed data */
     z_stream stream;
     bool streaming;
@@ -403,7 +404,7 @@ static int32_t other(writer *w)
         return refuse(w, "a record that is not one tensor", "An .npy file holds one array: save it as .npz.");
     }
     if (!w->values++) {
-        (void)lr_npz_shown(&w->value, w->path, w->used);
+        (void)lr_codec_shown(&w->value, w->path, w->used);
     }
     return REC_OK;
 }
@@ -521,16 +522,13 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 /* Burn's own words about a file say nothing of arrays. */
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
-    static const char *const burns[] = {"float", "int", "format", "version", "settings"};
     writer *w = self;
     (void)at, (void)value;
-    for (size_t i = 0; i < sizeof burns / sizeof *burns; i++) {
-        if (key->v.length == strlen(burns[i]) && memcmp(key->text, burns[i], (size_t)key->v.length) == 0) {
-            return REC_OK;
-        }
+    if (lr_is_burns(key->text, key->v.length)) {
+        return REC_OK;
     }
     if (!w->metadata++) {
-        (void)lr_npz_shown(&w->entry, key->text, key->v.length);
+        (void)lr_codec_shown(&w->entry, key->text, key->v.length);
     }
     return REC_OK;
 }
@@ -641,15 +639,14 @@ typedef struct named {
 static int by_name(const void *a, const void *b)
 {
     const named *x = a, *y = b;
-    int order = memcmp(x->text, y->text, (size_t)(x->length < y->length ? x->length : y->length));
-    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+    return lr_text_order(x->text, x->length, y->text, y->length);
 }
 
 /* Two places of a record may have one name: a field `b` in `a`, and a field `a.b`. */
 static int32_t check_names(writer *w)
 {
     named *names = rec_job_alloc(w->job, (w->count + 1) * sizeof *names);
-    lr_npz_name name;
+    lr_codec_excerpt name;
     int32_t status = names ? REC_OK : no_memory(w);
     for (uint64_t i = 0; i < w->count && status == REC_OK; i++) {
         names[i] = (named){w->names + w->members[i].name, w->members[i].name_length};
@@ -660,7 +657,7 @@ static int32_t check_names(writer *w)
     for (uint64_t i = 1; i < w->count && status == REC_OK; i++) {
         if (by_name(&names[i - 1], &names[i]) == 0) {
             status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two arrays would both be called `%s`",
-                              lr_npz_shown(&name, names[i].text, names[i].length - 4));
+                              lr_codec_shown(&name, names[i].text, names[i].length - 4));
             rec_fail_hint(w->job, "Rename one of them: in NumPy's files names are joined with dots.");
         }
     }

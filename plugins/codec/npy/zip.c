@@ -6,17 +6,6 @@
 #include "common/utf8.h"
 #include "plugins/codec/npy/npy.h"
 
-const char *lr_npz_shown(lr_npz_name *buffer, const char *name, uint64_t length)
-{
-    size_t used = 0;
-    for (uint64_t i = 0; i < length && used < sizeof buffer->text - 4; i++) {
-        unsigned char c = (unsigned char)name[i];
-        buffer->text[used++] = (char)(c < ' ' || c >= 0x7f ? '?' : c);
-    }
-    memcpy(buffer->text + used, used < length ? "..." : "", used < length ? 4 : 1);
-    return buffer->text;
-}
-
 static bool is_ascii(const char *text, uint64_t length)
 {
     while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
@@ -37,24 +26,24 @@ static const char *method_name(uint16_t method)
 /* A failure about a member, whose name stands before it. */
 static int32_t fail_member(rec_job *job, const lr_npz_member *m, const char *what)
 {
-    lr_npz_name name;
-    return rec_fail(job, REC_E_UNSUPPORTED, m->local, "%s: %s", lr_npz_shown(&name, m->name, m->name_length), what);
+    lr_codec_excerpt name;
+    return rec_fail(job, REC_E_UNSUPPORTED, m->local, "%s: %s", lr_codec_shown(&name, m->name, m->name_length), what);
 }
 
 static int32_t check_member(rec_job *job, const lr_zip_member *of, const lr_npz_member *m)
 {
-    lr_npz_name name;
+    lr_codec_excerpt name;
     if (lr_utf8_until((const uint8_t *)m->name, m->name_length) != m->name_length ||
         (!of->utf8 && !is_ascii(m->name, m->name_length))) {
         return rec_fail(job, REC_E_UNSUPPORTED, m->local, "the name of a member, `%s`, is not marked as UTF-8, or none",
-                        lr_npz_shown(&name, m->name, m->name_length));
+                        lr_codec_shown(&name, m->name, m->name_length));
     }
     if (of->encrypted) {
         return fail_member(job, m, "it is encrypted");
     }
     if (m->method != LR_ZIP_STORED && m->method != LR_ZIP_DEFLATED) {
         return rec_fail(job, REC_E_UNSUPPORTED, m->local, "%s: compressed by method %u (%s); NumPy stores or deflates",
-                        lr_npz_shown(&name, m->name, m->name_length), (unsigned)m->method, method_name(m->method));
+                        lr_codec_shown(&name, m->name, m->name_length), (unsigned)m->method, method_name(m->method));
     }
     return REC_OK;
 }
@@ -101,7 +90,7 @@ static int by_key(const void *a, const void *b)
 static int32_t check_keys(rec_job *job, lr_npz_archive *archive)
 {
     const lr_npz_member **order = rec_job_alloc(job, (archive->count + 1) * sizeof *order);
-    lr_npz_name name;
+    lr_codec_excerpt name;
     int32_t status = order ? REC_OK : rec_fail(job, REC_E_MEMORY, 0, "out of memory for the names of an archive");
     for (uint64_t i = 0; i < archive->count && status == REC_OK; i++) {
         order[i] = &archive->members[i];
@@ -115,7 +104,7 @@ static int32_t check_keys(rec_job *job, lr_npz_archive *archive)
         if (begins && x->key_length == y->key_length) {
             status = rec_fail(job, REC_E_FORMAT, y->local,
                               "the name `%s` is in the archive twice, at bytes %" PRIu64 " and %" PRIu64,
-                              lr_npz_shown(&name, y->name, y->key_length), x->local, y->local);
+                              lr_codec_shown(&name, y->name, y->key_length), x->local, y->local);
         }
         archive->nested = archive->nested || (begins && y->name[x->key_length] == '.');
     }

@@ -2,6 +2,7 @@
  * The two containers of PyTorch's files: where the pickle is, and where each storage's bytes are. */
 #include <stdlib.h>
 
+#include "common/names.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 #include "plugins/codec/room.h"
@@ -46,8 +47,7 @@ typedef struct keyed {
 static int compare(const char *a, uint64_t a_length, const char *b, uint64_t b_length)
 {
     /* A long key that many storages have by its number in the memo is not compared with itself again and again. */
-    int order = a == b ? 0 : memcmp(a, b, (size_t)(a_length < b_length ? a_length : b_length));
-    return order ? order : a_length < b_length ? -1 : a_length > b_length;
+    return a == b && a_length == b_length ? 0 : lr_text_order(a, a_length, b, b_length);
 }
 
 static int by_key(const void *a, const void *b)
@@ -136,7 +136,7 @@ static void lend(lr_pt_storage *storage, rec_source *source, uint64_t offset)
 static bool is_member(const lr_zip_member *m, const char *name, uint64_t *root)
 {
     uint64_t length = strlen(name);
-    if (m->name_length < length || memcmp(m->name + m->name_length - length, name, (size_t)length) != 0) {
+    if (!lr_text_ends(m->name, m->name_length, name)) {
         return false;
     }
     *root = m->name_length - length;
@@ -194,7 +194,7 @@ static int32_t fail_other_archive(const lr_pt_file *f)
                                     "a zip archive without it");
     for (uint64_t i = 0; i < f->zip.count; i++) {
         const lr_zip_member *m = &f->zip.members[i];
-        numpy = numpy && m->name_length > 4 && memcmp(m->name + m->name_length - 4, ".npy", 4) == 0;
+        numpy = numpy && lr_text_ends(m->name, m->name_length, ".npy");
     }
     if (numpy) {
         rec_fail_hint(f->job, "Its members are NumPy's arrays: it is an .npz.");
@@ -286,7 +286,7 @@ static bool is_known(const lr_pt_file *f, const char *name, uint64_t length)
 {
     static const char *const known[] = {"data.pkl", "byteorder", "version", ".format_version", ".storage_alignment"};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strlen(known[i]) == length && memcmp(known[i], name, (size_t)length) == 0) {
+        if (lr_text_is(name, length, known[i])) {
             return true;
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Names that torch.save() puts into a pickle, and what each stands for. This list is all there is: nothing else is
  * called, looked up or made. */
+#include "common/names.h"
 #include "plugins/codec/pytorch/pickle.h"
 
 #include <inttypes.h>
@@ -90,11 +91,6 @@ uint64_t lr_pickle_global_name(const lr_pt_node *node, char *name, uint64_t room
     return (uint64_t)length < room ? (uint64_t)length : room - 1;
 }
 
-static bool same(const char *text, uint64_t length, const char *word)
-{
-    return length == strlen(word) && memcmp(text, word, (size_t)length) == 0;
-}
-
 static bool begins(const char *text, uint64_t length, const char *word)
 {
     return length >= strlen(word) && memcmp(text, word, strlen(word)) == 0;
@@ -103,21 +99,22 @@ static bool begins(const char *text, uint64_t length, const char *word)
 /* @return the number of a global, UINT32_MAX if unknown. */
 static uint32_t find(const char *module, uint64_t module_length, const char *name, uint64_t length)
 {
-    bool storages = same(module, module_length, "torch") || same(module, module_length, "torch.storage");
-    if (same(module, module_length, "__builtin__")) { /* as Python 2 calls it, and Python 3 in protocol 2 */
+    bool storages = lr_text_is(module, module_length, "torch") || lr_text_is(module, module_length, "torch.storage");
+    if (lr_text_is(module, module_length, "__builtin__")) { /* as Python 2 calls it, and Python 3 in protocol 2 */
         module = "builtins";
         module_length = strlen(module);
     }
     for (uint32_t i = 0; i < GLOBALS; i++) {
-        if (same(module, module_length, globals[i].module) && same(name, length, globals[i].name)) {
+        if (lr_text_is(module, module_length, globals[i].module) && lr_text_is(name, length, globals[i].name)) {
             return i;
         }
     }
     for (uint32_t i = 0; i < LR_PT_TYPES && storages; i++) {
-        if (i != LR_PT_UNTYPED && same(module, module_length, "torch") && same(name, length, lr_pt_types[i].name)) {
+        if (i != LR_PT_UNTYPED && lr_text_is(module, module_length, "torch") &&
+            lr_text_is(name, length, lr_pt_types[i].name)) {
             return DTYPES + i;
         }
-        if (lr_pt_types[i].storage && same(name, length, lr_pt_types[i].storage)) {
+        if (lr_pt_types[i].storage && lr_text_is(name, length, lr_pt_types[i].storage)) {
             return STORAGES + i;
         }
     }
@@ -138,7 +135,7 @@ static int32_t refuse(lr_pickle *p, const char *module, uint64_t module_length, 
                             in, is);
     if (subclass) {
         rec_fail_hint(p->job, "In Python, if you trust the file: make a plain tensor of it before it is saved.");
-    } else if (begins(module, module_length, "torch.nn.") || same(module, module_length, "__main__")) {
+    } else if (begins(module, module_length, "torch.nn.") || lr_text_is(module, module_length, "__main__")) {
         rec_fail_hint(p->job, "The file holds a whole module, which is code. In Python, if you trust the file: "
                               "torch.save(model.state_dict(), …).");
     } else if (begins(module, module_length, "numpy")) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "plugins/codec/pytorch/pickle.h"
 
 void *lr_pickle_grow(lr_pickle *p, lr_pt_array *array, uint64_t width)
@@ -85,8 +86,7 @@ const char *lr_pickle_words(const lr_pt_node *node)
 
 bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text)
 {
-    return node->kind == LR_PT_STRING && node->length == strlen(text) &&
-           memcmp(lr_pickle_text(p, node), text, node->length) == 0;
+    return node->kind == LR_PT_STRING && lr_text_is(lr_pickle_text(p, node), node->length, text);
 }
 
 uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node)

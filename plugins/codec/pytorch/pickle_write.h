@@ -7,6 +7,7 @@
 
 #include <librecord/plugin.h>
 
+#include "plugins/codec/buffer.h"
 #include "plugins/codec/pytorch/pickle.h"
 
 /** Objects that are written once, and referenced by number after that. */
@@ -25,17 +26,11 @@ enum {
 
 /** A pickle in memory; the first failure stays. */
 typedef struct lr_pickle_writer {
-    rec_job *job;
-    uint8_t *data; /**< to be freed with rec_job_free() */
-    uint64_t size, room;
-    int32_t status;
+    lr_buffer out;
     uint8_t memo[LR_PW_SLOTS]; /**< number + 1 */
     uint8_t remembered;
 } lr_pickle_writer;
 
-void lr_pw_put(lr_pickle_writer *w, const void *data, uint64_t size);
-/** Operations whose bytes are text. */
-void lr_pw_word(lr_pickle_writer *w, const char *text);
 void lr_pw_uint(lr_pickle_writer *w, uint64_t number);
 void lr_pw_int(lr_pickle_writer *w, int64_t number);
 void lr_pw_float(lr_pickle_writer *w, double number);

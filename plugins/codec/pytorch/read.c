@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/names.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 #include "plugins/codec/room.h"
@@ -394,7 +395,7 @@ static const char *metadata_key(const char *key, rec_scalar *name)
                                           "checkpoint.version", "checkpoint.settings"};
     for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
         const char *plain = renamed[i] + sizeof "checkpoint." - 1;
-        if (strlen(plain) == name->v.length && memcmp(plain, key, (size_t)name->v.length) == 0) {
+        if (lr_text_is(key, name->v.length, plain)) {
             name->v.length = strlen(renamed[i]);
             return renamed[i];
         }
@@ -567,12 +568,6 @@ static int32_t tell_several(teller *t, rec_source *source, bool counted)
     return status;
 }
 
-static bool ends_in(const char *name, uint64_t length, const char *end)
-{
-    uint64_t tail = strlen(end);
-    return length > tail && memcmp(name + length - tail, end, (size_t)tail) == 0;
-}
-
 #define INDEX_END ".bin.index.json"
 #define WHOLE "pytorch_model.bin"
 
@@ -583,7 +578,7 @@ static int32_t tell_folder(teller *t, rec_source *folder, const char *const *nam
     rec_source *source = NULL;
     int32_t status;
     for (uint64_t i = 0; i < count; i++) {
-        if (ends_in(names[i], strlen(names[i]), INDEX_END)) {
+        if (lr_ends_in(names[i], INDEX_END)) {
             if (index) {
                 status = rec_fail(t->job, REC_E_NOT_FOUND, REC_UNKNOWN, "the directory holds several models");
                 rec_fail_hint(t->job, "Load one by its index: %s, %s", index, names[i]);
@@ -650,7 +645,7 @@ int32_t lr_pt_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
 static int32_t probe_folder(const rec_head *head)
 {
     for (uint64_t i = 0; i < head->name_count; i++) {
-        if (strcmp(head->names[i], WHOLE) == 0 || ends_in(head->names[i], strlen(head->names[i]), INDEX_END)) {
+        if (strcmp(head->names[i], WHOLE) == 0 || lr_ends_in(head->names[i], INDEX_END)) {
             return 16;
         }
     }
@@ -662,15 +657,15 @@ static int32_t probe_index(const rec_head *head)
 {
     static const char *const ends[] = {".bin", ".pt", ".pth", ".ckpt"};
     const char *file;
-    uint64_t size, length = head->name ? strlen(head->name) : 0;
+    uint64_t size;
     bool ours = false;
     if (!lr_index_probe(head->data, head->length, &file, &size)) {
         return 0;
     }
     for (size_t i = 0; i < sizeof ends / sizeof *ends && file; i++) {
-        ours |= ends_in(file, size, ends[i]);
+        ours |= lr_text_ends(file, size, ends[i]);
     }
-    return ours || (!file && ends_in(head->name, length, INDEX_END)) ? 160 : 0;
+    return ours || (!file && head->name && lr_ends_in(head->name, INDEX_END)) ? 160 : 0;
 }
 
 int32_t lr_pt_probe(const rec_head *head)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/names.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/pytorch/pickle_write.h"
 #include "plugins/codec/pytorch/pytorch.h"
@@ -177,12 +178,12 @@ static void put_sizes(lr_pickle_writer *p, const uint64_t *sizes, uint32_t rank)
 {
     static const char *const ends[] = {")", "\x85", "\x86", "\x87"};
     if (rank > 3) {
-        lr_pw_word(p, "(");
+        lr_put_word(&p->out, "(");
     }
     for (uint32_t d = 0; d < rank; d++) {
         lr_pw_uint(p, sizes[d]);
     }
-    lr_pw_word(p, rank > 3 ? "t" : ends[rank]);
+    lr_put_word(&p->out, rank > 3 ? "t" : ends[rank]);
 }
 
 static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event)
@@ -200,7 +201,7 @@ static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event
     }
     lr_pw_global(p, type->storage ? LR_PW_REBUILD_V2 : LR_PW_REBUILD_V3, "torch._utils",
                  type->storage ? "_rebuild_tensor_v2" : "_rebuild_tensor_v3");
-    lr_pw_word(p, "((");
+    lr_put_word(&p->out, "((");
     lr_pw_name(p, LR_PW_STORAGE, "storage");
     if (type->storage) {
         lr_pw_global(p, LR_PW_STORAGES + t->type, "torch", type->storage);
@@ -210,18 +211,18 @@ static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event
     lr_pw_string(p, key, (uint64_t)snprintf(key, sizeof key, "%" PRIu32, t->storage));
     lr_pw_name(p, LR_PW_CPU, "cpu");
     lr_pw_uint(p, type->storage ? t->size / type->width : t->size);
-    lr_pw_word(p, "tQ");
+    lr_put_word(&p->out, "tQ");
     lr_pw_uint(p, 0);
     put_sizes(p, event->shape, event->rank);
     put_sizes(p, strides, event->rank);
     lr_pw_bool(p, false);
     lr_pw_global(p, LR_PW_DICT, "collections", "OrderedDict");
-    lr_pw_word(p, ")R");
+    lr_put_word(&p->out, ")R");
     if (!type->storage) {
         lr_pw_global(p, LR_PW_DTYPES + t->type, "torch", type->name);
     }
-    lr_pw_word(p, "tR");
-    return p->status;
+    lr_put_word(&p->out, "tR");
+    return p->out.status;
 }
 
 static int32_t put_scalar(void *self, uint64_t at, const rec_scalar *scalar)
@@ -245,10 +246,10 @@ static int32_t put_scalar(void *self, uint64_t at, const rec_scalar *scalar)
         lr_pw_string(p, scalar->text, scalar->v.length);
         break;
     default:
-        lr_pw_word(p, "N");
+        lr_put_word(&p->out, "N");
         break;
     }
-    return p->status;
+    return p->out.status;
 }
 
 static int32_t put_bytes(void *self, uint64_t at, const rec_blob *blob)
@@ -259,7 +260,7 @@ static int32_t put_bytes(void *self, uint64_t at, const rec_blob *blob)
     (void)at;
     if (status == REC_OK) {
         lr_pw_bytes(&w->pickle, bytes, blob->length);
-        status = w->pickle.status;
+        status = w->pickle.out.status;
     }
     rec_job_free(w->job, bytes);
     return status;
@@ -272,8 +273,8 @@ static int32_t begin(writer *w, const char *begins, uint8_t ends)
         return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "values are nested more than %u deep", (unsigned)w->depth);
     }
     w->ends[w->depth++] = ends;
-    lr_pw_word(&w->pickle, begins);
-    return w->pickle.status;
+    lr_put_word(&w->pickle.out, begins);
+    return w->pickle.out.status;
 }
 
 static int32_t begin_list(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -313,9 +314,9 @@ static int32_t put_name(writer *w, const rec_scalar *key)
     length = rec_path_unescape(key->text, key->v.length, text, key->v.length + 1);
     w->escaped = w->escaped || length != key->v.length;
     lr_pw_string(&w->pickle, text, length);
-    w->names[w->name_count++] = (name){w->pickle.size - length, length};
+    w->names[w->name_count++] = (name){w->pickle.out.size - length, length};
     rec_job_free(w->job, text);
-    return w->pickle.status;
+    return w->pickle.out.status;
 }
 
 static int32_t put_key(void *self, uint64_t at, const rec_scalar *key)
@@ -328,8 +329,8 @@ static int32_t end(void *self, uint64_t at)
 {
     writer *w = self;
     (void)at;
-    lr_pw_put(&w->pickle, &w->ends[--w->depth], 1);
-    return w->pickle.status;
+    lr_put(&w->pickle.out, &w->ends[--w->depth], 1);
+    return w->pickle.out.status;
 }
 
 /* Handles a record's own entries; those on the format of a record, or of PyTorch's files, are left out. */
@@ -357,8 +358,7 @@ typedef struct text {
 static int by_text(const void *a, const void *b)
 {
     const text *x = a, *y = b;
-    int order = memcmp(x->data, y->data, (size_t)(x->length < y->length ? x->length : y->length));
-    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+    return lr_text_order(x->data, x->length, y->data, y->length);
 }
 
 static int32_t check_names(const writer *w)
@@ -369,7 +369,7 @@ static int32_t check_names(const writer *w)
         return fail_memory(w);
     }
     for (uint64_t i = 0; i < w->name_count; i++) {
-        sorted[i] = (text){(const char *)w->pickle.data + w->names[i].at, w->names[i].length};
+        sorted[i] = (text){(const char *)w->pickle.out.data + w->names[i].at, w->names[i].length};
     }
     qsort(sorted, (size_t)w->name_count, sizeof *sorted, by_text);
     for (uint64_t i = 1; i < w->name_count && status == REC_OK; i++) {
@@ -397,10 +397,10 @@ static int32_t make_pickle(writer *w)
                                         .tensor = put_tensor,
                                         .list_of = lr_pass_list_of};
     int32_t status;
-    lr_pw_put(&w->pickle, "\x80\x02", 2);
+    lr_put(&w->pickle.out, "\x80\x02", 2);
     status = rec_job_walk(w->job, &visitor, w);
-    lr_pw_word(&w->pickle, ".");
-    status = status == REC_OK ? w->pickle.status : status;
+    lr_put_word(&w->pickle.out, ".");
+    status = status == REC_OK ? w->pickle.out.status : status;
     return status == REC_OK && w->escaped ? check_names(w) : status;
 }
 
@@ -442,7 +442,7 @@ static bool is_burns(const writer *w)
 static int32_t make_archive(writer *w)
 {
     lr_zip_writer *z = &w->zip;
-    int32_t status = lr_zip_put_bytes(z, "archive/data.pkl", w->pickle.data, w->pickle.size);
+    int32_t status = lr_zip_put_bytes(z, "archive/data.pkl", w->pickle.out.data, w->pickle.out.size);
     status = status == REC_OK ? lr_zip_put_bytes(z, "archive/byteorder", "little", 6) : status;
     status = status == REC_OK ? walk_tensors(w, put_storage) : status;
     status = status == REC_OK ? lr_zip_put_bytes(z, "archive/version", "3\n", 2) : status;
@@ -491,7 +491,7 @@ static void note_left_out(const writer *w)
 
 int32_t lr_pt_write(rec_job *job, rec_sink *sink)
 {
-    writer w = {.job = job, .pickle = {.job = job, .status = REC_OK}};
+    writer w = {.job = job, .pickle.out.job = job};
     int32_t status;
     lr_zip_writer_open(&w.zip, job, sink, ALIGNMENT);
     w.ends = rec_job_alloc(job, rec_job_depth_limit(job));
@@ -504,7 +504,7 @@ int32_t lr_pt_write(rec_job *job, rec_sink *sink)
         note_left_out(&w);
     }
     lr_zip_writer_close(&w.zip);
-    rec_job_free(job, w.pickle.data);
+    rec_job_free(job, w.pickle.out.data);
     rec_job_free(job, w.tensors);
     rec_job_free(job, w.names);
     rec_job_free(job, w.ends);

@@ -50,9 +50,9 @@ int lr_st_type_find(const char *name, uint64_t length)
 
 /* ------------------------------------------------------------------------------------------------------- words -- */
 
-static const char *shown_key(lr_st_excerpt *buffer, const lr_st_header *h, const lr_st_entry *e)
+static const char *shown_key(lr_codec_excerpt *buffer, const lr_st_header *h, const lr_st_entry *e)
 {
-    return lr_st_shown(buffer, lr_st_text_at(h, &e->key), e->key.length);
+    return lr_codec_shown(buffer, lr_st_text_at(h, &e->key), e->key.length);
 }
 
 /* ------------------------------------------------------------------------------------------------------ parser -- */
@@ -61,7 +61,7 @@ typedef struct parser {
     lr_st_header *h;
     lr_st_json *json; /* the header's */
     uint64_t foreign; /* fields of entries that are not known */
-    lr_st_excerpt first_foreign;
+    lr_codec_excerpt first_foreign;
     bool sorted; /* so far each tensor begins where the one before ends */
     bool has_metadata;
 } parser;
@@ -70,7 +70,7 @@ typedef struct parser {
 
 static int32_t fail_entry(parser *p, const lr_st_entry *e, int32_t status, const char *what)
 {
-    lr_st_excerpt key;
+    lr_codec_excerpt key;
     return lr_st_json_damaged(p->h->job, rec_fail(p->h->job, status, lr_st_location(e->at), "the tensor `%s`: %s",
                                                   shown_key(&key, p->h, e), what));
 }
@@ -113,13 +113,13 @@ static int32_t unknown_type(parser *p, const lr_st_text *name, uint64_t at)
 {
     char names[256];
     size_t used = 0;
-    lr_st_excerpt brief;
+    lr_codec_excerpt brief;
     int32_t status;
     for (size_t i = 0; i < LR_ST_TYPES; i++) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " " : "", lr_st_types[i].name);
     }
     status = rec_fail(p->h->job, REC_E_UNSUPPORTED, at, "the element type `%s` is not known",
-                      lr_st_shown(&brief, lr_st_text_at(p->h, name), name->length));
+                      lr_codec_shown(&brief, lr_st_text_at(p->h, name), name->length));
     rec_fail_hint(p->h->job, "Known are: %s. Without its size the file cannot be checked.", names);
     return status;
 }
@@ -210,7 +210,7 @@ static int32_t entry_fields(parser *p, lr_st_entry *e)
             return fail_entry(p, e, REC_E_FORMAT, words);
         }
         if (field == FIELDS && p->foreign++ == 0) {
-            (void)lr_st_shown(&p->first_foreign, lr_st_text_at(p->h, &name), name.length);
+            (void)lr_codec_shown(&p->first_foreign, lr_st_text_at(p->h, &name), name.length);
         }
         seen |= 1u << field;
         status = lr_st_json_expect(p->json, ':', "`:` after a field's name");
@@ -372,10 +372,10 @@ static int32_t metadata(parser *p, uint32_t at)
         status = lr_st_json_string(p->json, &pair->key, "a key in quotes");
         status = status == REC_OK ? lr_st_json_expect(p->json, ':', "`:` after a key") : status;
         if (status == REC_OK && !lr_st_json_next(p->json, '"')) {
-            lr_st_excerpt key;
+            lr_codec_excerpt key;
             status = lr_st_json_unexpected(p->json, "a string, as all values of `__metadata__` are");
             rec_fail_hint(h->job, "It is the value of `%s`.",
-                          lr_st_shown(&key, lr_st_text_at(h, &pair->key), pair->key.length));
+                          lr_codec_shown(&key, lr_st_text_at(h, &pair->key), pair->key.length));
         }
         status = status == REC_OK ? lr_st_json_string(p->json, &pair->value, "a string") : status;
         if (status == REC_OK) {
@@ -448,7 +448,7 @@ static int by_place(const void *a, const void *b)
 int32_t lr_st_fail_twice(const lr_st_header *h, const lr_st_entry *a, const lr_st_entry *b)
 {
     const lr_st_entry *first = a->at < b->at ? a : b, *second = first == a ? b : a;
-    lr_st_excerpt key;
+    lr_codec_excerpt key;
     return rec_fail(h->job, REC_E_FORMAT, lr_st_location(second->at),
                     "the header has the tensor `%s` twice, at bytes %" PRIu64 " and %" PRIu64,
                     shown_key(&key, h, first), lr_st_location(first->at), lr_st_location(second->at));
@@ -456,7 +456,7 @@ int32_t lr_st_fail_twice(const lr_st_header *h, const lr_st_entry *a, const lr_s
 
 static int32_t fail_place(parser *p, const lr_st_entry *e, const lr_st_entry *before, uint64_t end)
 {
-    lr_st_excerpt key, other;
+    lr_codec_excerpt key, other;
     rec_job *job = p->h->job;
     int32_t status;
     if (before && e->key.length == before->key.length &&

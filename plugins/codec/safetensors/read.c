@@ -29,9 +29,7 @@ typedef struct entry {
 static int by_key(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
-    uint64_t least = x->key_length < y->key_length ? x->key_length : y->key_length;
-    int order = memcmp(x->key, y->key, (size_t)least);
-    order = order ? order : x->key_length < y->key_length ? -1 : x->key_length > y->key_length;
+    int order = lr_text_order(x->key, x->key_length, y->key, y->key_length);
     return order ? order : x->order < y->order ? -1 : 1;
 }
 
@@ -43,7 +41,7 @@ static int by_order(const void *a, const void *b)
 
 static bool is_key(const lr_st_json *json, const lr_st_text *key, const char *own)
 {
-    return key->length == strlen(own) && memcmp(lr_st_json_text(json, key), own, key->length) == 0;
+    return lr_text_is(lr_st_json_text(json, key), key->length, own);
 }
 
 static bool is_text(const lr_st_json *json, const lr_st_text *key)
@@ -82,10 +80,10 @@ static void drop_repeated(lr_st_model *m, entry *entries, uint64_t count)
         } else if (e->source != before->source) {
             e->again = true;
             if (e->length != before->length || memcmp(e->value, before->value, (size_t)e->length) != 0) {
-                lr_st_excerpt brief;
+                lr_codec_excerpt brief;
                 rec_job_note(m->job, REC_NOTE_DROPPED, "",
                              "the files of the model differ in the metadata entry `%s`: that of the first is used",
-                             lr_st_shown(&brief, e->key, e->key_length));
+                             lr_codec_shown(&brief, e->key, e->key_length));
             }
         }
     }
@@ -150,7 +148,7 @@ static int32_t tell_metadata(lr_st_model *m, const rec_visitor *visitor, void *s
 
 static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *self)
 {
-    lr_st_buffer path = {.job = m->job};
+    lr_buffer path = {.job = m->job};
     int32_t status = visitor->map_begin(self, m->file_count ? 8 : REC_UNKNOWN, REC_FORM_PATHS, m->taken);
     for (uint64_t f = 0; f < m->file_count && status == REC_OK; f++) {
         const lr_st_file *file = &m->files[f];

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "plugins/codec/number.h"
 #include "plugins/codec/safetensors/restore_private.h"
 
 enum {
@@ -153,7 +154,8 @@ static int32_t map(lr_st_reader *r, int32_t form)
 static int32_t run(lr_st_reader *r, uint64_t *count)
 {
     enum { PIECE = 64 }; /* small, for this may be inlined into functions that call themselves */
-    uint64_t piece[PIECE], words = r->words.size, name, length;
+    uint8_t piece[PIECE * sizeof(uint64_t)];
+    uint64_t words = r->words.size, name, length;
     uint32_t used = 0, width, bits;
     int32_t status = lr_st_word(r, &name, &length);
     rec_dtype dtype = REC_DTYPE_NONE;
@@ -190,50 +192,11 @@ static int32_t run(lr_st_reader *r, uint64_t *count)
     }
     do {
         rec_scalar s;
-        uint8_t *to = (uint8_t *)piece + used * width;
-        float single;
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        uint16_t u16;
-        uint32_t u32;
         status = status == REC_OK ? lr_st_sized_number(r, letter, dtype == REC_DTYPE_BOOL ? 1 : bits, &s) : status;
         if (status != REC_OK) {
             return status;
         }
-        switch (dtype) {
-        case REC_DTYPE_F32:
-            single = (float)s.v.f;
-            memcpy(to, &single, 4);
-            break;
-        case REC_DTYPE_I8:
-            i8 = (int8_t)s.v.i;
-            memcpy(to, &i8, 1);
-            break;
-        case REC_DTYPE_I16:
-            i16 = (int16_t)s.v.i;
-            memcpy(to, &i16, 2);
-            break;
-        case REC_DTYPE_I32:
-            i32 = (int32_t)s.v.i;
-            memcpy(to, &i32, 4);
-            break;
-        case REC_DTYPE_U16:
-            u16 = (uint16_t)s.v.u;
-            memcpy(to, &u16, 2);
-            break;
-        case REC_DTYPE_U32:
-            u32 = (uint32_t)s.v.u;
-            memcpy(to, &u32, 4);
-            break;
-        case REC_DTYPE_U8:
-        case REC_DTYPE_BOOL:
-            *to = (uint8_t)s.v.u;
-            break;
-        default: /* 64 bits of whatever kind */
-            memcpy(to, &s.v, 8);
-            break;
-        }
+        lr_number_put(dtype, &s, piece + used * width);
         ++*count;
         if (++used == PIECE) {
             status = r->visitor->numbers(r->self, r->at, dtype, piece, used);

@@ -34,9 +34,9 @@ int32_t lr_st_wrong(lr_st_reader *r, const char *expected)
 
 int32_t lr_st_wrong_tensor(lr_st_reader *r, const char *key, uint64_t length, const char *what)
 {
-    lr_st_excerpt brief;
+    lr_codec_excerpt brief;
     return lr_st_hint(
-        r, rec_fail(r->job, REC_E_FORMAT, r->at, "the tensor `%s` %s", lr_st_shown(&brief, key, length), what));
+        r, rec_fail(r->job, REC_E_FORMAT, r->at, "the tensor `%s` %s", lr_codec_shown(&brief, key, length), what));
 }
 
 /* ------------------------------------------------------------------------------------------------------ tokens -- */
@@ -84,8 +84,8 @@ int32_t lr_st_word(lr_st_reader *r, uint64_t *at, uint64_t *length)
     int32_t status = lr_st_string(r, &text, length);
     *at = r->words.size;
     if (status == REC_OK) {
-        lr_st_put(&r->words, text, *length);
-        lr_st_put(&r->words, "", 1);
+        lr_put(&r->words, text, *length);
+        lr_put(&r->words, "", 1);
         status = r->words.status;
     }
     return status;

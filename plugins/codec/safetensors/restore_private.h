@@ -18,8 +18,8 @@ typedef struct lr_st_reader {
     lr_json_text memory;
     lr_float_reader floats;
     lr_st_path path;
-    lr_st_buffer dotted; /**< a key as a path */
-    lr_st_buffer words;  /**< strings that have to stay while others are read */
+    lr_buffer dotted; /**< a key as a path */
+    lr_buffer words;  /**< strings that have to stay while others are read */
     uint32_t depth, limit;
     bool paths;      /**< of a foreign model, whose tensors are parameters */
     const char *key; /**< of the text */

@@ -8,6 +8,8 @@
 
 #include <librecord/plugin.h>
 
+#include "common/names.h"
+#include "plugins/codec/buffer.h"
 #include "plugins/codec/shards/index.h"
 
 /* ------------------------------------------------------------------------------------ what plugins are made of -- */
@@ -137,18 +139,9 @@ int32_t lr_st_record_read(lr_st_model *model, const char *text, uint64_t length,
 int32_t lr_st_metadata_read(lr_st_model *model, rec_source *source, const char *text, uint64_t length, uint64_t at,
                             const rec_visitor *visitor, void *self);
 
-/** Text that grows; the first failure stays. */
-typedef struct lr_st_buffer {
-    rec_job *job;
-    char *data;
-    uint64_t size, room;
-    int32_t status;
-} lr_st_buffer;
-void lr_st_put(lr_st_buffer *buffer, const void *data, uint64_t size);
-void lr_st_put_word(lr_st_buffer *buffer, const char *text);
-void lr_st_put_uint(lr_st_buffer *buffer, uint64_t number);
+void lr_st_put_uint(lr_buffer *buffer, uint64_t number);
 /** As a string of JSON, in quotes, as serde_json writes it. */
-void lr_st_put_string(lr_st_buffer *buffer, const char *text, uint64_t length);
+void lr_st_put_string(lr_buffer *buffer, const char *text, uint64_t length);
 
 /** Bytes that are short stand in the text; longer ones are stored as a tensor is. */
 enum { LR_ST_INLINE_BYTES = 64 };
@@ -156,12 +149,12 @@ enum { LR_ST_INLINE_BYTES = 64 };
 #define LR_ST_ROOT_KEY "item"
 /** The path of a name of the file's, in `buffer`, which is used again: as rec_path_escape(). Nothing is copied where
  * nothing is escaped. @param text,length in and out. */
-int32_t lr_st_path_of(lr_st_buffer *buffer, const char **text, uint64_t *length);
+int32_t lr_st_path_of(lr_buffer *buffer, const char **text, uint64_t *length);
 /** The reverse. */
-int32_t lr_st_name_of(lr_st_buffer *buffer, const char **text, uint64_t *length);
+int32_t lr_st_name_of(lr_buffer *buffer, const char **text, uint64_t *length);
 /** A path that grows and shrinks with the events. */
 typedef struct lr_st_path {
-    lr_st_buffer text;
+    lr_buffer text;
     uint64_t parts;
 } lr_st_path;
 /** Appends a part. @return what to give to lr_st_path_leave(). */
@@ -186,23 +179,23 @@ typedef struct lr_st_tensor {
 /** What a walk over the record finds: the tensors, and the text that says what they alone do not. */
 typedef struct lr_st_tree {
     rec_job *job;
-    bool plain;            /**< names and tensors are all there is: the text is not needed */
-    bool paths;            /**< the record's names came as dotted paths */
-    bool only_tensors;     /**< the rest is left out, as asked */
-    bool for_store;        /**< names are those of Burn's own store */
-    uint64_t left_out;     /**< values that are no tensors… */
-    uint64_t ids;          /**< …and parameter ids that were */
-    uint64_t encoded;      /**< tensors of element types that other programs see as bytes */
-    lr_st_excerpt of;      /**< the type of the first */
-    lr_st_buffer text;     /**< what lr_st_record_read() reads */
-    lr_st_buffer metadata; /**< the record's own as entries of a JSON map, without the braces */
-    lr_st_buffer typed;    /**< those that are no texts, as lr_st_metadata_read() reads them, without what is around */
-    uint64_t aside;        /**< byte strings among them that a walk meets before those that are data */
+    bool plain;          /**< names and tensors are all there is: the text is not needed */
+    bool paths;          /**< the record's names came as dotted paths */
+    bool only_tensors;   /**< the rest is left out, as asked */
+    bool for_store;      /**< names are those of Burn's own store */
+    uint64_t left_out;   /**< values that are no tensors… */
+    uint64_t ids;        /**< …and parameter ids that were */
+    uint64_t encoded;    /**< tensors of element types that other programs see as bytes */
+    lr_codec_excerpt of; /**< the type of the first */
+    lr_buffer text;      /**< what lr_st_record_read() reads */
+    lr_buffer metadata;  /**< the record's own as entries of a JSON map, without the braces */
+    lr_buffer typed;     /**< those that are no texts, as lr_st_metadata_read() reads them, without what is around */
+    uint64_t aside;      /**< byte strings among them that a walk meets before those that are data */
     lr_st_tensor *tensors;
     uint64_t count, room;
     uint64_t *dims;
     uint64_t dim_count, dim_room;
-    lr_st_buffer names; /**< of keys */
+    lr_buffer names; /**< of keys */
 } lr_st_tree;
 
 /** Walks the record. To be closed, also after a failure. @param only_tensors without what a flat map does not hold. */
@@ -214,7 +207,7 @@ void lr_st_tree_close(lr_st_tree *tree);
 /** Whether a part of a path is a word of Rust's, which its source has as r#type. */
 bool lr_st_has_word(const char *path, uint64_t length);
 /** Writes a path with raw identifiers, like Burn's store. */
-void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length);
+void lr_st_put_raw(lr_buffer *b, const char *path, uint64_t length);
 /** Says how a file is laid out whose metadata have that entry: Burn's store says that it wrote it, and not whether its
  *  adapter for PyTorch was at work. */
 int32_t lr_st_set_adapter(rec_job *job, const rec_scalar *key, const rec_scalar *value);

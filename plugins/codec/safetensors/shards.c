@@ -288,8 +288,8 @@ static int32_t index_tensors(lr_st_model *m)
             }
             if (twin != REC_UNKNOWN) {
                 const lr_st_file *other = lr_st_model_file(m, twin);
-                lr_st_excerpt brief;
-                const char *key = lr_st_shown(&brief, lr_st_text_at(&file->header, &e->key), e->key.length);
+                lr_codec_excerpt brief;
+                const char *key = lr_codec_shown(&brief, lr_st_text_at(&file->header, &e->key), e->key.length);
                 status = other == file ? lr_st_fail_twice(&file->header, &other->header.entries[twin - file->first], e)
                                        : rec_fail(m->job, REC_E_FORMAT, lr_st_location(e->at),
                                                   "the tensor `%s` is in %s, too", key, own_name(other->source));

@@ -29,15 +29,15 @@ bool lr_st_has_word(const char *path, uint64_t length)
     return false;
 }
 
-void lr_st_put_raw(lr_st_buffer *b, const char *path, uint64_t length)
+void lr_st_put_raw(lr_buffer *b, const char *path, uint64_t length)
 {
     const char *end = path + length, *dot;
     for (const char *part = path; part <= end; part = dot + 1) {
         dot = memchr(part, '.', (size_t)(end - part));
         dot = dot ? dot : end;
-        lr_st_put(b, ".", part > path);
-        lr_st_put(b, "r#", rec_is_rust_word(part, (uint64_t)(dot - part)) ? 2 : 0);
-        lr_st_put(b, part, (uint64_t)(dot - part));
+        lr_put(b, ".", part > path);
+        lr_put(b, "r#", rec_is_rust_word(part, (uint64_t)(dot - part)) ? 2 : 0);
+        lr_put(b, part, (uint64_t)(dot - part));
     }
 }
 
@@ -49,20 +49,20 @@ static bool is_refused(rec_dtype dtype)
 /* Which names a note speaks of: the first, and how many more. */
 static void note(const lr_st_tree *tree, uint64_t count, const lr_st_tensor *first, const char *what)
 {
-    lr_st_excerpt brief;
+    lr_codec_excerpt brief;
     char more[48] = "";
     if (count > 1) {
         (void)snprintf(more, sizeof more, " and %" PRIu64 " more", count - 1);
     }
     if (count) {
-        rec_job_note(tree->job, REC_NOTE_LAYOUT, "", "%s%s%s", lr_st_shown(&brief, first->key, first->key_length), more,
-                     what);
+        rec_job_note(tree->job, REC_NOTE_LAYOUT, "", "%s%s%s", lr_codec_shown(&brief, first->key, first->key_length),
+                     more, what);
     }
 }
 
 static bool is_text(const rec_scalar *scalar, const char *text)
 {
-    return scalar->v.length == strlen(text) && memcmp(scalar->text, text, strlen(text)) == 0;
+    return lr_text_is(scalar->text, scalar->v.length, text);
 }
 
 int32_t lr_st_set_adapter(rec_job *job, const rec_scalar *key, const rec_scalar *value)

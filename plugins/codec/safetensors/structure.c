@@ -2,25 +2,15 @@
  * Describes the record to write: a walk collects its tensors under flat names, and puts everything that such names do
  * not show into a text next to them. docs/reference/foreign-formats.md describes it. */
 
+#include "plugins/codec/burns.h"
+#include "plugins/codec/number.h"
 #include "plugins/codec/safetensors/structure_private.h"
 
-/* Burn's own words about a file: what they say holds for Burn's recorders alone. */
-static bool is_burns(const rec_scalar *key)
+static void put_pair(lr_buffer *b, bool first, const rec_scalar *key, const rec_scalar *value)
 {
-    static const char *const keys[] = {"float", "int", "format", "version", "settings"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (key->v.length == strlen(keys[i]) && memcmp(key->text, keys[i], strlen(keys[i])) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void put_pair(lr_st_buffer *b, bool first, const rec_scalar *key, const rec_scalar *value)
-{
-    lr_st_put(b, ",", !first);
+    lr_put(b, ",", !first);
     lr_st_put_string(b, key->text, key->v.length);
-    lr_st_put(b, ":", 1);
+    lr_put(b, ":", 1);
     lr_st_put_string(b, value->text, value->v.length);
 }
 
@@ -28,7 +18,7 @@ static void look_for_reserved(lr_st_structure_writer *t, const rec_scalar *key)
 {
     static const char *const own[] = {LR_ST_RECORD_KEY, LR_ST_TYPED_KEY};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (key->v.length == strlen(own[i]) && memcmp(key->text, own[i], strlen(own[i])) == 0) {
+        if (lr_text_is(key->text, key->v.length, own[i])) {
             t->reserved = own[i];
         }
     }
@@ -41,9 +31,9 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     look_for_reserved(t, key);
     put_pair(&t->tree->text, t->pairs == 0, key, value);
     put_pair(&t->tree->metadata, t->tree->metadata.size == 0, key, value); /* values of other kinds are not in it */
-    t->has_format = t->has_format || (key->v.length == 6 && memcmp(key->text, "format", 6) == 0);
+    t->has_format = t->has_format || lr_text_is(key->text, key->v.length, "format");
     t->pairs++;
-    if (!is_burns(key)) {
+    if (!lr_is_burns(key->text, key->v.length)) {
         put_pair(&t->others, t->other_pairs++ == 0, key, value);
     }
     return lr_st_structure_state(t);
@@ -55,13 +45,13 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     lr_st_tree *tree = t->tree;
     (void)at;
     look_for_reserved(t, key);
-    lr_st_put(&tree->text, ",", t->pairs++ > 0);
+    lr_put(&tree->text, ",", t->pairs++ > 0);
     t->entry = true;
     t->entry_at = tree->text.size;
     t->entry_left_out = tree->left_out;
     t->entry_other = t->other;
     lr_st_put_string(&tree->text, key->text, key->v.length);
-    lr_st_put(&tree->text, ":", 1);
+    lr_put(&tree->text, ":", 1);
     return lr_st_structure_state(t);
 }
 
@@ -69,7 +59,7 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 static void item_begins(lr_st_structure_writer *t)
 {
     if (t->depth == 0 && !t->entry) {
-        lr_st_put_word(&t->tree->text, "},");
+        lr_put_word(&t->tree->text, "},");
     }
 }
 
@@ -89,67 +79,20 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     lr_st_structure_writer *t = self;
-    lr_st_buffer *b = &t->tree->text;
+    lr_buffer *b = &t->tree->text;
     lr_st_level *l = &t->levels[t->depth - 1];
     uint32_t width = rec_dtype_bits(dtype) / 8;
     (void)at;
-    lr_st_put(b, ",", l->count > 0);
-    lr_st_put_word(b, "[\"run\",\"");
-    lr_st_put_word(b, rec_dtype_name(dtype));
-    lr_st_put_word(b, "\",[");
+    lr_put(b, ",", l->count > 0);
+    lr_put_word(b, "[\"run\",\"");
+    lr_put_word(b, rec_dtype_name(dtype));
+    lr_put_word(b, "\",[");
     for (uint64_t i = 0; i < count; i++) {
-        const uint8_t *from = (const uint8_t *)data + i * width;
-        rec_scalar s = {.kind = REC_KIND_UINT};
-        float single;
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        uint16_t u16;
-        uint32_t u32;
-        switch (dtype) {
-        case REC_DTYPE_F32:
-            memcpy(&single, from, 4);
-            s = (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 32, .v.f = (double)single};
-            break;
-        case REC_DTYPE_F64:
-            s = (rec_scalar){.kind = REC_KIND_FLOAT, .bits = 64};
-            memcpy(&s.v.f, from, 8);
-            break;
-        case REC_DTYPE_I8:
-            memcpy(&i8, from, 1);
-            s = (rec_scalar){.kind = REC_KIND_INT, .v.i = i8};
-            break;
-        case REC_DTYPE_I16:
-            memcpy(&i16, from, 2);
-            s = (rec_scalar){.kind = REC_KIND_INT, .v.i = i16};
-            break;
-        case REC_DTYPE_I32:
-            memcpy(&i32, from, 4);
-            s = (rec_scalar){.kind = REC_KIND_INT, .v.i = i32};
-            break;
-        case REC_DTYPE_I64:
-            s = (rec_scalar){.kind = REC_KIND_INT};
-            memcpy(&s.v.i, from, 8);
-            break;
-        case REC_DTYPE_U16:
-            memcpy(&u16, from, 2);
-            s.v.u = u16;
-            break;
-        case REC_DTYPE_U32:
-            memcpy(&u32, from, 4);
-            s.v.u = u32;
-            break;
-        case REC_DTYPE_U64:
-            memcpy(&s.v.u, from, 8);
-            break;
-        default: /* u8, and bool as 0 or 1 */
-            s.v.u = *from;
-            break;
-        }
-        lr_st_put(b, ",", i > 0);
+        rec_scalar s = lr_number_scalar(dtype, (const uint8_t *)data + i * width);
+        lr_put(b, ",", i > 0);
         lr_st_put_number(t, b, &s);
     }
-    lr_st_put_word(b, "]]");
+    lr_put_word(b, "]]");
     l->count += count;
     t->tree->left_out++;
     return lr_st_structure_state(t);
@@ -160,13 +103,13 @@ static int32_t put_long_bytes(lr_st_structure_writer *t, const rec_blob *blob)
 {
     uint8_t bytes[512];
     int32_t status = REC_OK;
-    lr_st_put_word(&t->tree->text, "[\"bytes\",\"");
+    lr_put_word(&t->tree->text, "[\"bytes\",\"");
     for (uint64_t done = 0; done < blob->length && status == REC_OK; done += sizeof bytes) {
         uint64_t n = blob->length - done < sizeof bytes ? blob->length - done : sizeof bytes;
         status = rec_blob_read(t->tree->job, blob, done, bytes, n);
         lr_st_put_hex(&t->tree->text, bytes, status == REC_OK ? n : 0);
     }
-    lr_st_put_word(&t->tree->text, "\"]");
+    lr_put_word(&t->tree->text, "\"]");
     return status;
 }
 
@@ -188,19 +131,19 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
         tree->left_out++;
     } else if (blob->length <= sizeof bytes) {
         status = rec_blob_read(tree->job, blob, 0, bytes, blob->length);
-        lr_st_put_word(&tree->text, "[\"bytes\",\"");
+        lr_put_word(&tree->text, "[\"bytes\",\"");
         lr_st_put_hex(&tree->text, bytes, status == REC_OK ? blob->length : 0);
-        lr_st_put_word(&tree->text, "\"]");
+        lr_put_word(&tree->text, "\"]");
     } else {
         status = lr_st_structure_add(t, lr_st_type_find("U8", 2), &blob->length, 1, blob, &own);
         if (status == REC_OK) {
             const lr_st_tensor *tensor = &tree->tensors[tree->count - 1];
-            lr_st_put_word(&tree->text, "[\"blob\"");
+            lr_put_word(&tree->text, "[\"blob\"");
             if (!own) {
-                lr_st_put(&tree->text, ",", 1);
+                lr_put(&tree->text, ",", 1);
                 lr_st_put_string(&tree->text, tree->names.data + tensor->key_at, tensor->key_length);
             }
-            lr_st_put(&tree->text, "]", 1);
+            lr_put(&tree->text, "]", 1);
         }
     }
     lr_st_value_ends(t);
@@ -214,10 +157,10 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
     item_begins(t);
     lr_st_value_begins(t);
     t->other = true;
-    lr_st_put_word(&t->tree->text, form == REC_FORM_LIST    ? "[\"vec\",["
-                                   : form == REC_FORM_ARRAY ? "[\"array\",["
-                                   : form == REC_FORM_TUPLE ? "[\"tuple\",["
-                                                            : "[\"list\",[");
+    lr_put_word(&t->tree->text, form == REC_FORM_LIST    ? "[\"vec\",["
+                                : form == REC_FORM_ARRAY ? "[\"array\",["
+                                : form == REC_FORM_TUPLE ? "[\"tuple\",["
+                                                         : "[\"list\",[");
     return lr_st_push(t, IN_LIST, true);
 }
 
@@ -233,10 +176,10 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
     } else {
         t->other = true;
     }
-    lr_st_put_word(&t->tree->text, form == REC_FORM_STRUCT  ? "[\"struct\",{"
-                                   : form == REC_FORM_MAP   ? "[\"map\",{"
-                                   : form == REC_FORM_PATHS ? "[\"paths\",{"
-                                                            : "{");
+    lr_put_word(&t->tree->text, form == REC_FORM_STRUCT  ? "[\"struct\",{"
+                                : form == REC_FORM_MAP   ? "[\"map\",{"
+                                : form == REC_FORM_PATHS ? "[\"paths\",{"
+                                                         : "{");
     return lr_st_push(t, IN_MAP, wrapped);
 }
 
@@ -246,7 +189,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     lr_st_structure_writer *t = self;
     lr_st_tree *tree = t->tree;
     lr_st_level *l = &t->levels[t->depth - 1];
-    lr_st_buffer text = {.job = tree->job};
+    lr_buffer text = {.job = tree->job};
     rec_scalar name = *key;
     (void)at;
     if (tree->paths && t->depth == 1) {
@@ -256,13 +199,13 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
         }
         key = &name;
     }
-    lr_st_put(&tree->text, ",", l->count > 0);
+    lr_put(&tree->text, ",", l->count > 0);
     if (key->kind == REC_KIND_STRING && (key->v.length == 0 || key->text[0] != '~')) {
         lr_st_put_string(&tree->text, key->text, key->v.length);
     } else {
-        lr_st_put(&text, "~", 1);
+        lr_put(&text, "~", 1);
         if (key->kind == REC_KIND_STRING) {
-            lr_st_put(&text, key->text, key->v.length);
+            lr_put(&text, key->text, key->v.length);
         } else {
             lr_st_put_scalar(t, &text, key);
             t->other = true;
@@ -271,7 +214,7 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
         tree->text.status = tree->text.status == REC_OK ? text.status : tree->text.status;
         rec_job_free(tree->job, text.data);
     }
-    lr_st_put(&tree->text, ":", 1);
+    lr_put(&tree->text, ":", 1);
     l->path = lr_st_path_enter(&t->path, key);
     return lr_st_structure_state(t);
 }
@@ -279,21 +222,21 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
 {
     lr_st_structure_writer *t = self;
-    lr_st_buffer *b = &t->tree->text;
+    lr_buffer *b = &t->tree->text;
     int32_t status;
     (void)at;
     item_begins(t);
     lr_st_value_begins(t);
     t->other = true;
-    lr_st_put_word(b, "[\"variant\",");
+    lr_put_word(b, "[\"variant\",");
     if (index == REC_UNKNOWN) {
-        lr_st_put_word(b, "null");
+        lr_put_word(b, "null");
     } else {
         lr_st_put_uint(b, index);
     }
-    lr_st_put(b, ",", 1);
+    lr_put(b, ",", 1);
     lr_st_put_string(b, name->text, name->v.length);
-    lr_st_put(b, ",", payload != 0);
+    lr_put(b, ",", payload != 0);
     status = lr_st_push(t, IN_VARIANT, false);
     if (status == REC_OK) {
         t->levels[t->depth - 1].path = lr_st_path_enter(&t->path, name);
@@ -309,11 +252,11 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
     t->other = true;
     if (present) {
         lr_st_value_begins(t);
-        lr_st_put_word(&t->tree->text, "[\"some\",");
+        lr_put_word(&t->tree->text, "[\"some\",");
         return lr_st_push(t, IN_OPTION, false);
     }
     lr_st_value_begins(t);
-    lr_st_put_word(&t->tree->text, lr_st_nil_word(REC_FORM_NONE));
+    lr_put_word(&t->tree->text, lr_st_nil_word(REC_FORM_NONE));
     lr_st_value_ends(t);
     return lr_st_structure_state(t);
 }
@@ -321,15 +264,15 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 static int32_t on_end(void *self, uint64_t at)
 {
     lr_st_structure_writer *t = self;
-    lr_st_buffer *b = &t->tree->text;
+    lr_buffer *b = &t->tree->text;
     const lr_st_level *l = &t->levels[t->depth - 1];
     (void)at;
     if (l->kind == IN_VARIANT) {
         lr_st_path_leave(&t->path, l->path);
-        lr_st_put(b, "]", 1);
+        lr_put(b, "]", 1);
     } else {
-        lr_st_put(b, l->kind == IN_MAP ? "}" : "]", 1);
-        lr_st_put(b, "]", l->wrapped);
+        lr_put(b, l->kind == IN_MAP ? "}" : "]", 1);
+        lr_put(b, "]", l->wrapped);
     }
     t->depth--;
     lr_st_value_ends(t);
@@ -380,9 +323,9 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
     *tree =
         (lr_st_tree){.job = job, .only_tensors = only_tensors, .for_store = rec_job_option_int(job, "burn-store") != 0};
     tree->text.job = tree->metadata.job = tree->typed.job = tree->names.job = job;
-    lr_st_put_word(&tree->text, "[1,{");
+    lr_put_word(&tree->text, "[1,{");
     status = rec_job_walk(job, &visitor, &t);
-    lr_st_put(&tree->text, "]", 1);
+    lr_put(&tree->text, "]", 1);
     status = status == REC_OK ? lr_st_structure_state(&t) : status;
     if (status == REC_OK && tree->typed.size) {
         tree->text.data[1] = '2'; /* what a reader of version 1 does not know */
@@ -398,7 +341,7 @@ int32_t lr_st_tree_open(lr_st_tree *tree, rec_job *job, bool only_tensors)
         tree->tensors[i].key = tree->names.data + tree->tensors[i].key_at;
     }
     if (!tree->paths) { /* of a record of Burn's layout: where it is left out, those would be wrong */
-        lr_st_buffer all = tree->metadata;
+        lr_buffer all = tree->metadata;
         tree->metadata = t.others;
         t.others = all;
     }

@@ -19,13 +19,13 @@ typedef struct lr_st_level {
 typedef struct lr_st_structure_writer {
     lr_st_tree *tree;
     lr_st_path path;
-    lr_st_buffer name; /**< of a key that is a path */
+    lr_buffer name; /**< of a key that is a path */
     lr_st_level *levels;
     uint64_t depth, room;
     lr_st_keys keys;
     uint64_t keys_room;
     lr_float_reader floats;
-    lr_st_buffer others; /**< of the metadata those that are not Burn's */
+    lr_buffer others; /**< of the metadata those that are not Burn's */
     uint64_t pairs, other_pairs;
     bool has_format;      /**< a metadata entry says whose the tensors are */
     const char *reserved; /**< a metadata entry has this name, which is that of a text; NULL: none has */
@@ -46,11 +46,11 @@ void lr_st_value_begins(lr_st_structure_writer *t);
 /** After each value: it is complete, and so is the option that it was the value of. */
 void lr_st_value_ends(lr_st_structure_writer *t);
 
-void lr_st_put_hex(lr_st_buffer *b, const uint8_t *bytes, uint64_t size);
+void lr_st_put_hex(lr_buffer *b, const uint8_t *bytes, uint64_t size);
 /** A number in digits that read back to the bit. */
-void lr_st_put_number(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s);
+void lr_st_put_number(lr_st_structure_writer *t, lr_buffer *b, const rec_scalar *s);
 /** Any scalar, with its width where necessary. */
-void lr_st_put_scalar(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s);
+void lr_st_put_scalar(lr_st_structure_writer *t, lr_buffer *b, const rec_scalar *s);
 const char *lr_st_nil_word(unsigned form);
 
 /** The name in the file of a tensor of the tree; for lr_st_keys. */

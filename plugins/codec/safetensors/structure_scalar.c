@@ -4,17 +4,17 @@
 
 #include <stdio.h>
 
-void lr_st_put_hex(lr_st_buffer *b, const uint8_t *bytes, uint64_t size)
+void lr_st_put_hex(lr_buffer *b, const uint8_t *bytes, uint64_t size)
 {
     static const char digits[] = "0123456789abcdef";
     for (uint64_t i = 0; i < size; i++) {
         char two[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-        lr_st_put(b, two, 2);
+        lr_put(b, two, 2);
     }
 }
 
 /* The bits of a double, first the highest. */
-static void put_bits(lr_st_buffer *b, double value)
+static void put_bits(lr_buffer *b, double value)
 {
     uint64_t bits;
     uint8_t bytes[8];
@@ -22,13 +22,13 @@ static void put_bits(lr_st_buffer *b, double value)
     for (int i = 0; i < 8; i++) {
         bytes[i] = (uint8_t)(bits >> (56 - 8 * i));
     }
-    lr_st_put(b, "\"", 1);
+    lr_put(b, "\"", 1);
     lr_st_put_hex(b, bytes, sizeof bytes);
-    lr_st_put(b, "\"", 1);
+    lr_put(b, "\"", 1);
 }
 
 /* A float by the fewest digits that read back to the bit, else by its bits. @param width 32 or 64. */
-static void put_float(lr_st_structure_writer *t, lr_st_buffer *b, double value, unsigned width)
+static void put_float(lr_st_structure_writer *t, lr_buffer *b, double value, unsigned width)
 {
     char text[LR_NUMBER_ROOM];
     lr_decimal decimal;
@@ -42,7 +42,7 @@ static void put_float(lr_st_structure_writer *t, lr_st_buffer *b, double value, 
         same = memcmp(&again, &value, sizeof value) == 0;
     }
     if (same) {
-        lr_st_put(b, text, length);
+        lr_put(b, text, length);
     } else {
         put_bits(b, value);
     }
@@ -64,27 +64,27 @@ const char *lr_st_nil_word(unsigned form)
     }
 }
 
-void lr_st_put_number(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s)
+void lr_st_put_number(lr_st_structure_writer *t, lr_buffer *b, const rec_scalar *s)
 {
     char text[LR_NUMBER_ROOM];
     if (s->kind == REC_KIND_FLOAT) {
         put_float(t, b, s->v.f, s->bits == 32 ? 32 : 64);
     } else {
-        lr_st_put(b, text, s->kind == REC_KIND_INT ? lr_int_write(text, s->v.i) : lr_uint_write(text, s->v.u));
+        lr_put(b, text, s->kind == REC_KIND_INT ? lr_int_write(text, s->v.i) : lr_uint_write(text, s->v.u));
     }
 }
 
 /* A number is bare where JSON says it all: an integer of unknown width, unsigned or negative, and a double. */
-void lr_st_put_scalar(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scalar *s)
+void lr_st_put_scalar(lr_st_structure_writer *t, lr_buffer *b, const rec_scalar *s)
 {
     char tag[16];
     bool bare;
     switch (s->kind) {
     case REC_KIND_NIL:
-        lr_st_put_word(b, lr_st_nil_word(s->form));
+        lr_put_word(b, lr_st_nil_word(s->form));
         return;
     case REC_KIND_BOOL:
-        lr_st_put_word(b, s->v.i ? "true" : "false");
+        lr_put_word(b, s->v.i ? "true" : "false");
         return;
     case REC_KIND_STRING:
         lr_st_put_string(b, s->text, s->v.length);
@@ -98,10 +98,10 @@ void lr_st_put_scalar(lr_st_structure_writer *t, lr_st_buffer *b, const rec_scal
     if (!bare) {
         char letter = s->kind == REC_KIND_FLOAT ? 'f' : s->kind == REC_KIND_UINT ? 'u' : 'i';
         (void)snprintf(tag, sizeof tag, "[\"%c%u\",", letter, (unsigned)s->bits);
-        lr_st_put_word(b, tag);
+        lr_put_word(b, tag);
     }
     lr_st_put_number(t, b, s);
     if (!bare) {
-        lr_st_put(b, "]", 1);
+        lr_put(b, "]", 1);
     }
 }

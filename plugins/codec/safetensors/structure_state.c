@@ -29,7 +29,7 @@ void lr_st_value_begins(lr_st_structure_writer *t)
     if (l && l->kind == IN_LIST) {
         rec_scalar index = {.kind = REC_KIND_UINT, .v.u = l->count};
         if (l->count) {
-            lr_st_put(&t->tree->text, ",", 1);
+            lr_put(&t->tree->text, ",", 1);
         }
         l->path = lr_st_path_enter(&t->path, &index);
     }
@@ -43,8 +43,8 @@ static void entry_ends(lr_st_structure_writer *t)
     t->other = t->entry_other;
     tree->left_out = t->entry_left_out + tree->only_tensors;
     if (!tree->only_tensors && tree->text.status == REC_OK) {
-        lr_st_put(&tree->typed, ",", tree->typed.size > 0);
-        lr_st_put(&tree->typed, tree->text.data + t->entry_at, tree->text.size - t->entry_at);
+        lr_put(&tree->typed, ",", tree->typed.size > 0);
+        lr_put(&tree->typed, tree->text.data + t->entry_at, tree->text.size - t->entry_at);
     }
 }
 
@@ -52,7 +52,7 @@ void lr_st_value_ends(lr_st_structure_writer *t)
 {
     lr_st_level *l;
     while (t->depth && t->levels[t->depth - 1].kind == IN_OPTION) {
-        lr_st_put(&t->tree->text, "]", 1);
+        lr_put(&t->tree->text, "]", 1);
         t->depth--;
     }
     l = t->depth ? &t->levels[t->depth - 1] : NULL;

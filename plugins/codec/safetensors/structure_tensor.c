@@ -43,7 +43,7 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
     static const char reserved[] = "__metadata__";
     lr_st_tree *tree = t->tree;
     lr_st_tensor *tensor = &tree->tensors[tree->count - 1];
-    const lr_st_buffer *path = &t->path.text;
+    const lr_buffer *path = &t->path.text;
     uint64_t length = t->path.parts ? path->size : sizeof LR_ST_ROOT_KEY - 1, suffix = tree->count;
     const char *text = t->path.parts ? (path->data ? path->data : "") : LR_ST_ROOT_KEY;
     bool raw = tree->for_store && lr_st_has_word(text, length), free;
@@ -52,10 +52,10 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
         lr_st_put_raw(&tree->names, text, length);
         length = tree->names.size - tensor->key_at;
     } else {
-        lr_st_put(&tree->names, text, length);
+        lr_put(&tree->names, text, length);
     }
     tensor->key_length = length;
-    lr_st_put(&tree->names, "", 1); /* so that there always is text */
+    lr_put(&tree->names, "", 1); /* so that there always is text */
     free = length != sizeof reserved - 1 || memcmp(text, reserved, (size_t)length) != 0;
     free = free && lr_st_structure_state(t) == REC_OK && name_is_free(t);
     *own = free && !raw;
@@ -63,22 +63,22 @@ static int32_t name_tensor(lr_st_structure_writer *t, bool *own)
         return lr_st_structure_state(t);
     }
     if (tree->only_tensors || tree->paths) {
-        lr_st_excerpt brief;
-        int32_t status =
-            rec_fail(tree->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the name `%s` %s", lr_st_shown(&brief, text, length),
-                     length == sizeof reserved - 1 && memcmp(text, reserved, (size_t)length) == 0
-                         ? "is reserved in safetensors files: no tensor can have it"
-                         : "is that of two tensors, once their paths are joined with dots");
+        lr_codec_excerpt brief;
+        int32_t status = rec_fail(tree->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "the name `%s` %s",
+                                  lr_codec_shown(&brief, text, length),
+                                  length == sizeof reserved - 1 && memcmp(text, reserved, (size_t)length) == 0
+                                      ? "is reserved in safetensors files: no tensor can have it"
+                                      : "is that of two tensors, once their paths are joined with dots");
         rec_fail_hint(tree->job, "Rename the tensor%s.",
                       tree->only_tensors && !tree->paths ? ", or save with `record = yes`" : "");
         return status;
     }
     do {
         tree->names.size = tensor->key_at + length;
-        lr_st_put(&tree->names, "#", 1);
+        lr_put(&tree->names, "#", 1);
         lr_st_put_uint(&tree->names, suffix++);
         tensor->key_length = tree->names.size - tensor->key_at;
-        lr_st_put(&tree->names, "", 1);
+        lr_put(&tree->names, "", 1);
     } while (lr_st_structure_state(t) == REC_OK && !name_is_free(t));
     return lr_st_structure_state(t);
 }
@@ -151,12 +151,12 @@ static int stored_type(const rec_tensor_event *e, bool *marked)
 }
 
 /* A string, or null for none. */
-static void put_text(lr_st_buffer *b, const char *text, uint64_t length)
+static void put_text(lr_buffer *b, const char *text, uint64_t length)
 {
     if (text) {
         lr_st_put_string(b, text, length);
     } else {
-        lr_st_put_word(b, "null");
+        lr_put_word(b, "null");
     }
 }
 
@@ -164,33 +164,33 @@ static void put_text(lr_st_buffer *b, const char *text, uint64_t length)
  * path. */
 static void put_tensor(lr_st_structure_writer *t, const rec_tensor_event *e, bool own, bool marked, bool as_bytes)
 {
-    lr_st_buffer *b = &t->tree->text;
+    lr_buffer *b = &t->tree->text;
     const lr_st_tensor *tensor = &t->tree->tensors[t->tree->count - 1];
     const char *dtype = rec_dtype_name(e->dtype);
-    lr_st_put_word(b, "[\"tensor\"");
+    lr_put_word(b, "[\"tensor\"");
     if (e->id || !own || marked || as_bytes) {
-        lr_st_put(b, ",", 1);
+        lr_put(b, ",", 1);
         put_text(b, e->id, e->id ? strlen(e->id) : 0);
     }
     if (!own || marked || as_bytes) {
-        lr_st_put(b, ",", 1);
+        lr_put(b, ",", 1);
         put_text(b, own ? NULL : t->tree->names.data + tensor->key_at, tensor->key_length);
     }
     if (marked || as_bytes) {
-        lr_st_put(b, ",", 1);
+        lr_put(b, ",", 1);
         put_text(b, dtype, strlen(dtype));
     }
     if (as_bytes) {
-        lr_st_put(b, ",", 1);
+        lr_put(b, ",", 1);
         put_text(b, e->dtype_name, e->dtype_name ? strlen(e->dtype_name) : 0);
-        lr_st_put(b, ",[", 2);
+        lr_put(b, ",[", 2);
         for (uint32_t i = 0; i < e->rank; i++) {
-            lr_st_put(b, ",", i > 0);
+            lr_put(b, ",", i > 0);
             lr_st_put_uint(b, e->shape[i]);
         }
-        lr_st_put(b, "]", 1);
+        lr_put(b, "]", 1);
     }
-    lr_st_put(b, "]", 1);
+    lr_put(b, "]", 1);
 }
 
 int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *e)
@@ -217,7 +217,7 @@ int32_t lr_st_structure_tensor(void *self, uint64_t at, const rec_tensor_event *
         status = lr_st_structure_add(t, type, e->shape, e->rank, &e->data, &own);
     }
     if (type < 0 && e->dtype == REC_DTYPE_OPAQUE && e->dtype_name && !tree->encoded++) {
-        (void)lr_st_shown(&tree->of, e->dtype_name, strlen(e->dtype_name));
+        (void)lr_codec_shown(&tree->of, e->dtype_name, strlen(e->dtype_name));
     }
     if (status == REC_OK) {
         tree->tensors[tree->count - 1].quantised = e->dtype == REC_DTYPE_QFLOAT;

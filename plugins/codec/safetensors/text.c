@@ -3,50 +3,33 @@
 
 #include "common/json.h"
 #include "plugins/codec/json/number.h"
-#include "plugins/codec/room.h"
 #include "plugins/codec/safetensors/safetensors.h"
 
-void lr_st_put(lr_st_buffer *b, const void *data, uint64_t size)
-{
-    if (b->status == REC_OK) {
-        b->status = lr_codec_grow(b->job, &b->data, b->size + size, &b->room, 1);
-    }
-    if (b->status == REC_OK && size) {
-        memcpy(b->data + b->size, data, (size_t)size);
-        b->size += size;
-    }
-}
-
-void lr_st_put_word(lr_st_buffer *b, const char *text)
-{
-    lr_st_put(b, text, strlen(text));
-}
-
-void lr_st_put_uint(lr_st_buffer *b, uint64_t number)
+void lr_st_put_uint(lr_buffer *b, uint64_t number)
 {
     char text[LR_NUMBER_ROOM];
-    lr_st_put(b, text, lr_uint_write(text, number));
+    lr_put(b, text, lr_uint_write(text, number));
 }
 
-void lr_st_put_string(lr_st_buffer *b, const char *text, uint64_t length)
+void lr_st_put_string(lr_buffer *b, const char *text, uint64_t length)
 {
     uint64_t from = 0;
     char escape[6];
-    lr_st_put(b, "\"", 1);
+    lr_put(b, "\"", 1);
     for (uint64_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
         if (byte < ' ' || byte == '"' || byte == '\\') {
-            lr_st_put(b, text + from, i - from);
-            lr_st_put(b, escape, lr_json_escape(byte, "bfnrt", escape));
+            lr_put(b, text + from, i - from);
+            lr_put(b, escape, lr_json_escape(byte, "bfnrt", escape));
             from = i + 1;
         }
     }
-    lr_st_put(b, text + from, length - from);
-    lr_st_put(b, "\"", 1);
+    lr_put(b, text + from, length - from);
+    lr_put(b, "\"", 1);
 }
 
 /* @param convert what makes one of the other; it makes no more than twice as much. */
-static int32_t converted(lr_st_buffer *b, const char **text, uint64_t *length,
+static int32_t converted(lr_buffer *b, const char **text, uint64_t *length,
                          uint64_t (*convert)(const char *, uint64_t, char *, uint64_t))
 {
     uint64_t size;
@@ -56,7 +39,7 @@ static int32_t converted(lr_st_buffer *b, const char **text, uint64_t *length,
     size = convert(*text, *length, NULL, 0);
     b->size = 0;
     while (b->status == REC_OK && b->room <= size) { /* room for a NUL */
-        lr_st_put(b, *text, *length);
+        lr_put(b, *text, *length);
     }
     if (b->status != REC_OK) {
         return b->status;
@@ -67,12 +50,12 @@ static int32_t converted(lr_st_buffer *b, const char **text, uint64_t *length,
     return REC_OK;
 }
 
-int32_t lr_st_path_of(lr_st_buffer *buffer, const char **text, uint64_t *length)
+int32_t lr_st_path_of(lr_buffer *buffer, const char **text, uint64_t *length)
 {
     return converted(buffer, text, length, rec_path_escape);
 }
 
-int32_t lr_st_name_of(lr_st_buffer *buffer, const char **text, uint64_t *length)
+int32_t lr_st_name_of(lr_buffer *buffer, const char **text, uint64_t *length)
 {
     return converted(buffer, text, length, rec_path_unescape);
 }
@@ -82,20 +65,20 @@ uint64_t lr_st_path_enter(lr_st_path *path, const rec_scalar *part)
     char number[LR_NUMBER_ROOM];
     uint64_t before = path->text.size;
     if (path->parts++) {
-        lr_st_put(&path->text, ".", 1);
+        lr_put(&path->text, ".", 1);
     }
     switch (part->kind) {
     case REC_KIND_STRING:
-        lr_st_put(&path->text, part->text, part->v.length);
+        lr_put(&path->text, part->text, part->v.length);
         break;
     case REC_KIND_BOOL:
-        lr_st_put_word(&path->text, part->v.i ? "true" : "false");
+        lr_put_word(&path->text, part->v.i ? "true" : "false");
         break;
     case REC_KIND_INT:
-        lr_st_put(&path->text, number, lr_int_write(number, part->v.i));
+        lr_put(&path->text, number, lr_int_write(number, part->v.i));
         break;
     default:
-        lr_st_put(&path->text, number, lr_uint_write(number, part->v.u));
+        lr_put(&path->text, number, lr_uint_write(number, part->v.u));
         break;
     }
     return before;

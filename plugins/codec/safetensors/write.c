@@ -160,16 +160,13 @@ static int32_t spread(writer *w)
 static int by_place(const void *a, const void *b)
 {
     const lr_st_tensor *x = a, *y = b;
-    uint64_t least = x->key_length < y->key_length ? x->key_length : y->key_length;
-    int order;
     if (x->file != y->file) {
         return x->file < y->file ? -1 : 1;
     }
     if (x->type != y->type) {
         return x->type > y->type ? -1 : 1;
     }
-    order = memcmp(x->key, y->key, (size_t)least);
-    return order ? order : x->key_length < y->key_length ? -1 : x->key_length > y->key_length;
+    return lr_text_order(x->key, x->key_length, y->key, y->key_length);
 }
 
 static int32_t place(writer *w)
@@ -199,55 +196,55 @@ static int32_t place(writer *w)
 /* ------------------------------------------------------------------------------------------------------ header -- */
 
 /* The entries of `__metadata__`. In several files the text about the record is in the index. */
-static void put_metadata(const writer *w, lr_st_buffer *b)
+static void put_metadata(const writer *w, lr_buffer *b)
 {
     const lr_st_tree *tree = &w->tree;
     bool text = !tree->plain && w->file_count == 1;
-    lr_st_buffer typed = {.job = w->job};
-    lr_st_put(b, "{", 1);
+    lr_buffer typed = {.job = w->job};
+    lr_put(b, "{", 1);
     if (text || (tree->plain && (tree->metadata.size || tree->typed.size))) {
-        lr_st_put_word(b, "\"__metadata__\":{");
+        lr_put_word(b, "\"__metadata__\":{");
         if (text) {
-            lr_st_put_word(b, "\"" LR_ST_RECORD_KEY "\":");
+            lr_put_word(b, "\"" LR_ST_RECORD_KEY "\":");
             lr_st_put_string(b, tree->text.data, tree->text.size);
         } else {
-            lr_st_put(b, tree->metadata.data, tree->metadata.size);
+            lr_put(b, tree->metadata.data, tree->metadata.size);
         }
         if (!text && tree->typed.size) {
-            lr_st_put_word(&typed, "[1,{");
-            lr_st_put(&typed, tree->typed.data, tree->typed.size);
-            lr_st_put_word(&typed, "}]");
-            lr_st_put_word(b, tree->metadata.size ? "," : "");
-            lr_st_put_word(b, "\"" LR_ST_TYPED_KEY "\":");
+            lr_put_word(&typed, "[1,{");
+            lr_put(&typed, tree->typed.data, tree->typed.size);
+            lr_put_word(&typed, "}]");
+            lr_put_word(b, tree->metadata.size ? "," : "");
+            lr_put_word(b, "\"" LR_ST_TYPED_KEY "\":");
             lr_st_put_string(b, typed.data ? typed.data : "", typed.size);
         }
-        lr_st_put(b, "},", 2);
+        lr_put(b, "},", 2);
     }
     b->status = b->status == REC_OK ? typed.status : b->status;
     rec_job_free(w->job, typed.data);
 }
 
-static void put_entry(const writer *w, lr_st_buffer *b, const lr_st_tensor *t)
+static void put_entry(const writer *w, lr_buffer *b, const lr_st_tensor *t)
 {
     lr_st_put_string(b, t->key, t->key_length);
-    lr_st_put_word(b, ":{\"dtype\":\"");
-    lr_st_put_word(b, lr_st_types[t->type].name);
-    lr_st_put_word(b, "\",\"shape\":[");
+    lr_put_word(b, ":{\"dtype\":\"");
+    lr_put_word(b, lr_st_types[t->type].name);
+    lr_put_word(b, "\",\"shape\":[");
     for (uint32_t i = 0; i < t->rank; i++) {
-        lr_st_put(b, ",", i > 0);
+        lr_put(b, ",", i > 0);
         lr_st_put_uint(b, w->tree.dims[t->dims + i]);
     }
-    lr_st_put_word(b, "],\"data_offsets\":[");
+    lr_put_word(b, "],\"data_offsets\":[");
     lr_st_put_uint(b, t->begin);
-    lr_st_put(b, ",", 1);
+    lr_put(b, ",", 1);
     lr_st_put_uint(b, t->begin + t->size);
-    lr_st_put_word(b, "]},");
+    lr_put_word(b, "]},");
 }
 
 /* The length and the header of the file of tensors from `first` to before `end`. */
 static int32_t write_header(writer *w, rec_sink *sink, uint64_t first, uint64_t end)
 {
-    lr_st_buffer b = {.job = w->job};
+    lr_buffer b = {.job = w->job};
     uint8_t length[8];
     int32_t status;
     put_metadata(w, &b);
@@ -255,8 +252,8 @@ static int32_t write_header(writer *w, rec_sink *sink, uint64_t first, uint64_t 
         put_entry(w, &b, &w->tree.tensors[i]);
     }
     b.size -= b.status == REC_OK && b.size > 1; /* the last comma */
-    lr_st_put(&b, "}", 1);
-    lr_st_put(&b, "       ", (8 - b.size % 8) % 8);
+    lr_put(&b, "}", 1);
+    lr_put(&b, "       ", (8 - b.size % 8) % 8);
     status = b.status;
     if (status == REC_OK && b.size > LR_ST_HEADER_MOST) {
         status = rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN,
@@ -450,12 +447,12 @@ static int32_t write_file(writer *w, rec_sink *sink, uint64_t first, uint64_t en
 }
 
 /* "00001-of-00003.safetensors", and a NUL. */
-static void put_tail(lr_st_buffer *b, uint32_t part, uint32_t parts)
+static void put_tail(lr_buffer *b, uint32_t part, uint32_t parts)
 {
     char numbers[48];
     (void)snprintf(numbers, sizeof numbers, "%05" PRIu32 "-of-%05" PRIu32 ".safetensors", part, parts);
-    lr_st_put_word(b, numbers);
-    lr_st_put(b, "", 1);
+    lr_put_word(b, numbers);
+    lr_put(b, "", 1);
 }
 
 /* A tensor by its name, for the index. */
@@ -468,27 +465,25 @@ typedef struct named {
 static int by_key(const void *a, const void *b)
 {
     const named *x = a, *y = b;
-    uint64_t least = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->key, y->key, (size_t)least);
-    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+    return lr_text_order(x->key, x->length, y->key, y->length);
 }
 
 /* As Python's json.dumps(index, indent=2, sort_keys=True), and a newline. */
-static int32_t write_index(writer *w, rec_sink *sink, const lr_st_buffer *stem)
+static int32_t write_index(writer *w, rec_sink *sink, const lr_buffer *stem)
 {
     const lr_st_tree *tree = &w->tree;
-    lr_st_buffer b = {.job = w->job}, name = {.job = w->job};
+    lr_buffer b = {.job = w->job}, name = {.job = w->job};
     named *names = rec_job_alloc(w->job, (tree->count ? tree->count : 1) * sizeof *names);
     int32_t status = names ? REC_OK : no_memory(w->job);
-    lr_st_put_word(&b, "{\n  \"metadata\": {\n");
+    lr_put_word(&b, "{\n  \"metadata\": {\n");
     if (!tree->plain) {
-        lr_st_put_word(&b, "    \"" LR_ST_RECORD_KEY "\": ");
+        lr_put_word(&b, "    \"" LR_ST_RECORD_KEY "\": ");
         lr_st_put_string(&b, tree->text.data, tree->text.size);
-        lr_st_put_word(&b, ",\n");
+        lr_put_word(&b, ",\n");
     }
-    lr_st_put_word(&b, "    \"total_size\": ");
+    lr_put_word(&b, "    \"total_size\": ");
     lr_st_put_uint(&b, w->total);
-    lr_st_put_word(&b, "\n  },\n  \"weight_map\": {");
+    lr_put_word(&b, "\n  },\n  \"weight_map\": {");
     if (status == REC_OK) {
         for (uint64_t i = 0; i < tree->count; i++) {
             const lr_st_tensor *t = &tree->tensors[i];
@@ -496,16 +491,16 @@ static int32_t write_index(writer *w, rec_sink *sink, const lr_st_buffer *stem)
         }
         qsort(names, (size_t)tree->count, sizeof *names, by_key);
         for (uint64_t i = 0; i < tree->count; i++) {
-            lr_st_put_word(&b, i ? ",\n    " : "\n    ");
+            lr_put_word(&b, i ? ",\n    " : "\n    ");
             lr_st_put_string(&b, names[i].key, names[i].length);
-            lr_st_put_word(&b, ": ");
+            lr_put_word(&b, ": ");
             name.size = 0;
-            lr_st_put(&name, stem->data, stem->size);
+            lr_put(&name, stem->data, stem->size);
             put_tail(&name, names[i].file + 1, w->file_count);
             lr_st_put_string(&b, name.data ? name.data : "", name.size ? name.size - 1 : 0);
         }
     }
-    lr_st_put_word(&b, "\n  }\n}\n");
+    lr_put_word(&b, "\n  }\n}\n");
     status = status != REC_OK ? status : name.status != REC_OK ? name.status : b.status;
     if (status == REC_OK && b.size > LR_ST_HEADER_MOST) {
         status = rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN,
@@ -520,14 +515,14 @@ static int32_t write_index(writer *w, rec_sink *sink, const lr_st_buffer *stem)
 
 /* Opens another file, and finds the prefix of its number: the first file decides for all. @param stem without core's
  * letters. @param got (out) with them. */
-static int32_t open_part(writer *w, rec_sink *sink, uint32_t number, const lr_st_buffer *stem, lr_st_buffer *got,
+static int32_t open_part(writer *w, rec_sink *sink, uint32_t number, const lr_buffer *stem, lr_buffer *got,
                          rec_sink **part)
 {
-    lr_st_buffer name = {.job = w->job};
+    lr_buffer name = {.job = w->job};
     bool keep = rec_job_option_int(w->job, "keep-names") != 0;
     uint64_t length = keep ? stem->size : 0; /* that of the stem is with a NUL, where a dash comes */
     int32_t status;
-    lr_st_put(&name, stem->data, length);
+    lr_put(&name, stem->data, length);
     put_tail(&name, number, w->file_count);
     status = name.status != REC_OK ? name.status : stem->status;
     if (status == REC_OK && keep) {
@@ -538,7 +533,7 @@ static int32_t open_part(writer *w, rec_sink *sink, uint32_t number, const lr_st
     }
     if (status == REC_OK && !got->size) {
         const char *own = rec_sink_name(*part);
-        lr_st_put(got, own, strlen(own) - (size_t)(name.size - 1 - length));
+        lr_put(got, own, strlen(own) - (size_t)(name.size - 1 - length));
         status = got->status;
     }
     rec_job_free(w->job, name.data);
@@ -551,7 +546,7 @@ static int32_t write_files(writer *w, rec_sink *sink)
     const lr_st_tree *tree = &w->tree;
     const char *own = rec_sink_name(sink);
     size_t length = strlen(own), tail = sizeof extension - 1;
-    lr_st_buffer stem = {.job = w->job}, name = {.job = w->job}, got = {.job = w->job};
+    lr_buffer stem = {.job = w->job}, name = {.job = w->job}, got = {.job = w->job};
     uint64_t first = 0;
     int32_t status;
     if (!*own) {
@@ -562,11 +557,11 @@ static int32_t write_files(writer *w, rec_sink *sink)
         return status;
     }
     length -= length > tail && strcmp(own + length - tail, extension) == 0 ? tail : 0;
-    lr_st_put(&stem, own, length); /* the sink's name changes */
-    lr_st_put(&stem, "", 1);
-    lr_st_put(&name, own, length);
-    lr_st_put_word(&name, ".safetensors.index.json");
-    lr_st_put(&name, "", 1);
+    lr_put(&stem, own, length); /* the sink's name changes */
+    lr_put(&stem, "", 1);
+    lr_put(&name, own, length);
+    lr_put_word(&name, ".safetensors.index.json");
+    lr_put(&name, "", 1);
     status = stem.status != REC_OK ? stem.status : name.status;
     status = status == REC_OK ? rec_sink_rename(w->job, sink, name.data) : status;
     for (uint32_t file = 0; file < w->file_count && status == REC_OK; file++) {

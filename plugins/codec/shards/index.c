@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The index of a model in several files: its JSON, the files that it names, and whether these have what it says. */
+#include "common/names.h"
 #include "plugins/codec/room.h"
 #include "plugins/codec/shards/index.h"
 
@@ -35,7 +36,7 @@ static int32_t text_entry(lr_st_json *json, lr_st_pair **pairs, uint64_t *count,
 
 static bool text_is(const lr_st_json *json, const lr_st_text *text, const char *word)
 {
-    return text->length == strlen(word) && memcmp(lr_st_json_text(json, text), word, text->length) == 0;
+    return lr_text_is(lr_st_json_text(json, text), text->length, word);
 }
 
 /* `metadata` of an index holds anything. Text is kept; what can be worked out from the tensors is not. */
@@ -142,13 +143,13 @@ static const char *weight_of(const void *self, uint64_t number, uint64_t *length
 static int32_t fail_weight(const lr_index *x, uint64_t number, const char *what, const lr_st_text *file)
 {
     const lr_st_text *key = &x->weights[number].key;
-    lr_st_excerpt brief, in = {""};
+    lr_codec_excerpt brief, in = {""};
     int32_t status;
     if (file) {
-        (void)lr_st_shown(&in, lr_st_json_text(&x->json, file), file->length);
+        (void)lr_codec_shown(&in, lr_st_json_text(&x->json, file), file->length);
     }
     status = rec_fail(x->job, REC_E_FORMAT, x->weights[number].at, "the tensor `%s` %s%s",
-                      lr_st_shown(&brief, lr_st_json_text(&x->json, key), key->length), what, in.text);
+                      lr_codec_shown(&brief, lr_st_json_text(&x->json, key), key->length), what, in.text);
     rec_fail_hint(x->job, "The index and the files are not of one model, or not all were copied.");
     if (x->source) {
         rec_fail_source(x->job, x->source);
@@ -166,9 +167,7 @@ typedef struct named {
 static int by_text(const void *a, const void *b)
 {
     const named *x = a, *y = b;
-    uint64_t least = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->text, y->text, (size_t)least);
-    return order ? order : x->length < y->length ? -1 : x->length > y->length;
+    return lr_text_order(x->text, x->length, y->text, y->length);
 }
 
 /* Numbers the files in the order of their names. */
@@ -267,9 +266,9 @@ int32_t lr_index_file(lr_index *x, uint64_t number, const char **name)
     const char *text = lr_st_json_text(&x->json, &pair->value);
     char *room;
     if (memchr(text, 0, pair->value.length)) {
-        lr_st_excerpt brief;
+        lr_codec_excerpt brief;
         return rec_fail(x->job, REC_E_FORMAT, pair->at, "it names the file \"%s\", with a NUL",
-                        lr_st_shown(&brief, text, pair->value.length));
+                        lr_codec_shown(&brief, text, pair->value.length));
     }
     room = rec_job_resize(x->job, x->name, (uint64_t)pair->value.length + 1);
     if (!room) {
@@ -288,7 +287,7 @@ int32_t lr_index_take(lr_index *x, uint64_t file, const char *key, uint64_t leng
     *wanted = weight != REC_UNKNOWN;
     if (!*wanted) {
         if (x->not_named++ == 0) {
-            (void)lr_st_shown(&x->first, key, length);
+            (void)lr_codec_shown(&x->first, key, length);
         }
         return REC_OK;
     }

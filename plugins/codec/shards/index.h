@@ -34,7 +34,7 @@ typedef struct lr_index {
     lr_st_keys keys;    /**< of the weights */
     char *name;         /**< that lr_index_file() gave last */
     uint64_t not_named; /**< tensors of the files that it does not name; the first is… */
-    lr_st_excerpt first;
+    lr_codec_excerpt first;
 } lr_index;
 
 /** Reads an index: each tensor is in it once. To be closed, also after a failure. @param counted `source` is released

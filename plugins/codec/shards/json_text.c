@@ -42,20 +42,6 @@ int32_t lr_st_json_unexpected(lr_st_json *json, const char *expected)
     return lr_st_json_damaged(json->job, lr_json_unexpected(&json->in, expected));
 }
 
-const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length)
-{
-    uint64_t most = sizeof buffer->text - 4, used = length < most ? length : most;
-    while (used < length && used > 0 && ((unsigned char)text[used] & 0xc0) == 0x80) {
-        used--; /* not in the middle of a character */
-    }
-    for (uint64_t i = 0; i < used; i++) {
-        unsigned char c = (unsigned char)text[i];
-        buffer->text[i] = c < ' ' || c == 0x7f ? '?' : text[i];
-    }
-    memcpy(buffer->text + used, used < length ? "..." : "", used < length ? 4 : 1);
-    return buffer->text;
-}
-
 int32_t lr_st_no_memory(rec_job *job)
 {
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header"); /* the first failure counts */

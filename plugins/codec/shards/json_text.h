@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "plugins/codec/excerpt.h"
 #include "plugins/codec/json/string.h"
 
 /** Where a text is: as it stands in the JSON, or among those whose escapes were taken out. */
@@ -12,12 +13,6 @@ typedef struct lr_st_text {
     uint32_t at, length;
     bool unescaped;
 } lr_st_text;
-
-/** A key for messages: what is long is cut, what does not print is shown as `?`. @return buffer. */
-typedef struct lr_st_excerpt {
-    char text[132];
-} lr_st_excerpt;
-const char *lr_st_shown(lr_st_excerpt *buffer, const char *text, uint64_t length);
 
 /** A reader. The whole text (below 4 GiB) is at in.start. */
 typedef struct lr_st_json {

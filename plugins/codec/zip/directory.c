@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "common/names.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/zip/zip.h"
 #include "plugins/codec/zip/zip_private.h"
@@ -322,16 +323,10 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int compare(const char *a, uint64_t a_length, const char *b, uint64_t b_length)
-{
-    int order = memcmp(a, b, (size_t)(a_length < b_length ? a_length : b_length));
-    return order ? order : a_length < b_length ? -1 : a_length > b_length;
-}
-
 static int by_name(const void *a, const void *b)
 {
     const lr_zip_member *x = *(const lr_zip_member *const *)a, *y = *(const lr_zip_member *const *)b;
-    return compare(x->name, x->name_length, y->name, y->name_length);
+    return lr_text_order(x->name, x->name_length, y->name, y->name_length);
 }
 
 /* Members must not share bytes, or a small file has as many large ones as it likes, nor names. */
@@ -412,7 +407,7 @@ const lr_zip_member *lr_zip_find(const lr_zip *zip, const char *name, uint64_t l
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         const lr_zip_member *m = zip->by_name[middle];
-        int order = compare(m->name, m->name_length, name, length);
+        int order = lr_text_order(m->name, m->name_length, name, length);
         if (order == 0) {
             return m;
         }

@@ -3,7 +3,6 @@
  * same members always give the same bytes. */
 
 #include "common/crc32.h"
-#include "plugins/codec/room.h"
 #include "plugins/codec/zip/zip.h"
 #include "plugins/codec/zip/zip_private.h"
 
@@ -34,25 +33,16 @@ static uint64_t narrow(uint64_t number)
     return number < UINT32_MAX ? number : UINT32_MAX;
 }
 
-static int32_t keep(lr_zip_writer *w, const void *data, uint64_t size)
-{
-    int32_t status = lr_codec_grow(w->job, &w->directory, w->used + size, &w->room, 1);
-    if (status == REC_OK) {
-        memcpy(w->directory + w->used, data, (size_t)size);
-        w->used += size;
-    }
-    return status;
-}
-
 void lr_zip_writer_open(lr_zip_writer *writer, rec_job *job, rec_sink *sink, uint32_t alignment)
 {
-    *writer = (lr_zip_writer){.job = job, .sink = sink, .alignment = alignment, .begin = rec_sink_tell(sink)};
+    *writer = (lr_zip_writer){
+        .job = job, .sink = sink, .alignment = alignment, .directory.job = job, .begin = rec_sink_tell(sink)};
 }
 
 void lr_zip_writer_close(lr_zip_writer *writer)
 {
-    rec_job_free(writer->job, writer->directory);
-    writer->directory = NULL;
+    rec_job_free(writer->job, writer->directory.data);
+    writer->directory = (lr_buffer){0};
 }
 
 /* Before the bytes: sizes and checksum are 0, they come after them. An extra field of no meaning fills up to where the
@@ -130,8 +120,8 @@ static int32_t put_after(lr_zip_writer *w, const char *name, uint64_t length, ui
     put(&b, 0, 2); /* attributes */
     put(&b, 0, 4);
     put(&b, narrow(at), 4);
-    status = status == REC_OK ? keep(w, b.data, b.used) : status;
-    status = status == REC_OK ? keep(w, name, length) : status;
+    lr_put(&w->directory, b.data, b.used);
+    lr_put(&w->directory, name, length);
     b.used = 0;
     if (extra) {
         put(&b, LR_ZIP_EXTRA64, 2);
@@ -145,7 +135,8 @@ static int32_t put_after(lr_zip_writer *w, const char *name, uint64_t length, ui
         put(&b, at, 8);
     }
     w->count++;
-    return status == REC_OK ? keep(w, b.data, b.used) : status;
+    lr_put(&w->directory, b.data, b.used);
+    return status == REC_OK ? w->directory.status : status;
 }
 
 /* Bytes that are in memory: summed up and written a part at a time, while they are in the cache. */
@@ -223,9 +214,10 @@ int32_t lr_zip_put_bytes(lr_zip_writer *writer, const char *name, const void *da
 int32_t lr_zip_finish(lr_zip_writer *writer)
 {
     uint64_t at = rec_sink_tell(writer->sink) - writer->begin, count = writer->count;
-    bool wide = at >= UINT32_MAX || count >= UINT16_MAX || writer->used >= UINT32_MAX;
+    bool wide = at >= UINT32_MAX || count >= UINT16_MAX || writer->directory.size >= UINT32_MAX;
     bytes b = {.used = 0};
-    int32_t status = writer->used ? rec_sink_write(writer->sink, writer->directory, writer->used) : REC_OK;
+    int32_t status =
+        writer->directory.size ? rec_sink_write(writer->sink, writer->directory.data, writer->directory.size) : REC_OK;
     if (wide) {
         put(&b, LR_ZIP_END64, 4);
         put(&b, 44, 8); /* what follows */
@@ -234,18 +226,18 @@ int32_t lr_zip_finish(lr_zip_writer *writer)
         put(&b, 0, 8); /* volumes */
         put(&b, count, 8);
         put(&b, count, 8);
-        put(&b, writer->used, 8);
+        put(&b, writer->directory.size, 8);
         put(&b, at, 8);
         put(&b, LR_ZIP_LOCATOR, 4);
         put(&b, 0, 4);
-        put(&b, at + writer->used, 8);
+        put(&b, at + writer->directory.size, 8);
         put(&b, 1, 4);
     }
     put(&b, LR_ZIP_END, 4);
     put(&b, 0, 4); /* volumes */
     put(&b, count < UINT16_MAX ? count : UINT16_MAX, 2);
     put(&b, count < UINT16_MAX ? count : UINT16_MAX, 2);
-    put(&b, narrow(writer->used), 4);
+    put(&b, narrow(writer->directory.size), 4);
     put(&b, narrow(at), 4);
     put(&b, 0, 2); /* comment */
     return status == REC_OK ? rec_sink_write(writer->sink, b.data, b.used) : status;

@@ -10,6 +10,8 @@
 
 #include <librecord/plugin.h>
 
+#include "plugins/codec/buffer.h"
+
 enum { LR_ZIP_STORED = 0, LR_ZIP_DEFLATED = 8 };
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
@@ -58,8 +60,7 @@ typedef struct lr_zip_writer {
     rec_sink *sink;
     uint32_t alignment; /**< the bytes of members begin at multiples of it; 0 or 1: anywhere */
     uint64_t count;     /**< of members */
-    uint8_t *directory;
-    uint64_t used, room;
+    lr_buffer directory;
     uint64_t begin; /**< of the archive in the sink */
 } lr_zip_writer;
 

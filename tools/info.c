@@ -230,15 +230,6 @@ static void print_people(const rec_record *record, const summary *s, const famil
 
 /* ---------------------------------------------------------------------------------------------------- programs -- */
 
-static void json_size(json *j, const char *key, uint64_t size)
-{
-    if (size == REC_UNKNOWN) {
-        tool_json_token(j, key, "null");
-    } else {
-        tool_json_uint(j, key, size);
-    }
-}
-
 static void print_json(json *j, const rec_record *record, const summary *s, const families *f, const char *path,
                        const notes *n)
 {
@@ -297,8 +288,8 @@ static void print_json(json *j, const rec_record *record, const summary *s, cons
     tool_json_close(j, '}');
     tool_json_families(j, "families", f);
     tool_json_string(j, "part_of", f->whole);
-    json_size(j, "stored", origin->stored);
-    json_size(j, "inflated", origin->inflated);
+    tool_json_size(j, "stored", origin->stored);
+    tool_json_size(j, "inflated", origin->inflated);
     tool_json_bool(j, "mapped", origin->mapped);
     tool_json_notes(j, "notes", n);
     tool_json_close(j, '}');
@@ -370,8 +361,7 @@ int tool_run_info(session *s, const char *const *operands, size_t count)
     }
     if (several) {
         tool_json_close(&j, ']');
-        tool_json_close(&j, '}');
-        tool_json_end(&j);
+        tool_json_finish(&j);
     } else if (s->o->json && status == EXIT_OK) {
         tool_json_end(&j);
     }

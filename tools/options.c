@@ -30,7 +30,7 @@ struct option_spec {
 
 static void add_word(words *w, const char *word)
 {
-    w->at = xrealloc(w->at, (w->count + 1) * sizeof *w->at);
+    w->at = tool_grown(w->at, w->count, sizeof *w->at);
     w->at[w->count++] = word;
 }
 
@@ -181,7 +181,7 @@ static int add_reading(options *o, int kind, const char *key, const option_spec 
 {
     readings *r = &o->readings;
 
-    r->at = xrealloc(r->at, (r->count + 1) * sizeof *r->at);
+    r->at = tool_grown(r->at, r->count, sizeof *r->at);
     r->at[r->count++] = (reading){kind, key, value, spec->form.name, o->operands.count};
     return EXIT_OK;
 }
@@ -391,7 +391,7 @@ static int take(options *o, const option_spec *spec, const tool_option *own, con
         o->given |= UINT64_C(1) << (spec - specs);
         return spec->take(o, spec, value);
     }
-    o->own.at = xrealloc(o->own.at, (o->own.count + 1) * sizeof *o->own.at);
+    o->own.at = tool_grown(o->own.at, o->own.count, sizeof *o->own.at);
     o->own.at[o->own.count++] = (own_given){own->name, tool_name_shown(value ? value : ""), o->operands.count};
     return EXIT_OK;
 }

@@ -84,8 +84,7 @@ static void print_json(rec_context *context, uint64_t count, const rec_plugin_in
 {
     json j;
 
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 2);
     tool_json_array(&j, "plugins");
     for (uint64_t i = 0; !only && i < count; i++) {
         json_plugin(&j, rec_plugin_get(context, i));
@@ -94,8 +93,7 @@ static void print_json(rec_context *context, uint64_t count, const rec_plugin_in
         json_plugin(&j, only);
     }
     tool_json_close(&j, ']');
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 /* The home folder as people write it: ~/.local/lib/librecord/npy.so */
@@ -233,7 +231,7 @@ static void print_people(rec_context *context, uint64_t count, bool why)
     char number[NUMBER_ROOM];
     table t;
 
-    tool_table_begin(&t, why ? "llll" : "lll");
+    tool_table_begin(&t, why ? "llll" : "lll", NULL);
     for (uint64_t i = 0; i < count; i++) {
         const rec_plugin_info *p = rec_plugin_get(context, i);
         refused += !p->usable;

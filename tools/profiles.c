@@ -164,8 +164,7 @@ static void list_json(rec_context *context, uint64_t count)
 {
     json j;
 
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 2);
     tool_json_array(&j, "profiles");
     for (uint64_t i = 0; i < count; i++) {
         tool_json_object(&j, NULL);
@@ -173,16 +172,14 @@ static void list_json(rec_context *context, uint64_t count)
         tool_json_close(&j, '}');
     }
     tool_json_close(&j, ']');
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 static void print_json(const rec_profile_info *p, const text *rules, int back)
 {
     json j;
 
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 2);
     json_profile(&j, p);
     tool_json_string(&j, "back", ways[back].word);
     tool_json_array(&j, "rules");
@@ -194,8 +191,7 @@ static void print_json(const rec_profile_info *p, const text *rules, int back)
         at += length + (at[length] == '\n');
     }
     tool_json_close(&j, ']');
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 /* ------------------------------------------------------------------------------------------------------ people -- */
@@ -204,25 +200,15 @@ static void list_people(rec_context *context, uint64_t count, bool all)
 {
     table t;
 
-    tool_table_begin(&t, all ? "llll" : "ll");
-    t.header = true;
-    t.shrink = 1;
-    tool_table_cell(&t, "PROFILE");
-    tool_table_cell(&t, "DESCRIPTION");
-    if (all) {
-        t.shrink = 2;
-        t.shrink_too = 3;
-        tool_table_cell(&t, "FOR");
-        tool_table_cell(&t, "MAKES");
-    }
+    tool_table_begin(&t, "llll", "PROFILE|DESCRIPTION|FOR|MAKES");
+    t.shrink = all ? 2 : 1;
+    t.shrink_too = all ? 3 : t.columns;
     for (uint64_t i = 0; i < count; i++) {
         const rec_profile_info *p = rec_profile_get(context, i);
         tool_table_cell_safe(&t, p->name);
         tool_table_cell_safe(&t, p->description);
-        if (all) {
-            tool_table_cell_safe(&t, p->source);
-            tool_table_cell_safe(&t, p->destination);
-        }
+        tool_table_cell_safe(&t, all ? p->source : "");
+        tool_table_cell_safe(&t, all ? p->destination : "");
     }
     tool_table_print(&t, stdout);
     puts("record profiles NAME prints the rules of one.");

@@ -365,8 +365,7 @@ static int json_tensor(view *v, const char *key)
     tool_json_key(&j, "values", 6);
     j.depth = v->w.rank > 1 ? 2 : 1;
     status = v->w.rank ? json_dim(v, 0, v->w.first) : walk_row(v, v->w.first, 1, 0, 1, &any, json_element);
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
     return status;
 }
 
@@ -394,14 +393,12 @@ static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
         return tool_fail_library();
     }
     if (as_json) {
-        tool_json_begin(&j, stdout, 1);
-        tool_json_object(&j, NULL);
+        tool_json_open(&j, stdout, 1);
         tool_json_string(&j, "key", key);
         tool_json_string(&j, "dtype", rec_tensor_dtype_name(tensor));
         tool_json_shape(&j, "shape", rec_tensor_shape(tensor), rec_tensor_rank(tensor));
         tool_json_bytes(&j, "bytes", bytes, size);
-        tool_json_close(&j, '}');
-        tool_json_end(&j);
+        tool_json_finish(&j);
         return EXIT_OK;
     }
     for (uint64_t i = 0; i < size && i < 256; i++) {
@@ -508,13 +505,11 @@ static int show_value(const session *s, const rec_value *value, const char *key)
     json j;
 
     if (s->o->json) {
-        tool_json_begin(&j, stdout, 1);
-        tool_json_object(&j, NULL);
+        tool_json_open(&j, stdout, 1);
         tool_json_string(&j, "key", key);
         tool_json_string(&j, "kind", tool_kind_word(rec_value_kind(value)));
         tool_json_leaf(&j, "value", value);
-        tool_json_close(&j, '}');
-        tool_json_end(&j);
+        tool_json_finish(&j);
     } else if (scalar.kind == REC_KIND_STRING) {
         print_string(&scalar);
     } else if (rec_value_kind(value) == REC_KIND_NUMBERS) {

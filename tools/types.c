@@ -149,8 +149,7 @@ static void print_type_json(const session *s, const rec_record *record, const ch
 {
     json j;
 
-    tool_json_begin(&j, stdout, 1);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 1);
     tool_json_string(&j, "file", path);
     tool_json_string(&j, "recorder", rec_record_origin(record)->recorder);
     tool_json_string(&j, "burn", tool_burn_version(record));
@@ -158,8 +157,7 @@ static void print_type_json(const session *s, const rec_record *record, const ch
     tool_json_bool(&j, "named", !by_position);
     tool_json_uint(&j, "assumed", count_assumed(source));
     tool_json_string(&j, "source", source);
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 static int print_type(session *s, const rec_record *record, const char *path, bool by_position)

@@ -112,16 +112,10 @@ typedef struct page {
 
 static void split(page *p, char *string)
 {
-    size_t room = 64;
-
-    p->lines = xmalloc(room * sizeof *p->lines);
     for (char *at = string; *at;) {
         size_t length = strcspn(at, "\n");
         bool last = at[length] == '\0';
-        if (p->count == room) {
-            room *= 2;
-            p->lines = xrealloc(p->lines, room * sizeof *p->lines);
-        }
+        p->lines = tool_grown(p->lines, p->count, sizeof *p->lines);
         at[length] = '\0';
         p->lines[p->count++] = at;
         p->widest = tool_terminal_width(at) > p->widest ? tool_terminal_width(at) : p->widest;

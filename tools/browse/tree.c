@@ -86,12 +86,9 @@ static uint64_t children_of(const rec_value *value)
     return kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT ? rec_value_count(value) : 0;
 }
 
-static void add_node(tree *t, uint32_t *room, uint32_t parent, const rec_value *value)
+static void add_node(tree *t, uint32_t parent, const rec_value *value)
 {
-    if (t->count == *room) {
-        *room = *room < NO_NODE / 2 ? *room * 2 : NO_NODE;
-        t->nodes = xrealloc(t->nodes, *room * sizeof *t->nodes);
-    }
+    t->nodes = tool_grown(t->nodes, t->count, sizeof *t->nodes);
     t->nodes[t->count++] = (node){.value = value, .parent = parent};
 }
 
@@ -130,15 +127,13 @@ static void add_up(tree *t)
 
 int tool_tree_make(tree *t, const opened_file *files, uint32_t count)
 {
-    uint32_t room = 64;
-
-    *t = (tree){.files = files, .file_count = count, .nodes = xmalloc(room * sizeof *t->nodes)};
-    add_node(t, &room, 0, NULL);
+    *t = (tree){.files = files, .file_count = count};
+    add_node(t, 0, NULL);
     t->nodes[0].first = 1;
     t->nodes[0].count = count;
     t->nodes[0].open = true;
     for (uint32_t i = 0; i < count; i++) {
-        add_node(t, &room, 0, rec_root(files[i].record));
+        add_node(t, 0, rec_root(files[i].record));
     }
     for (uint32_t i = 1; i < t->count; i++) {
         const rec_value *value = t->nodes[i].value;
@@ -149,7 +144,7 @@ int tool_tree_make(tree *t, const opened_file *files, uint32_t count)
         t->nodes[i].first = t->count;
         t->nodes[i].count = (uint32_t)children;
         for (uint64_t k = 0; k < children; k++) {
-            add_node(t, &room, i, rec_value_item(value, k));
+            add_node(t, i, rec_value_item(value, k));
         }
     }
     add_up(t);
@@ -392,7 +387,6 @@ static bool contains(const char *string, size_t length, const char *pattern, siz
 void tool_tree_search(const tree *t, found *f, const char *pattern)
 {
     size_t size = strlen(pattern), *ends = NULL, ends_room = 0;
-    uint32_t room = 0;
     bool exact = false;
     text path = {0}, name = {0};
 
@@ -425,10 +419,7 @@ void tool_tree_search(const tree *t, found *f, const char *pattern)
         }
         begin = begin < size ? 0 : begin - size + 1;
         if (size && contains(path.at + begin, path.length - begin, f->pattern, size, exact)) {
-            if (f->count == room) {
-                room = room ? 2 * room : 64;
-                f->at = xrealloc(f->at, room * sizeof *f->at);
-            }
+            f->at = tool_grown(f->at, f->count, sizeof *f->at);
             f->at[f->count++] = at;
         }
     }
@@ -504,8 +495,7 @@ void tool_tree_json(const tree *t)
 {
     json j;
 
-    tool_json_begin(&j, stdout, UINT32_MAX);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, UINT32_MAX);
     tool_json_array(&j, "files");
     for (uint32_t i = 0; i < t->file_count; i++) {
         tool_json_object(&j, NULL);
@@ -515,6 +505,5 @@ void tool_tree_json(const tree *t)
         tool_json_close(&j, '}');
     }
     tool_json_close(&j, ']');
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }

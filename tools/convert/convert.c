@@ -148,8 +148,7 @@ static void print_json(const session *s, const conversion *c, double seconds, FI
         from = c->count == 1 && strcmp(c->inputs[0], "-") != 0 ? tool_recognise(s->context, c->inputs[0]) : NULL;
     }
     (void)snprintf(took, sizeof took, "%.6f", seconds);
-    tool_json_begin(&j, stream, 1);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stream, 1);
     tool_json_string(&j, "in", c->inputs[0]);
     tool_json_array(&j, "inputs");
     for (size_t i = 0; i < c->count; i++) {
@@ -163,11 +162,7 @@ static void print_json(const session *s, const conversion *c, double seconds, FI
     tool_json_uint(&j, "tensors", c->sums.tensors);
     tool_json_uint(&j, "parameters", c->sums.elements);
     tool_json_uint(&j, "values", c->sums.values);
-    if (c->written == REC_UNKNOWN) {
-        tool_json_token(&j, "written", "null");
-    } else {
-        tool_json_uint(&j, "written", c->written);
-    }
+    tool_json_size(&j, "written", c->written);
     tool_json_token(&j, "seconds", took);
     tool_json_bool(&j, "checked", c->checked);
     if (c->dry) {
@@ -182,8 +177,7 @@ static void print_json(const session *s, const conversion *c, double seconds, FI
     tool_json_note_items(&j, &c->load_notes);
     tool_json_note_items(&j, &c->save_notes);
     tool_json_close(&j, ']');
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 static void print_report(const session *s, const conversion *c, double seconds)
@@ -223,13 +217,11 @@ static int may_write(const session *s, const conversion *c, int *status)
     } else if (answer != EXISTING_WRITE) {
         *status = answer == EXISTING_SKIP ? EXIT_OK : EXIT_DIFFERS;
         if (s->o->json) {
-            tool_json_begin(&j, stdout, 1);
-            tool_json_object(&j, NULL);
+            tool_json_open(&j, stdout, 1);
             tool_json_string(&j, "in", c->inputs[0]);
             tool_json_string(&j, "out", there);
             tool_json_string(&j, "result", "skipped");
-            tool_json_close(&j, '}');
-            tool_json_end(&j);
+            tool_json_finish(&j);
         } else if (!s->o->quiet) {
             text name = {0};
             tool_text_safe(&name, there, strlen(there));

@@ -13,10 +13,7 @@
 /* @param is what the file is, NULL if that is not known. @param why it is skipped, or NULL. */
 void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why)
 {
-    if (f->count == f->room) {
-        f->room = f->room ? f->room * 2 : 64;
-        f->files = xrealloc(f->files, f->room * sizeof *f->files);
-    }
+    f->files = tool_grown(f->files, f->count, sizeof *f->files);
     f->files[f->count++] = (found){.name = xstrdup(name),
                                    .why = why ? xstrdup(why) : NULL,
                                    .result = FOLDER_SKIPPED,

@@ -44,7 +44,7 @@ static bool add_saying(sayings *all, saying one)
     }
     known = xmalloc(sizeof *known);
     *known = one;
-    all->at = xrealloc(all->at, (all->count + 1) * sizeof *all->at);
+    all->at = tool_grown(all->at, all->count, sizeof *all->at);
     all->at[all->count++] = known;
     (void)tool_known_add(&all->known, known, by_words);
     return true;
@@ -153,19 +153,13 @@ static void print_report(const folder *f)
     char number[NUMBER_ROOM];
     table t;
 
-    tool_table_begin(&t, "lll");
-    t.header = true;
+    tool_table_begin(&t, "lll", "FILE|RESULT|");
     t.shrink = 2;
-    tool_table_cell(&t, "FILE");
-    tool_table_cell(&t, "RESULT");
-    tool_table_cell(&t, "");
     for (size_t i = 0; i < f->count; i++) {
         const found *file = &f->files[i];
         text cell = {0};
-        tool_text_safe(&cell, file->name, strlen(file->name));
-        tool_table_cell(&t, cell.at);
+        tool_table_cell_safe(&t, file->name);
         tool_table_cell(&t, f->dry && file->result == FOLDER_CONVERTED ? "would be" : results[file->result]);
-        tool_text_free(&cell);
         if (file->result == FOLDER_CONVERTED) {
             tool_text_put(&cell, "-> ");
             tool_text_safe(&cell, file->out, strlen(file->out));
@@ -176,8 +170,7 @@ static void print_report(const folder *f)
         } else {
             tool_text_safe(&cell, file->why, strlen(file->why));
         }
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
+        tool_table_take(&t, &cell);
     }
     tool_table_print(&t, stdout);
     printf("%s %s", tool_grouped(f->of[FOLDER_CONVERTED], number), f->dry ? "to be converted" : "converted");
@@ -206,8 +199,7 @@ static void print_report_json(const folder *f)
 {
     json j;
 
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 2);
     tool_json_string(&j, "in", f->in);
     tool_json_string(&j, "out", f->out);
     tool_json_array(&j, "files");
@@ -220,11 +212,7 @@ static void print_report_json(const folder *f)
             tool_json_string(&j, "out", file->out);
             tool_json_uint(&j, "tensors", file->tensors);
             tool_json_bool(&j, "checked", file->checked);
-            if (file->written == REC_UNKNOWN) {
-                tool_json_token(&j, "written", "null");
-            } else {
-                tool_json_uint(&j, "written", file->written);
-            }
+            tool_json_size(&j, "written", file->written);
         } else {
             tool_json_string(&j, "why", file->why);
             json_hint(&j, file);
@@ -239,8 +227,7 @@ static void print_report_json(const folder *f)
     if (f->dry) {
         tool_json_bool(&j, "dry_run", true);
     }
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 /* A note of a glob that fits none of the files: it may be misspelt. */

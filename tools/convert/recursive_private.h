@@ -40,7 +40,7 @@ typedef struct folder {
     struct stat out_is;  /* to be left out where it lies in the folder itself */
     bool out_exists;
     found *files;
-    size_t count, room;
+    size_t count;
     bool dry;         /* nothing is written */
     bool overwrite;   /* whom was asked said yes to all */
     uint64_t of[3];   /* results */

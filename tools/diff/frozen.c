@@ -61,18 +61,15 @@ static level *list_tensors(const comparison *c, size_t *count)
     return levels;
 }
 
-static void add(frozen *f, size_t *room, const level *l, size_t length, size_t tensors, uint64_t elements, bool changed)
+static void add(frozen *f, const level *l, size_t length, size_t tensors, uint64_t elements, bool changed)
 {
-    if (f->count == *room) {
-        *room = *room ? 2 * *room : 64;
-        f->at = xrealloc(f->at, *room * sizeof *f->at);
-    }
+    f->at = tool_grown(f->at, f->count, sizeof *f->at);
     f->at[f->count++] = (struct frozen_part){xasprintf("%.*s", (int)length, l->key), tensors, elements, changed};
 }
 
 /* Finds the unchanged modules among `count` tensors whose keys share the first `at` bytes. Tensors that share the next
  * part are adjacent, except for the few names that extend it with a character below '.': `a`, `a-b`, `a.c`. */
-static void find(frozen *f, size_t *room, const level *levels, size_t count, size_t at, unsigned depth, bool told)
+static void find(frozen *f, const level *levels, size_t count, size_t at, unsigned depth, bool told)
 {
     enum { DEEPEST = 64, LONGEST = 4096 }; /* keys of strangers may be nothing but dots */
 
@@ -86,16 +83,16 @@ static void find(frozen *f, size_t *room, const level *levels, size_t count, siz
             elements += levels[end].elements;
         }
         /* Below a listed module names are kept, to distinguish the names of other layers. */
-        add(f, room, &levels[i], length, end - i, elements, told || changed);
+        add(f, &levels[i], length, end - i, elements, told || changed);
         if (levels[i].key[length] && depth < DEEPEST && length < LONGEST) {
-            find(f, room, &levels[i], end - i, length + 1, depth + 1, told || !changed);
+            find(f, &levels[i], end - i, length + 1, depth + 1, told || !changed);
         }
     }
 }
 
 void tool_diff_frozen(const comparison *c, frozen *f)
 {
-    size_t count, room = 0, changed = 0;
+    size_t count, changed = 0;
     level *levels = list_tensors(c, &count);
 
     *f = (frozen){0};
@@ -103,7 +100,7 @@ void tool_diff_frozen(const comparison *c, frozen *f)
         changed += levels[i].changed;
     }
     if (changed && changed < count) {
-        find(f, &room, levels, count, 0, 0, false);
+        find(f, levels, count, 0, 0, false);
     }
     free(levels);
 }

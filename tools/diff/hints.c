@@ -102,11 +102,8 @@ static void add_panels(panels *all, pair *p, const rec_tensor *a, const rec_tens
 
     most = most > ROWS ? most : ROWS;
     for (uint64_t row = 0; row < rows; row += most) {
-        if (!(all->count & (all->count - 1))) {
-            size_t room = all->count ? 2 * all->count : 1;
-            all->at = xrealloc(all->at, room * sizeof *all->at);
-            all->costs = xrealloc(all->costs, room * sizeof *all->costs);
-        }
+        all->at = tool_grown(all->at, all->count, sizeof *all->at);
+        all->costs = tool_grown(all->costs, all->count, sizeof *all->costs);
         all->at[all->count] = (panel){p, a, b, row, rows - row < most ? rows - row : most};
         all->costs[all->count] = 2 * line * all->at[all->count].rows + 1;
         all->count++;

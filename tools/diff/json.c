@@ -261,8 +261,7 @@ void tool_diff_print_json(const comparison *c, bool all, const notes *n)
     char *hint;
     json j;
 
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 2);
     tool_json_bool(&j, "equal", !c->differs);
     json_side(&j, "a", &c->sides[SIDE_A]);
     json_side(&j, "b", &c->sides[SIDE_B]);
@@ -294,6 +293,5 @@ void tool_diff_print_json(const comparison *c, bool all, const notes *n)
     tool_json_string(&j, "hint", hint);
     free(hint);
     tool_json_notes(&j, "notes", n);
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }

@@ -110,6 +110,9 @@ static void add_noise(table *t, double nmse)
     tool_table_cell(t, number);
 }
 
+/* Columns that a listing lacks are empty in each of its rows. */
+static const char change_align[] = "lrrrrrrrll", change_header[] = "KEY||CHANGE|COSINE|LARGEST|DIFFER|NMSE|SQNR|AT|";
+
 static void add_change(table *t, const comparison *c, const char *key, uint64_t repeats, const line *l, bool all)
 {
     const pair *p = l->most;
@@ -120,9 +123,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     tool_table_key(t, key, repeats);
     if (!f->differing) {
         tool_table_cell(t, "bytes");
-        for (int i = 0; i < 4 + (int)all + 2 * (int)c->w->noise; i++) {
-            tool_table_cell(t, "");
-        }
+        tool_table_skip(t, 7);
         return;
     }
     tool_table_cell(t, l->odd ? (f->nan[SIDE_A] != f->nan[SIDE_B] ? "NaN" : "inf")
@@ -138,35 +139,15 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
     tool_table_cell(t, share(l->differing, l->count, number));
     if (c->w->noise) {
         add_noise(t, l->nmse);
+    } else {
+        tool_table_skip(t, 2);
     }
     if (all) {
         const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
         tool_text_place(&cell, a, f->odd ? f->odd_at : f->max_abs_at);
-        tool_table_cell(t, cell.at);
-        tool_text_free(&cell);
     }
+    tool_table_take(t, &cell);
     tool_table_cell(t, verdict_note(p));
-}
-
-static void begin_changes(table *t, bool noise, bool all)
-{
-    tool_table_begin(t, noise ? all ? "lrrrrrrrll" : "lrrrrrrrl" : all ? "lrrrrrll" : "lrrrrrl");
-    t->header = true;
-    t->shrink = 0;
-    tool_table_cell(t, "KEY");
-    tool_table_cell(t, "");
-    tool_table_cell(t, "CHANGE");
-    tool_table_cell(t, "COSINE");
-    tool_table_cell(t, "LARGEST");
-    tool_table_cell(t, "DIFFER");
-    if (noise) {
-        tool_table_cell(t, "NMSE");
-        tool_table_cell(t, "SQNR");
-    }
-    if (all) {
-        tool_table_cell(t, "AT");
-    }
-    tool_table_cell(t, "");
 }
 
 /* What must be equal for pairs to stand in one line. */
@@ -215,7 +196,7 @@ static bool print_folded(const comparison *c, const size_t *sorted, size_t count
         }
     }
     qsort(order, made, sizeof(line *), by_order);
-    begin_changes(&t, c->w->noise, false);
+    tool_table_begin(&t, change_align, change_header);
     for (; shown < made && shown < ROWS_SHOWN; shown++) {
         const fold *f = &folds[order[shown] - lines];
         folded = folded || f->repeats * f->names > 1;
@@ -237,7 +218,7 @@ static void print_each(const comparison *c, const size_t *sorted, size_t count)
 {
     table t;
 
-    begin_changes(&t, c->w->noise, true);
+    tool_table_begin(&t, change_align, change_header);
     for (size_t i = 0; i < count; i++) {
         const pair *p = &c->pairs[sorted[i]];
         line l = {0};

@@ -96,16 +96,10 @@ static void texts_of(text out[SIDES], const rec_value *a, const rec_value *b)
 
 static void add_row(table *t, const char *what, const char *key, text out[SIDES])
 {
-    text safe = {0};
-
     tool_table_cell(t, what);
-    tool_text_name(&safe, key);
-    tool_table_cell(t, *safe.at ? safe.at : "(root)");
-    tool_table_cell(t, out[SIDE_A].at);
-    tool_table_cell(t, out[SIDE_B].at);
-    tool_text_free(&safe);
-    tool_text_free(&out[SIDE_A]);
-    tool_text_free(&out[SIDE_B]);
+    tool_table_name(t, key);
+    tool_table_take(t, &out[SIDE_A]);
+    tool_table_take(t, &out[SIDE_B]);
 }
 
 static void metadata_row(table *t, const metadatum *m)
@@ -136,13 +130,8 @@ bool tool_diff_print_values(const comparison *c, bool all)
     if (!count) {
         return false;
     }
-    tool_table_begin(&t, "llll");
-    t.header = true;
+    tool_table_begin(&t, "llll", "|KEY|A|B");
     t.shrink = 1;
-    tool_table_cell(&t, "");
-    tool_table_cell(&t, "KEY");
-    tool_table_cell(&t, "A");
-    tool_table_cell(&t, "B");
     for (size_t i = 0; i < shown; i++) {
         text out[SIDES] = {{0}};
         if (i >= c->value_count) {

@@ -172,11 +172,8 @@ static void add_parts(parts *all, loner *l)
     uint64_t count = width ? rec_tensor_count(tensor) : 1, most = width ? PART_BYTES / width : 1;
 
     for (uint64_t first = 0; first < count; first += most) {
-        if (!(all->count & (all->count - 1))) {
-            size_t room = all->count ? 2 * all->count : 1;
-            all->at = xrealloc(all->at, room * sizeof *all->at);
-            all->costs = xrealloc(all->costs, room * sizeof *all->costs);
-        }
+        all->at = tool_grown(all->at, all->count, sizeof *all->at);
+        all->costs = tool_grown(all->costs, all->count, sizeof *all->costs);
         all->at[all->count] = (part){.of = l, .first = first, .count = count - first < most ? count - first : most};
         all->costs[all->count] = COST + (width ? all->at[all->count].count * width : rec_tensor_nbytes(tensor));
         all->count++;

@@ -201,13 +201,6 @@ static int load_both(session *s, side sides[SIDES], reader readers[SIDES], notes
 
 /* ----------------------------------------------------------------------------------------------------- listing -- */
 
-static item *grow(item *items, size_t count)
-{
-    /* Twice as many each time that a power of two is full. */
-    return count & (count - 1) || (count && count < 64) ? items
-                                                        : xrealloc(items, (count ? 2 * count : 64) * sizeof *items);
-}
-
 /* @return EXIT_OK, or EXIT_ERROR with the error printed. */
 static int list(side *d)
 {
@@ -222,7 +215,7 @@ static int list(side *d)
     while ((value = rec_iterator_next(iterator, &path))) {
         const rec_tensor *tensor = rec_value_tensor(value);
         if (tensor) {
-            d->tensors = grow(d->tensors, d->tensor_count);
+            d->tensors = tool_grown(d->tensors, d->tensor_count, sizeof *d->tensors);
             d->tensors[d->tensor_count++] = (item){NULL, tensor, value, NO_TWIN};
             d->elements += rec_tensor_count(tensor);
             d->nbytes += rec_tensor_nbytes(tensor);
@@ -230,7 +223,7 @@ static int list(side *d)
             d->nils++; /* what holds nothing is as if it were not there: not every format says that it is */
             continue;
         } else {
-            d->values = grow(d->values, d->value_count);
+            d->values = tool_grown(d->values, d->value_count, sizeof *d->values);
             d->values[d->value_count++] = (item){NULL, NULL, value, NO_TWIN};
         }
         tool_text_add(tensor ? &d->keys : &value_keys, path, strlen(path) + 1);

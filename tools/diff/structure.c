@@ -134,8 +134,7 @@ static void add_row(table *t, int kind, const char *key, uint64_t repeats, const
     if (between) {
         tool_text_put(&cell, "as ");
         tool_text_name(&cell, between + 3);
-        tool_table_cell(t, cell.at);
-        tool_text_free(&cell);
+        tool_table_take(t, &cell);
     } else {
         tool_table_cell(t, b ? b : "");
     }
@@ -226,15 +225,9 @@ bool tool_diff_print_structure(const comparison *c, bool all)
     size_t left = 0;
     table t;
 
-    tool_table_begin(&t, "llrll");
-    t.header = true;
+    tool_table_begin(&t, "llrll", "|KEY||A|B");
     t.shrink = 1;
     t.shrink_too = 4;
-    tool_table_cell(&t, "");
-    tool_table_cell(&t, "KEY");
-    tool_table_cell(&t, "");
-    tool_table_cell(&t, "A");
-    tool_table_cell(&t, "B");
     for (int kind = 0; kind < ROW_KINDS; kind++) {
         if (counts[kind]) {
             shortened = (kind == ROW_DTYPE && !all && add_uniform(&t, c, told)) || shortened;

@@ -70,7 +70,7 @@ int tool_edit_metadata(work *w, const step *todo, outcome *o);
 /* Keys that were found, owned. */
 typedef struct found {
     char **at;
-    size_t count, room;
+    size_t count;
     bool exact; /* the key itself, not a pattern */
 } found;
 /* Finds the value at a key, or otherwise the values that a pattern matches (look.h), in the order of the record. A
@@ -99,7 +99,7 @@ struct literal {
     text string;       /* of a string; of an entry of a map its key is in `key` */
     text key;
     literal *items;
-    size_t count, room;
+    size_t count;
 };
 /* Parses the whole of `at`. Text that is not JSON is a string. Errors are printed. @param what names it in messages. */
 int tool_edit_literal(literal *l, const char *at, const char *what);

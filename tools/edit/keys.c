@@ -98,10 +98,7 @@ rec_record *tool_edit_husk(const rec_record *record)
 
 static void add_found(found *f, const char *path)
 {
-    if (f->count == f->room) {
-        f->room = f->room ? f->room * 2 : 64;
-        f->at = xrealloc(f->at, f->room * sizeof *f->at);
-    }
+    f->at = tool_grown(f->at, f->count, sizeof *f->at);
     f->at[f->count++] = xstrdup(path);
 }
 

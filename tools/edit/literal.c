@@ -198,10 +198,7 @@ suffix:
 
 static literal *add_item(literal *l)
 {
-    if (l->count == l->room) {
-        l->room = l->room ? l->room * 2 : 8;
-        l->items = xrealloc(l->items, l->room * sizeof *l->items);
-    }
+    l->items = tool_grown(l->items, l->count, sizeof *l->items);
     l->items[l->count] = (literal){0};
     return &l->items[l->count++];
 }

@@ -92,11 +92,7 @@ static void json_destination(json *out, const destination *d, uint64_t tensors, 
     tool_json_string(out, "out", d->path);
     tool_json_string(out, "recorder", rec_recorder_name(d->to));
     tool_json_uint(out, "tensors", tensors);
-    if (dry || d->written == REC_UNKNOWN) {
-        tool_json_token(out, "written", "null");
-    } else {
-        tool_json_uint(out, "written", d->written);
-    }
+    tool_json_size(out, "written", dry ? REC_UNKNOWN : d->written);
     tool_json_bool(out, "checked", d->checked);
 }
 

@@ -14,7 +14,7 @@
 typedef struct numbers {
     void *at; /* f64, i64 or u64 */
     rec_dtype dtype;
-    uint64_t count, room;
+    uint64_t count;
     uint64_t shape[SLICE_PARTS];
     uint32_t rank;
 } numbers;
@@ -29,10 +29,7 @@ static bool add_number(numbers *n, const literal *l)
 {
     rec_scalar s = l->number;
 
-    if (n->count == n->room) {
-        n->room = n->room ? n->room * 2 : 64;
-        n->at = xrealloc(n->at, (size_t)(n->room * sizeof(uint64_t)));
-    }
+    n->at = tool_grown(n->at, (size_t)n->count, sizeof(uint64_t));
     if (n->dtype == REC_DTYPE_F64) {
         ((double *)n->at)[n->count++] = s.kind == REC_KIND_FLOAT  ? s.v.f
                                         : s.kind == REC_KIND_UINT ? (double)s.v.u

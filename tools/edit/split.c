@@ -12,7 +12,7 @@ typedef struct splitting {
     uint64_t levels; /* BY_TYPE, or so many levels of a key */
     bool strip;
     part *parts;
-    size_t count, room;
+    size_t count;
     size_t *slots; /* parts by the hash of their names, + 1 */
     int status;
 } splitting;
@@ -59,10 +59,7 @@ static part *part_of(splitting *sp, const char *name, size_t length)
                         PARTS_MOST);
         return NULL;
     }
-    if (sp->count == sp->room) {
-        sp->room = sp->room ? sp->room * 2 : 16;
-        sp->parts = xrealloc(sp->parts, sp->room * sizeof *sp->parts);
-    }
+    sp->parts = tool_grown(sp->parts, sp->count, sizeof *sp->parts);
     p = &sp->parts[sp->count];
     *p = (part){.name = xasprintf("%.*s", (int)length, name)};
     sp->slots[slot] = ++sp->count;

@@ -6,7 +6,7 @@
 
 void tool_edit_hold(work *w, rec_record *record)
 {
-    w->held.at = xrealloc(w->held.at, (w->held.count + 1) * sizeof *w->held.at);
+    w->held.at = tool_grown(w->held.at, w->held.count, sizeof *w->held.at);
     w->held.at[w->held.count++] = record;
 }
 
@@ -15,7 +15,7 @@ void tool_edit_replace(work *w, rec_record *next, rec_plan *plan)
     tool_edit_hold(w, w->record);
     w->record = next;
     if (plan) {
-        w->held.plans = xrealloc(w->held.plans, (w->held.plan_count + 1) * sizeof *w->held.plans);
+        w->held.plans = tool_grown(w->held.plans, w->held.plan_count, sizeof *w->held.plans);
         w->held.plans[w->held.plan_count++] = plan;
     }
 }

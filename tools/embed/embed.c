@@ -274,8 +274,7 @@ static void report_json(const plan *p, const char *in, const char *recorder, con
         tool_json_uint(&j, "size", bytes->size);
         tool_json_uint(&j, "alignment", EMBED_ALIGNMENT);
     }
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 static void report(const session *s, const plan *p, const char *in, const char *recorder, const payload *bytes)

@@ -25,10 +25,7 @@ void tool_shape_free(shape *s)
 
 static void add_part(shape *s, shape *part)
 {
-    /* Room grows at powers of two. */
-    if ((s->part_count & (s->part_count - 1)) == 0) {
-        s->parts = xrealloc(s->parts, (s->part_count ? s->part_count * 2 : 1) * sizeof *s->parts);
-    }
+    s->parts = tool_grown(s->parts, s->part_count, sizeof *s->parts);
     s->parts[s->part_count++] = part;
 }
 

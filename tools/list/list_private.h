@@ -30,9 +30,9 @@ typedef struct listing {
     entry *tensors;
     const rec_tensor **handles; /* of each */
     sum_bytes *sums;            /* of each; NULL: not requested */
-    size_t tensor_count, tensor_room;
+    size_t tensor_count;
     leaf *values;
-    size_t value_count, value_room;
+    size_t value_count;
     size_t nils; /* values that hold nothing: not listed for people unless --all */
     text paths;
     uint64_t elements, nbytes;
@@ -52,8 +52,6 @@ size_t tool_level_length(const char *key);
 enum { SUM_SHOWN = 8 };
 /* @return the first bytes of a sum in hexadecimal digits. @param hex room for them. */
 const char *tool_sum_text(const sum_bytes sum, size_t bytes, char *hex);
-/* Adds a cell with a key, safe to print. */
-void tool_cell_key(table *t, const char *key);
 /* Prints the tensors as a tree, or added up at a level. @return whether lines stand for several tensors. */
 bool tool_print_tree(const listing *l, const manner *m);
 /* The same sums for programs, as items of an array that is open. */

@@ -45,11 +45,8 @@ int tool_manner_read(const options *o, manner *m)
 
 static void add_tensor(listing *l, const rec_tensor *tensor)
 {
-    if (l->tensor_count == l->tensor_room) {
-        l->tensor_room = l->tensor_room ? l->tensor_room * 2 : 64;
-        l->tensors = xrealloc(l->tensors, l->tensor_room * sizeof *l->tensors);
-        l->handles = xrealloc(l->handles, l->tensor_room * sizeof *l->handles);
-    }
+    l->tensors = tool_grown(l->tensors, l->tensor_count, sizeof *l->tensors);
+    l->handles = tool_grown(l->handles, l->tensor_count, sizeof *l->handles);
     l->tensors[l->tensor_count] = (entry){
         .dtype = rec_tensor_dtype_name(tensor),
         .shape = rec_tensor_shape(tensor),
@@ -63,10 +60,7 @@ static void add_tensor(listing *l, const rec_tensor *tensor)
 
 static void add_value(listing *l, const rec_value *value)
 {
-    if (l->value_count == l->value_room) {
-        l->value_room = l->value_room ? l->value_room * 2 : 64;
-        l->values = xrealloc(l->values, l->value_room * sizeof *l->values);
-    }
+    l->values = tool_grown(l->values, l->value_count, sizeof *l->values);
     l->nils += rec_value_kind(value) == REC_KIND_NIL;
     l->values[l->value_count++] = (leaf){NULL, value};
 }
@@ -230,7 +224,6 @@ static void sort_tensors(listing *l, const manner *m)
     free(lines);
     l->tensors = tensors;
     l->handles = handles;
-    l->tensor_room = count;
 }
 
 void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, size_t count)

@@ -33,10 +33,8 @@ static void json_tensor(json *j, const listing *l, size_t i, const manner *m, bo
     if (rec_tensor_assumed(tensor)) {
         tool_json_bool(j, "assumed", true);
     }
-    if ((by_position || m->each) && offset != REC_UNKNOWN) {
-        tool_json_uint(j, "offset", offset);
-    } else if (m->each) {
-        tool_json_token(j, "offset", "null");
+    if (m->each || (by_position && offset != REC_UNKNOWN)) {
+        tool_json_size(j, "offset", offset);
     }
     if (m->sums) {
         tool_json_string(j, "sha256", tool_sum_text(l->sums[i], MEASURE_SUM_BYTES, hex));
@@ -79,68 +77,39 @@ static void print_json(json *j, const char *path, const listing *l, const manner
 
 /* -------------------------------------------------------------------------------------------------- for people -- */
 
-void tool_cell_key(table *t, const char *key)
-{
-    text safe = {0};
-
-    tool_text_name(&safe, key);
-    tool_table_cell(t, *safe.at ? safe.at : "(root)");
-    tool_text_free(&safe);
-}
-
 static void tensor_row(table *t, const char *key, const entry *e, uint64_t repeats, uint64_t names)
 {
     char number[NUMBER_ROOM];
     text cell = {0};
 
-    tool_cell_key(t, key);
-    if (repeats > 1) {
-        tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
-    }
-    tool_table_cell(t, cell.at ? cell.at : "");
-    tool_text_free(&cell);
+    tool_table_key(t, key, repeats);
     tool_table_cell_safe(t, e->dtype);
-    tool_text_shape(&cell, e->shape, e->rank);
-    tool_table_cell(t, cell.at);
-    tool_text_free(&cell);
+    tool_table_shape(t, e->shape, e->rank);
     if (names > 1) {
         tool_text_format(&cell, "%s × ", tool_grouped(names, number));
     }
     tool_text_put(&cell, tool_counted(e->count, number));
-    tool_table_cell(t, cell.at);
-    tool_text_free(&cell);
+    tool_table_take(t, &cell);
 }
 
 /* A line each, with all that is known without reading them. */
 static void print_each(const listing *l, const manner *m)
 {
     char number[NUMBER_ROOM], hex[2 * MEASURE_SUM_BYTES + 1];
-    text cell = {0};
     table t;
 
-    tool_table_begin(&t, "lllrrrll");
-    t.header = true;
-    t.shrink = 0;
-    for (const char *const *name =
-             (const char *const[]){"KEY", "DTYPE", "SHAPE", "PARAMETERS", "BYTES", "OFFSET", "ID", "SHA-256", NULL};
-         *name; name++) {
-        tool_table_cell(&t, *name);
-    }
+    tool_table_begin(&t, "lllrrrll", "KEY|DTYPE|SHAPE|PARAMETERS|BYTES|OFFSET|ID|SHA-256");
     for (size_t i = 0; i < l->tensor_count; i++) {
         const entry *e = &l->tensors[i];
         uint64_t offset = rec_tensor_offset(l->handles[i]);
         const char *id = rec_tensor_id(l->handles[i]);
-        tool_cell_key(&t, e->path);
+        tool_table_name(&t, e->path);
         tool_table_cell_safe(&t, e->dtype);
-        tool_text_shape(&cell, e->shape, e->rank);
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
+        tool_table_shape(&t, e->shape, e->rank);
         tool_table_cell(&t, tool_grouped(e->count, number));
         tool_table_cell(&t, tool_grouped(rec_tensor_nbytes(l->handles[i]), number));
         tool_table_cell(&t, offset == REC_UNKNOWN ? "-" : tool_grouped(offset, number));
-        tool_text_safe(&cell, id ? id : "", id ? strlen(id) : 0);
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
+        tool_table_cell_safe(&t, id ? id : "");
         tool_table_cell(&t, m->sums ? tool_sum_text(l->sums[i], SUM_SHOWN, hex) : "");
     }
     tool_table_print(&t, stdout);
@@ -161,13 +130,7 @@ static bool print_tensors(const listing *l, const manner *m)
         print_each(l, m);
         return false;
     }
-    tool_table_begin(&t, "lrllr");
-    t.header = true;
-    t.shrink = 0;
-    for (const char *const *name = (const char *const[]){"KEY", "", "DTYPE", "SHAPE", "PARAMETERS", NULL}; *name;
-         name++) {
-        tool_table_cell(&t, *name);
-    }
+    tool_table_begin(&t, "lrllr", "KEY||DTYPE|SHAPE|PARAMETERS");
     if (!all) {
         folds = tool_folds_make(l->tensors, l->tensor_count, tool_output_width(), false, &count);
         tool_listing_sort_folds(l, m, folds, count);
@@ -194,23 +157,17 @@ static bool print_values(const listing *l, bool all)
     text cell = {0};
     table t;
 
-    tool_table_begin(&t, "lll");
-    t.header = true;
-    t.shrink = 0;
-    tool_table_cell(&t, "KEY");
-    tool_table_cell(&t, "KIND");
-    tool_table_cell(&t, "VALUE");
+    tool_table_begin(&t, "lll", "KEY|KIND|VALUE");
     for (size_t i = 0; i < l->value_count && (all || shown < VALUES_SHOWN); i++) {
         const leaf *each = &l->values[i];
         int32_t kind = rec_value_kind(each->value);
         if (kind == REC_KIND_NIL && !all) {
             continue;
         }
-        tool_cell_key(&t, each->path);
+        tool_table_name(&t, each->path);
         tool_table_cell(&t, tool_kind_word(kind));
         tool_leaf_text(&cell, each->value, VALUE_WIDTH);
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
+        tool_table_take(&t, &cell);
         shown++;
     }
     tool_table_print(&t, stdout);

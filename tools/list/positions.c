@@ -23,12 +23,8 @@ void tool_print_positions(const rec_record *record, const listing *l, const mann
     if (!in_all) {
         return;
     }
-    tool_table_begin(&t, "rlllrl");
-    t.header = true;
-    for (const char *const *name = (const char *const[]){"#", "ID", "DTYPE", "SHAPE", "OFFSET", "SHA-256", NULL}; *name;
-         name++) {
-        tool_table_cell(&t, *name);
-    }
+    tool_table_begin(&t, "rlllrl", "#|ID|DTYPE|SHAPE|OFFSET|SHA-256");
+    t.shrink = t.columns;
     for (size_t i = 0; i < l->tensor_count; i++) {
         const entry *e = &l->tensors[i];
         uint64_t offset = rec_tensor_offset(l->handles[i]);
@@ -36,9 +32,7 @@ void tool_print_positions(const rec_record *record, const listing *l, const mann
         tool_table_cell(&t, e->path);
         tool_table_cell(&t, id ? id : "");
         tool_table_cell_safe(&t, e->dtype);
-        tool_text_shape(&cell, e->shape, e->rank);
-        tool_table_cell(&t, cell.at);
-        tool_text_free(&cell);
+        tool_table_shape(&t, e->shape, e->rank);
         tool_table_cell(&t, offset == REC_UNKNOWN ? "-" : tool_grouped(offset, number));
         tool_table_cell(&t, m->sums ? tool_sum_text(l->sums[i], SUM_SHOWN, hex) : "");
     }

@@ -118,16 +118,14 @@ static void put_line(tree *t, const row *rows, size_t count, size_t level)
     tool_text_format(&cell, "%*s", (int)(t->m->tree ? INDENT * level : 0), "");
     tool_text_name(&cell, name);
     tool_text_put(&cell, *name ? "" : *rows->key ? "\"\"" : "(root)"); /* a level may have no name */
-    tool_table_cell(&t->t, cell.at);
-    tool_text_free(&cell);
+    tool_table_take(&t->t, &cell);
     tool_table_cell(&t->t, tensors > 1 ? tool_grouped(tensors, number) : "");
     tool_table_cell_safe(&t->t, only ? only->tensor->dtype : "");
     tool_text_put(&cell, "");
     if (only) {
         tool_text_shape(&cell, only->tensor->shape, only->tensor->rank);
     }
-    tool_table_cell(&t->t, cell.at);
-    tool_text_free(&cell);
+    tool_table_take(&t->t, &cell);
     tool_table_cell(&t->t, tool_counted(elements, number));
     tool_table_cell(&t->t, tool_sized(nbytes, number));
     free(name);
@@ -197,14 +195,7 @@ bool tool_print_tree(const listing *l, const manner *m)
     if (folds) {
         tool_listing_sort_folds(l, m, folds, count);
     }
-    tool_table_begin(&t.t, "lrllrr");
-    t.t.header = true;
-    t.t.shrink = 0;
-    for (const char *const *name =
-             (const char *const[]){"KEY", "TENSORS", "DTYPE", "SHAPE", "PARAMETERS", "SIZE", NULL};
-         *name; name++) {
-        tool_table_cell(&t.t, *name);
-    }
+    tool_table_begin(&t.t, "lrllrr", "KEY|TENSORS|DTYPE|SHAPE|PARAMETERS|SIZE");
     walk_all(&t, l, folds, count);
     tool_table_print(&t.t, stdout);
     if (folds) {

@@ -10,10 +10,7 @@
 
 static void add_file(input_files *in, char *path)
 {
-    if (in->count == in->room) {
-        in->room = in->room ? in->room * 2 : 16;
-        in->files = xrealloc(in->files, in->room * sizeof *in->files);
-    }
+    in->files = tool_grown(in->files, in->count, sizeof *in->files);
     in->files[in->count++] = path;
 }
 
@@ -109,7 +106,7 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
 
     while (dir && (each = readdir(dir))) {
         if (each->d_name[0] != '.') {
-            names = xrealloc(names, (count + 1) * sizeof *names);
+            names = tool_grown(names, count, sizeof *names);
             names[count++] = xasprintf("%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", each->d_name);
         }
     }

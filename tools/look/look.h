@@ -111,7 +111,7 @@ void tool_patterns_free(key_patterns *p);
 /* What the operands FILE... [PATTERN...] are. */
 typedef struct input_files {
     char **files;
-    size_t count, room;
+    size_t count;
     bool several;       /* print the name of each: there are several, or there was a directory */
     size_t passed_over; /* files of directories with a record's extension that are no records */
     key_patterns *keys; /* NULL: all */

@@ -26,7 +26,7 @@ static void on_note(void *user, const rec_note *note)
     }
     n->made++;
     if (note->kind == REC_NOTE_KEY || n->kept < 1000) {
-        n->at = xrealloc(n->at, (n->kept + 1) * sizeof *n->at);
+        n->at = tool_grown(n->at, n->kept, sizeof *n->at);
         n->at[n->kept++] = (struct note){note->kind, note->count, xstrdup(note->path), xstrdup(note->text)};
     }
 }
@@ -266,8 +266,7 @@ static void print_json(const session *s, const planned *p, const char *const *in
     uint64_t count = rec_plan_count(p->plan);
     json j;
 
-    tool_json_begin(&j, stdout, 2);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, stdout, 2);
     tool_json_array(&j, "inputs");
     for (size_t i = 0; i < p->count; i++) {
         tool_json_string(&j, NULL, inputs[i]);
@@ -297,8 +296,7 @@ static void print_json(const session *s, const planned *p, const char *const *in
     tool_json_problems(&j, "problems", p);
     tool_json_totals(&j, "totals", &p->totals);
     tool_json_notes(&j, "notes", &p->notes);
-    tool_json_close(&j, '}');
-    tool_json_end(&j);
+    tool_json_finish(&j);
 }
 
 /* ------------------------------------------------------------------------------------------------- record plan -- */

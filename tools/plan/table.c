@@ -319,7 +319,6 @@ static void print_narrow(const table *t)
 bool tool_print_plan(const planned *p, bool all)
 {
     enum { OTHER_COLUMNS = 50, LEAST = 80, UNBOUND = 160 };
-    static const char *const names[] = {"FILE", "KEY", "", "IS", "BECOMES", "AS", "WHY", NULL};
     size_t count = 0, lines, most = (size_t)rec_plan_count(p->plan), width = tool_output_width();
     row *rows = xmalloc(most * sizeof *rows);
     entry *entries = xmalloc(most * sizeof *entries);
@@ -327,11 +326,8 @@ bool tool_print_plan(const planned *p, bool all)
     fold *folds = NULL;
     table t;
 
-    tool_table_begin(&t, "llrllll");
-    t.header = true;
-    for (const char *const *name = names; *name; name++) {
-        tool_table_cell(&t, *name);
-    }
+    tool_table_begin(&t, "llrllll", "FILE|KEY||IS|BECOMES|AS|WHY");
+    t.shrink = t.columns;
     for (size_t i = 0; i < most; i++) {
         const rec_plan_line *line = tool_plan_line(p->plan, i);
         if (!all && goes_along(line)) {

@@ -158,7 +158,7 @@ static void brace(group *first, size_t level, size_t count, words *kept)
         return;
     }
     tool_text_put(&braces, "}");
-    kept->at = xrealloc(kept->at, (kept->count + 1) * sizeof *kept->at);
+    kept->at = tool_grown(kept->at, kept->count, sizeof *kept->at);
     kept->at[kept->count++] = braces.at;
     first->parts[level] = (part){braces.at, braces.length, false};
 }

@@ -10,6 +10,12 @@ void tool_json_begin(json *j, FILE *out, unsigned depth)
     *j = (json){.out = out, .depth = depth, .first = true};
 }
 
+void tool_json_open(json *j, FILE *out, unsigned depth)
+{
+    tool_json_begin(j, out, depth);
+    tool_json_object(j, NULL);
+}
+
 static void new_line(json *j)
 {
     putc_unlocked('\n', j->out);
@@ -121,6 +127,12 @@ void tool_json_end(json *j)
     putc_unlocked('\n', j->out);
 }
 
+void tool_json_finish(json *j)
+{
+    tool_json_close(j, '}');
+    tool_json_end(j);
+}
+
 void tool_json_text(json *j, const char *key, const char *bytes, size_t length)
 {
     begin(j, key);
@@ -154,6 +166,15 @@ void tool_json_int(json *j, const char *key, int64_t number)
     char digits[24];
     (void)snprintf(digits, sizeof digits, "%" PRIi64, number);
     tool_json_token(j, key, digits);
+}
+
+void tool_json_size(json *j, const char *key, uint64_t size)
+{
+    if (size == REC_UNKNOWN) {
+        tool_json_token(j, key, "null");
+    } else {
+        tool_json_uint(j, key, size);
+    }
 }
 
 void tool_json_bool(json *j, const char *key, bool value)

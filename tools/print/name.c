@@ -41,7 +41,7 @@ const char *tool_name_shown(const char *operand)
         free(whole); /* another address with the same name: they differ in hidden parts */
     }
     free(name);
-    pairs = xrealloc(pairs, (count + 1) * sizeof *pairs);
+    pairs = tool_grown(pairs, count, sizeof *pairs);
     pairs[count++] = (pair){whole, xstrdup(operand)};
     return whole;
 }

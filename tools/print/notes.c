@@ -11,18 +11,17 @@ void tool_notes_take(notes *n)
 
     *n = (notes){.made = rec_report_count()};
     while ((note = rec_report_note(n->kept))) {
-        n->at = xrealloc(n->at, (n->kept + 1) * sizeof *n->at);
+        n->at = tool_grown(n->at, n->kept, sizeof *n->at);
         n->at[n->kept++] = (struct note){note->kind, note->count, xstrdup(note->path), xstrdup(note->text)};
     }
 }
 
 void tool_notes_append(notes *n, notes *more)
 {
-    if (more->kept) {
-        n->at = xrealloc(n->at, (n->kept + more->kept) * sizeof *n->at);
-        memcpy(n->at + n->kept, more->at, more->kept * sizeof *n->at);
+    for (size_t i = 0; i < more->kept; i++) {
+        n->at = tool_grown(n->at, n->kept, sizeof *n->at);
+        n->at[n->kept++] = more->at[i];
     }
-    n->kept += more->kept;
     n->made += more->made;
     free(more->at);
     *more = (notes){0};
@@ -30,7 +29,7 @@ void tool_notes_append(notes *n, notes *more)
 
 void tool_notes_add(notes *n, int32_t kind, const char *path, char *said)
 {
-    n->at = xrealloc(n->at, (n->kept + 1) * sizeof *n->at);
+    n->at = tool_grown(n->at, n->kept, sizeof *n->at);
     n->at[n->kept++] = (struct note){kind, 1, xstrdup(path), said};
     n->made++;
 }

@@ -47,9 +47,18 @@ size_t tool_output_width(void)
 
 /* ------------------------------------------------------------------------------------------------------ tables -- */
 
-void tool_table_begin(table *t, const char *align)
+void tool_table_begin(table *t, const char *align, const char *header)
 {
     *t = (table){.columns = strlen(align), .align = align, .shrink = SIZE_MAX, .shrink_too = SIZE_MAX};
+    if (header) {
+        t->header = true;
+        t->shrink = 0;
+    }
+    for (size_t i = 0, length; header && i < t->columns; i++, header += length + (header[length] == '|')) {
+        length = strcspn(header, "|");
+        tool_text_add(&t->cells, header, length);
+        tool_table_cell(t, "");
+    }
 }
 
 void tool_table_cell(table *t, const char *string)
@@ -58,13 +67,42 @@ void tool_table_cell(table *t, const char *string)
     t->cell_count++;
 }
 
+void tool_table_take(table *t, text *cell)
+{
+    tool_table_cell(t, cell->at ? cell->at : "");
+    tool_text_free(cell);
+}
+
+void tool_table_skip(table *t, size_t cells)
+{
+    while (cells--) {
+        tool_table_cell(t, "");
+    }
+}
+
+void tool_table_shape(table *t, const uint64_t *shape, uint32_t rank)
+{
+    text cell = {0};
+
+    tool_text_shape(&cell, shape, rank);
+    tool_table_take(t, &cell);
+}
+
 void tool_table_cell_safe(table *t, const char *string)
 {
     text safe = {0};
 
     tool_text_safe(&safe, string, strlen(string));
-    tool_table_cell(t, safe.at ? safe.at : "");
-    tool_text_free(&safe);
+    tool_table_take(t, &safe);
+}
+
+void tool_table_name(table *t, const char *key)
+{
+    text cell = {0};
+
+    tool_text_name(&cell, key);
+    tool_text_put(&cell, *key ? "" : "(root)");
+    tool_table_take(t, &cell);
 }
 
 void tool_table_key(table *t, const char *key, uint64_t repeats)
@@ -72,14 +110,11 @@ void tool_table_key(table *t, const char *key, uint64_t repeats)
     char number[NUMBER_ROOM];
     text cell = {0};
 
-    tool_text_name(&cell, key);
-    tool_table_cell(t, *cell.at ? cell.at : "(root)");
-    tool_text_free(&cell);
+    tool_table_name(t, key);
     if (repeats > 1) {
         tool_text_format(&cell, "×%s", tool_grouped(repeats, number));
     }
-    tool_table_cell(t, cell.at ? cell.at : "");
-    tool_text_free(&cell);
+    tool_table_take(t, &cell);
 }
 
 static void spaces(FILE *out, size_t count)

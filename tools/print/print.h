@@ -27,6 +27,8 @@ void *xmalloc(size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 char *xasprintf(const char *format, ...) REC_PRINTF(1, 2);
+/* Room for one more item of `size` bytes in an array of `count` that grows by this alone. @return the array. */
+void *tool_grown(void *at, size_t count, size_t size);
 
 /* Things that are looked up by what they hold, however many there are (known.c). They stay their owner's. */
 typedef int tool_compare(const void *a, const void *b);
@@ -166,16 +168,24 @@ typedef struct table {
     const char *align; /* a letter a column: l or r */
     text cells;        /* NUL-terminated, one after another */
     size_t cell_count;
-    size_t shrink;     /* the column that is shortened to fit a terminal; columns or more: none. What differs stays
-                          different */
+    size_t shrink;     /* the column that is shortened to fit a terminal, the first one where there is a header;
+                          `columns` or more: none. What differs stays different */
     size_t shrink_too; /* another one; the wider of them goes first */
     bool header;       /* the first row is one */
 } table;
-void tool_table_begin(table *t, const char *align);
+/* @param header the names of the columns, "KEY||SHAPE", each before a bar or the end; NULL: none. */
+void tool_table_begin(table *t, const char *align, const char *header);
 void tool_table_cell(table *t, const char *string);
+/* The same of a text that is freed, perhaps empty. */
+void tool_table_take(table *t, text *cell);
+/* The same of so many empty cells. */
+void tool_table_skip(table *t, size_t cells);
+void tool_table_shape(table *t, const uint64_t *shape, uint32_t rank);
 /* The same of a text that a file has: see tool_text_safe(). */
 void tool_table_cell_safe(table *t, const char *string);
-/* A key, "(root)" for the empty one, and how many there are like it. */
+/* A key, "(root)" for the empty one. */
+void tool_table_name(table *t, const char *key);
+/* The same, and how many there are like it. */
 void tool_table_key(table *t, const char *key, uint64_t repeats);
 /* Prints it without columns whose cells are empty, and frees it. */
 void tool_table_print(table *t, FILE *out);
@@ -192,6 +202,9 @@ typedef struct json {
     bool keyed; /* a key was written: its value follows */
 } json;
 void tool_json_begin(json *j, FILE *out, unsigned depth);
+/* The same with an object, which tool_json_finish() closes, with the line. */
+void tool_json_open(json *j, FILE *out, unsigned depth);
+void tool_json_finish(json *j);
 void tool_json_object(json *j, const char *key); /* key NULL: an item of an array or the value of tool_json_key() */
 void tool_json_array(json *j, const char *key);
 void tool_json_close(json *j, char bracket);
@@ -202,6 +215,8 @@ void tool_json_text(json *j, const char *key, const char *bytes, size_t length);
 void tool_json_string(json *j, const char *key, const char *string); /* NULL: null */
 void tool_json_uint(json *j, const char *key, uint64_t number);
 void tool_json_int(json *j, const char *key, int64_t number);
+/* A number of bytes; REC_UNKNOWN: null. */
+void tool_json_size(json *j, const char *key, uint64_t size);
 /* A token that is JSON already: "true", "1.5". */
 void tool_json_token(json *j, const char *key, const char *token);
 void tool_json_bool(json *j, const char *key, bool value);

@@ -67,6 +67,12 @@ char *xasprintf(const char *format, ...)
     return tool_enough(string);
 }
 
+void *tool_grown(void *at, size_t count, size_t size)
+{
+    /* It is full at each power of two. */
+    return count & (count - 1) ? at : xrealloc(at, (count ? 2 * count : 1) * size);
+}
+
 void tool_text_add(text *t, const char *bytes, size_t length)
 {
     if (t->room - t->length <= length) {

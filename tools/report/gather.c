@@ -107,10 +107,7 @@ static row *add_row(gathered *g, const char *key)
 {
     row *r;
 
-    if (g->row_count == g->row_room) {
-        g->row_room = g->row_room ? g->row_room * 2 : 64;
-        g->rows = xrealloc(g->rows, g->row_room * sizeof *g->rows);
-    }
+    g->rows = tool_grown(g->rows, g->row_count, sizeof *g->rows);
     r = &g->rows[g->row_count++];
     *r = (row){.key = xstrdup(key)};
     if (g->room > 2) {
@@ -170,10 +167,7 @@ static void add_other(gathered *g, size_t at, const char *path, const rec_value 
         return;
     }
     if (!o) {
-        if (g->other_count == g->other_room) {
-            g->other_room = g->other_room ? g->other_room * 2 : 64;
-            g->others = xrealloc(g->others, g->other_room * sizeof *g->others);
-        }
+        g->others = tool_grown(g->others, g->other_count, sizeof *g->others);
         o = &g->others[g->other_count++];
         *o = (other){.key = xstrdup(path), .kind = xstrdup(tool_kind_word(rec_value_kind(value)))};
     }
@@ -198,7 +192,7 @@ static void add_metadata(record_facts *f, const rec_record *record)
         if (rec_metadata_get(record, i, &key, &value) != REC_OK) {
             continue;
         }
-        f->metadata = xrealloc(f->metadata, (f->metadata_count + 1) * sizeof *f->metadata);
+        f->metadata = tool_grown(f->metadata, f->metadata_count, sizeof *f->metadata);
         tool_text_put(&whole, value);
         tool_text_put(&cut, "");
         tool_text_shortened(&cut, whole.at, METADATA_WIDTH, false);
@@ -442,7 +436,7 @@ static int measure_all(session *s, gathered *g, size_t at, size_t *rows, size_t 
 static int read_record(session *s, gathered *g, size_t at, const rec_record *record)
 {
     rec_iterator *iterator = rec_iterate(record);
-    size_t *rows = NULL, count = 0, room = 0;
+    size_t *rows = NULL, count = 0;
     const rec_value *value;
     const char *path;
     int status;
@@ -478,10 +472,7 @@ static int read_record(session *s, gathered *g, size_t at, const rec_record *rec
         set_form(&r->now, tensor);
         free(r->id);
         r->id = id ? xstrdup(id) : NULL;
-        if (count == room) {
-            room = room ? room * 2 : 64;
-            rows = xrealloc(rows, room * sizeof *rows);
-        }
+        rows = tool_grown(rows, count, sizeof *rows);
         rows[count++] = (size_t)(r - g->rows);
     }
     rec_iterator_free(iterator);

@@ -9,7 +9,7 @@
 
 static void add(inputs *list, const char *path, size_t operand, bool found)
 {
-    list->at = xrealloc(list->at, (list->count + 1) * sizeof *list->at);
+    list->at = tool_grown(list->at, list->count, sizeof *list->at);
     list->at[list->count++] = (input){.path = xstrdup(path), .operand = operand, .found = found};
 }
 

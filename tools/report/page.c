@@ -92,7 +92,7 @@ typedef struct names {
         const char *text;
         uint64_t index;
     } **at;
-    size_t count, room;
+    size_t count;
     void *tree; /* of the same, by text */
 } names;
 
@@ -111,10 +111,7 @@ static uint64_t name_index(names *n, const char *name)
         free(made);
         return kept->index;
     }
-    if (n->count == n->room) {
-        n->room = n->room ? 2 * n->room : 16;
-        n->at = xrealloc(n->at, n->room * sizeof *n->at);
-    }
+    n->at = tool_grown(n->at, n->count, sizeof *n->at);
     n->at[n->count] = made;
     return n->count++;
 }

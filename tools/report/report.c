@@ -40,8 +40,7 @@ static void say(session *s, const gathered *g, const char *path, uint64_t size, 
         tool_json_close(&j, ']');
         tool_json_uint(&j, "tensors", g->row_count);
         tool_json_notes(&j, "notes", n);
-        tool_json_close(&j, '}');
-        tool_json_end(&j);
+        tool_json_finish(&j);
     } else if (!s->o->quiet) {
         tool_text_safe(&line, path, strlen(path));
         tool_text_format(&line, ": %s tensor%s", tool_grouped(g->row_count, number), tool_plural(g->row_count));

@@ -85,11 +85,11 @@ typedef struct gathered {
     size_t room;           /* records that figures have room for */
     record_facts *records; /* one each input */
     row *rows;
-    size_t row_count, row_room;
+    size_t row_count;
     named *sorted; /* rows by their keys */
     size_t sorted_count;
     other *others;
-    size_t other_count, other_room, others_left; /* `others_left` are counted only */
+    size_t other_count, others_left; /* `others_left` are counted only */
 } gathered;
 
 /* Loads and measures each record; the first stays open to the end, each other one until the next was measured. An

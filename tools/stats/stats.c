@@ -13,7 +13,7 @@ typedef struct found {
     const rec_tensor **tensors;
     entry *entries; /* their paths are in `paths` */
     text paths;
-    size_t count, room;
+    size_t count;
     uint64_t nbytes;
 } found;
 
@@ -30,11 +30,8 @@ typedef struct run {
 
 static void add_found(found *f, const rec_tensor *tensor, const char *path)
 {
-    if (f->count == f->room) {
-        f->room = f->room ? f->room * 2 : 64;
-        f->tensors = xrealloc(f->tensors, f->room * sizeof *f->tensors);
-        f->entries = xrealloc(f->entries, f->room * sizeof *f->entries);
-    }
+    f->tensors = tool_grown(f->tensors, f->count, sizeof *f->tensors);
+    f->entries = tool_grown(f->entries, f->count, sizeof *f->entries);
     f->tensors[f->count] = tensor;
     f->entries[f->count++] = (entry){.dtype = rec_tensor_dtype_name(tensor),
                                      .shape = rec_tensor_shape(tensor),
@@ -213,24 +210,9 @@ typedef struct tables {
 
 static void begin_tables(tables *t)
 {
-    tool_table_begin(&t->numbers, "lrrrrrrl");
-    tool_table_begin(&t->odd, "lrrrrrrr");
-    tool_table_begin(&t->places, "lll");
-    t->numbers.header = t->odd.header = t->places.header = true;
-    t->numbers.shrink = t->odd.shrink = t->places.shrink = 0;
-    for (const char *const *name =
-             (const char *const[]){"KEY", "", "MIN", "MAX", "MEAN", "STD", "NORM", "HISTOGRAM", NULL};
-         *name; name++) {
-        tool_table_cell(&t->numbers, *name);
-    }
-    for (const char *const *name =
-             (const char *const[]){"KEY", "", "ZEROS", "NAN", "INF", "SUBNORMAL", "OVER HALF", "UNDER HALF", NULL};
-         *name; name++) {
-        tool_table_cell(&t->odd, *name);
-    }
-    for (const char *const *name = (const char *const[]){"KEY", "", "FIRST AT", NULL}; *name; name++) {
-        tool_table_cell(&t->places, *name);
-    }
+    tool_table_begin(&t->numbers, "lrrrrrrl", "KEY||MIN|MAX|MEAN|STD|NORM|HISTOGRAM");
+    tool_table_begin(&t->odd, "lrrrrrrr", "KEY||ZEROS|NAN|INF|SUBNORMAL|OVER HALF|UNDER HALF");
+    tool_table_begin(&t->places, "lll", "KEY||FIRST AT");
 }
 
 /* A row for NaN and one for infinite numbers, where there are any. */
@@ -245,13 +227,10 @@ static void add_places(tables *t, const char *key, const rec_tensor *tensor, con
         if (!counts[k]) {
             continue;
         }
-        tool_text_name(&cell, key);
-        tool_table_cell(&t->places, *cell.at ? cell.at : "(root)");
-        tool_text_free(&cell);
+        tool_table_name(&t->places, key);
         tool_table_cell(&t->places, kinds[k]);
         tool_text_places(&cell, tensor, at[k], counts[k]);
-        tool_table_cell(&t->places, cell.at);
-        tool_text_free(&cell);
+        tool_table_take(&t->places, &cell);
     }
 }
 
@@ -487,8 +466,7 @@ int tool_run_stats(session *s, const char *const *operands, size_t count)
     files = status == EXIT_OK ? r.in.count : 0;
     tool_session_streams(s);
     if (s->o->json && files) {
-        tool_json_begin(&r.j, stdout, 2);
-        tool_json_object(&r.j, NULL);
+        tool_json_open(&r.j, stdout, 2);
         tool_json_array(&r.j, "tensors");
     }
     for (size_t i = 0; i < files && !r.ended; i++) {
@@ -501,8 +479,7 @@ int tool_run_stats(session *s, const char *const *operands, size_t count)
         tool_json_uint(&r.j, "count", r.sum.count);
         json_moments(&r.j, &r.sum, REC_DTYPE_F64);
         tool_json_close(&r.j, '}');
-        tool_json_close(&r.j, '}');
-        tool_json_end(&r.j);
+        tool_json_finish(&r.j);
     }
     if (status == EXIT_OK) {
         status = tool_inputs_check(&r.in);

@@ -30,7 +30,7 @@ struct node {
     const char *why; /* of a value: what C cannot say */
     char **keys;     /* of a struct or enum */
     node **parts;    /* of these; of a list the one of its items, or none */
-    size_t count, room;
+    size_t count;
     uint64_t length; /* of a list of a fixed length, else 0 */
 };
 
@@ -67,11 +67,8 @@ static node *give_up(node *old, const char *why)
 
 static void add_part(node *n, const char *key, node *part)
 {
-    if (n->count == n->room) {
-        n->room = n->room ? n->room * 2 : 8;
-        n->parts = xrealloc(n->parts, n->room * sizeof *n->parts);
-        n->keys = xrealloc(n->keys, n->room * sizeof *n->keys);
-    }
+    n->parts = tool_grown(n->parts, n->count, sizeof *n->parts);
+    n->keys = tool_grown(n->keys, n->count, sizeof *n->keys);
     n->keys[n->count] = key ? xstrdup(key) : NULL;
     n->parts[n->count++] = part;
 }
@@ -365,7 +362,7 @@ typedef struct known {
 typedef struct writer {
     text *out;
     known **known;
-    size_t count, room;
+    size_t count;
     void *by_body, *by_name; /* trees of the same */
     uint64_t loose, hidden;  /* fields of type VALUE; fields that are left out */
 } writer;
@@ -550,10 +547,7 @@ static const char *define(writer *w, node *n, const char *wanted)
     tool_text_format(w->out, "#define %s_%s%s", name, macro, parameters);
     tool_text_put(w->out, body.at);
     tool_text_format(w->out, "REC_DEFINE_%s(%s, %s_%s)\n\n", is_enum ? "ENUM" : "STRUCT", name, name, macro);
-    if (w->count == w->room) {
-        w->room = w->room ? w->room * 2 : 16;
-        w->known = xrealloc(w->known, w->room * sizeof *w->known);
-    }
+    w->known = tool_grown(w->known, w->count, sizeof *w->known);
     found = xmalloc(sizeof *found);
     *found = (known){.body = body.at, .name = name, .next = 2};
     w->known[w->count++] = found;

@@ -128,10 +128,7 @@ static void skip_parameter(place *p, uint64_t at, const rec_tensor *tensor, bool
 
 static bool add(tokens *t, token what)
 {
-    if (t->count == t->room) {
-        t->room = t->room ? t->room * 2 : 256;
-        t->at = xrealloc(t->at, t->room * sizeof *t->at);
-    }
+    t->at = tool_grown(t->at, t->count, sizeof *t->at);
     t->at[t->count++] = what;
     return t->count < BYTES_MOST;
 }

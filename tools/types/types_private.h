@@ -15,7 +15,7 @@ typedef struct token {
 } token;
 typedef struct tokens {
     token *at;
-    size_t count, room;
+    size_t count;
     unsigned minor; /* version of Burn: 0.18 is 18 */
 } tokens;
 /* Reads what is between the parameters of a record that was read by position, from 0.12 on. @return false: it is not as

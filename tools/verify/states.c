@@ -30,9 +30,7 @@ static bool is_optimizer(const rec_value *root)
 
 static void add(state_owners *o, uint64_t id, const char *key)
 {
-    if (!(o->count & (o->count - 1))) { /* full at each power of two */
-        o->at = xrealloc(o->at, (o->count ? 2 * o->count : 1) * sizeof *o->at);
-    }
+    o->at = tool_grown(o->at, o->count, sizeof *o->at);
     o->at[o->count++] = (struct state_owner){id, xstrdup(key)};
 }
 

@@ -60,10 +60,7 @@ static bool read_line(sum_list *list, char *line)
         return false;
     }
     made.key = line + 2;
-    if (list->count == list->room) {
-        list->room = list->room ? list->room * 2 : 64;
-        list->lines = xrealloc(list->lines, list->room * sizeof *list->lines);
-    }
+    list->lines = tool_grown(list->lines, list->count, sizeof *list->lines);
     list->lines[list->count++] = made;
     return true;
 }

@@ -25,7 +25,7 @@ typedef struct problems {
         const rec_tensor *tensor; /* of the kind nan, for its places; else NULL */
         measured_places places;
     } *at;
-    size_t count, room;
+    size_t count;
 } problems;
 
 enum { SUMS_NONE, SUMS_WRITE, SUMS_CHECK };
@@ -62,10 +62,7 @@ static void add_problem(checked *c, const char *kind, const char *key, char *sai
 {
     problems *p = &c->wrong;
 
-    if (p->count == p->room) {
-        p->room = p->room ? p->room * 2 : 16;
-        p->at = xrealloc(p->at, p->room * sizeof *p->at);
-    }
+    p->at = tool_grown(p->at, p->count, sizeof *p->at);
     p->at[p->count++] = (struct problem){.kind = kind, .key = xstrdup(key), .text = said};
 }
 
@@ -209,14 +206,11 @@ static bool meet(run *r, const checked *c, uint64_t outcome)
 {
     rec_iterator *iterator = r->s->shared->ranks > 1 && c->record && !outcome ? rec_iterate(c->record) : NULL;
     const rec_tensor *tensor, **tensors = NULL;
-    size_t count = 0, room = 0;
+    size_t count = 0;
     const char *path;
 
     while (iterator && (tensor = rec_iterator_next_tensor(iterator, &path))) {
-        if (count == room) {
-            room = room ? room * 2 : MEASURE_BATCH;
-            tensors = xrealloc(tensors, room * sizeof *tensors);
-        }
+        tensors = tool_grown(tensors, count, sizeof *tensors);
         tensors[count++] = tensor;
     }
     rec_iterator_free(iterator);

@@ -14,7 +14,7 @@ typedef struct sum_line {
 } sum_line;
 typedef struct sum_list {
     sum_line *lines; /* by their keys, once they were read */
-    size_t count, room;
+    size_t count;
     char *text;
 } sum_list;
 

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Digits in groups, the distance between words, and the words for an errno. */
+ * Digits in groups, and the distance between words. */
 #include "common/text.h"
 
 #include <inttypes.h>
-#include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Other C libraries do not have the macro, which the preprocessor would not skip in the same condition. */
-#ifdef __GLIBC_PREREQ
-#define HAS_ENGLISH_ERRORS __GLIBC_PREREQ(2, 32)
-#else
-#define HAS_ENGLISH_ERRORS 0
-#endif
 
 char *lr_group_digits(uint64_t number, char *buffer, size_t room)
 {
@@ -59,24 +51,4 @@ size_t lr_distance(const char *a, size_t a_length, const char *b, size_t b_lengt
         now = oldest;
     }
     return last[b_length];
-}
-
-const char *lr_system_words(int error, char *text, size_t room)
-{
-    const char *words = NULL;
-#if HAS_ENGLISH_ERRORS
-    words = strerrordesc_np(error);
-#else
-    locale_t english = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (english) {
-        (void)snprintf(text, room, "%s", strerror_l(error, english));
-        freelocale(english);
-        words = text;
-    }
-#endif
-    if (!words) {
-        (void)snprintf(text, room, "system error %d", error);
-        words = text;
-    }
-    return words;
 }

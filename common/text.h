@@ -16,7 +16,4 @@ enum { LR_DISTANCE_MOST = 128 };
  * if one is longer than LR_DISTANCE_MOST. */
 size_t lr_distance(const char *a, size_t a_length, const char *b, size_t b_length);
 
-/** Returns the English words for an errno, in any thread and locale. @param text for words that are no constants. */
-const char *lr_system_words(int error, char *text, size_t room);
-
 #endif

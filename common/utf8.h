@@ -56,4 +56,13 @@ static inline uint64_t lr_utf8_until(const uint8_t *text, uint64_t length)
     return length;
 }
 
+/** @return the offset where the character begins that the byte at `at` is of; the text is UTF-8. */
+static inline size_t lr_character_begin(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
+        at--;
+    }
+    return at;
+}
+
 #endif

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The order of the rooms, CONTRIBUTING.md: a file includes headers of its own room and the faces (room/room.h) of rooms below
-# it, and any header of common/, which includes headers of its own alone; and, for what includes do not show, the objects:
-# what one needs is defined in its own room or below.
+# it, and any header of os/ and common/, which include headers of their own rooms alone, and those of os/ also those of
+# common/; and, for what includes do not show, the objects: what one needs is defined in its own room or below.
 # shellcheck disable=SC2317 # functions that check() calls
 set -u
 # shellcheck source=tests/tap.sh
@@ -10,7 +10,7 @@ set -u
 : "${top_builddir:=.}"
 
 # Each may use those before it; types and remap stand side by side.
-rooms='common core/base core/config core/io core/record core/registry core/scheme burn/layout burn/visit types remap/regex remap/ops remap/rules remap/plan
+rooms='common os core/base core/config core/io core/record core/registry core/scheme burn/layout burn/visit types remap/regex remap/ops remap/rules remap/plan
 remap/forward remap/torch remap/fit remap/reverse remap recorder parallel'
 # These see the public headers alone, and each other in this order.
 outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools mpi'
@@ -34,8 +34,8 @@ order() {
             its = folder($2)
             face = its "/" substr(its, match(its, /[^\/]*$/)) ".h"
             if (its == "tools") face = "tools/tool.h"
-            if (($2 == "librecord.h" || $2 ~ /^librecord\//) && mine != "common") next
-            if (its == "common") next # the floor: each of its headers is a face
+            if (($2 == "librecord.h" || $2 ~ /^librecord\//) && mine != "common" && mine != "os") next
+            if (its == "common" || (its == "os" && mine != "common")) next # the floors: each of their headers is a face
             if (!(its in floor) || floor[its] > floor[mine] || (its == "types" && mine ~ /^remap/)) {
                 print $1 " may not include " $2
             } else if (its != mine && $2 != face) {
@@ -56,11 +56,11 @@ in_order() { # ROOM...
 }
 
 no_private() { # FOLDER...: plugins see plugin.h and the codecs'
-    includes "$@" | awk '$2 !~ /^plugins\/codec\// && $2 !~ /^librecord/ && $2 !~ /^common\// { print $1 " may not include " $2; bad = 1 } END { exit bad }'
+    includes "$@" | awk '$2 !~ /^plugins\/codec\// && $2 !~ /^librecord/ && $2 !~ /^(common|os)\// { print $1 " may not include " $2; bad = 1 } END { exit bad }'
 }
 codecs=$(cd "$srcdir" && find plugins/codec -type d | sort)
 # shellcheck disable=SC2086 # a list of words
-check "plugins see librecord/plugin.h, codecs and common alone" no_private plugins $codecs
+check "plugins see librecord/plugin.h, codecs, common and os alone" no_private plugins $codecs
 
 only_in_remap() { # nobody else speaks PCRE2, libltdl is the registry's, inih the configuration's
     ! (cd "$srcdir" && grep -lE '# *include <(pcre2|ltdl|ini)\.h>' core/*/*.[ch] types/*.[ch] remap/*.[ch] remap/*/*.[ch] \

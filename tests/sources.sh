@@ -22,7 +22,7 @@ list() { # KIND: the values of all lines of that kind
 check "each line has four words" awk 'NF < 4 || $1 !~ /^(source|generated|header|include|define|flag|needs|link)$/ { print; bad = 1 }
     END { exit bad || !NR }' "$sources"
 all_listed() { # each C file and header of the library and the command; none twice
-    find common core burn types remap recorder parallel plugins tools -name '*.[ch]' | sort >"$scratch/there"
+    find common os core burn types remap recorder parallel plugins tools -name '*.[ch]' | sort >"$scratch/there"
     { list source; list header; } | sort -u >"$scratch/listed"
     comm -23 "$scratch/there" "$scratch/listed" | grep -vE '^(core/registry/module|tools/browse/(gauge|page|screen|tensor|terminal))\.c$' \
         >"$scratch/left" && cat "$scratch/left" && return 1

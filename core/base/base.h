@@ -16,8 +16,11 @@
 
 #include "common/text.h"
 #include "common/threads.h"
+#include "common/utf8.h"
 #include "librecord/parallel.h"
 #include "librecord/plugin_types.h"
+#include "os/system.h"
+#include "os/watch.h"
 
 /* ------------------------------------------------------------------------------------------------------ memory -- */
 
@@ -110,25 +113,6 @@ bool lr_pages_begin_page(const lr_allocator *allocator, uint64_t size);
 
 /* ----------------------------------------------------------------------------------------------- maps of files -- */
 
-/** A map of a file that is watched: rec_guard_maps(). */
-typedef struct lr_watch lr_watch;
-
-/** @param of whose map it is: jobs of that context are judged by it. @param fd of the file. @param end how many bytes
- * the file must have. @param name its path, borrowed until the end. @return NULL: there is no memory for it. */
-lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size, int fd, uint64_t end,
-                         const char *name);
-/** To be called before the map goes. NULL is ignored. */
-void lr_watch_end(lr_watch *watch);
-/** @return whether the process has called rec_guard_maps(). */
-bool lr_watch_guards(void);
-/** @return whether it was cut. NULL: no. */
-bool lr_watch_cut(const lr_watch *watch);
-/** The program reads its bytes, with or without us: at its end the file's size is looked at. NULL is ignored. */
-void lr_watch_lend(lr_watch *watch);
-/** The system says of it that there are no bytes where there should be some. NULL is ignored. */
-void lr_watch_mark(lr_watch *watch);
-/** @return how many were cut so far. */
-uint32_t lr_watch_cuts(void);
 /** Fails if the mapped file was truncated. @param watch may be NULL. @param sizes_too also compares the size of the
  * file, which shows a truncation that no read has met. @return the job's status. */
 int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too);
@@ -191,9 +175,6 @@ static inline bool lr_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
-
-/** @return the offset where the character begins that the byte at `at` is of; the text is UTF-8. */
-size_t lr_character_begin(const char *text, size_t at);
 
 /** Text for a message: at most 64 bytes, cut at a character and closed with "..." if it is longer. @return buffer. */
 typedef struct lr_excerpt {

@@ -13,13 +13,6 @@ void lr_report_add(lr_report *report, const rec_note *note);
 /** Gives the report to the calling thread. NULL: there were no notes. */
 void lr_report_publish(lr_report *report, uint64_t notes);
 
-/* watch.c */
-
-/** @param sizes_too as in lr_watch_check(). @param name (out) of the file, where it was cut. @return whether it was. */
-bool lr_watch_look(lr_watch *watch, bool sizes_too, char *name, size_t room);
-/** The first that was cut after `since` others were. @param of whose; NULL: anybody's. @return whether there is one. */
-bool lr_watch_find(const lr_allocator *of, uint32_t since, bool sizes_too, char *name, size_t room);
-
 /* pieces.c */
 
 typedef struct lr_piece {

@@ -4,7 +4,6 @@
 #include "core/base/base.h"
 
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 static uint64_t key[2];
@@ -13,7 +12,7 @@ static pthread_once_t drawn = PTHREAD_ONCE_INIT;
 static void draw(void)
 {
     struct timespec now = {0};
-    if (getrandom(key, sizeof key, GRND_NONBLOCK) == (ssize_t)sizeof key) {
+    if (lr_system_random(key, sizeof key, false)) {
         return;
     }
     /* Early at boot, or where the call is forbidden: what a file's maker can hardly know. */

@@ -3,6 +3,7 @@
 #include "core/base/base_private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------- the job -- */
@@ -105,24 +106,26 @@ void lr_job_clear_hint(rec_job *job)
 
 /* ----------------------------------------------------------------------------------------- files that were cut -- */
 
-static int32_t fail_cut(rec_job *job, const char *name)
+/* @param name taken. */
+static int32_t fail_cut(rec_job *job, char *name)
 {
     const char *whole = job->file;
     int32_t status;
-    job->file = name;
+    job->file = name ? name : "(a file)";
     job->where = NULL; /* wherever it was met; and there may be nothing left that knows */
     status = rec_fail(job, REC_E_IO, REC_UNKNOWN, "the file was truncated while it was read");
     rec_fail_hint(job, "Load it again when no other program writes to it, or check its disk.");
     job->file = whole;
     job->named = true;
+    free(name);
     return status;
 }
 
 int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too)
 {
-    char name[sizeof job->error.file];
+    char *name;
     if (!watch || lr_job_failed(job) || (!sizes_too && !lr_watch_cut(watch)) ||
-        !lr_watch_look(watch, sizes_too, name, sizeof name)) {
+        !lr_watch_look(watch, sizes_too, &name)) {
         return job->error.status;
     }
     return fail_cut(job, name);
@@ -130,10 +133,10 @@ int32_t lr_watch_check(rec_job *job, lr_watch *watch, bool sizes_too)
 
 int32_t lr_watch_judge(rec_job *job, bool sizes_too)
 {
-    char name[sizeof job->error.file];
+    char *name;
     bool guarded = sizes_too && lr_watch_guards();
     if (!job->placed && job->error.status != REC_E_CANCELLED && (guarded || lr_watch_cuts() != job->cuts) &&
-        lr_watch_find(job->allocator, job->cuts, sizes_too, name, sizeof name)) {
+        lr_watch_find(job->allocator, job->cuts, sizes_too, &name)) {
         lr_job_forgive(job); /* whatever it was that failed may be about zeros */
         (void)fail_cut(job, name);
     }
@@ -142,8 +145,19 @@ int32_t lr_watch_judge(rec_job *job, bool sizes_too)
 
 int32_t lr_watch_any(rec_job *job)
 {
-    char name[sizeof job->error.file];
-    return lr_watch_find(NULL, 0, false, name, sizeof name) ? fail_cut(job, name) : job->error.status;
+    char *name;
+    return lr_watch_find(NULL, 0, false, &name) ? fail_cut(job, name) : job->error.status;
+}
+
+rec_status rec_guard_maps(void)
+{
+    int error = lr_watch_guard();
+    char text[64];
+    if (error) {
+        return lr_publish(REC_E_IO, "cannot handle SIGBUS: %s", lr_system_words(error, text, sizeof text));
+    }
+    lr_publish_ok();
+    return REC_OK;
 }
 
 rec_status lr_job_end(rec_job *job)

@@ -121,14 +121,6 @@ size_t lr_utf8_valid(const char *text, size_t length)
     return (size_t)lr_utf8_until((const uint8_t *)text, length);
 }
 
-size_t lr_character_begin(const char *text, size_t at)
-{
-    while (at > 0 && ((unsigned char)text[at] & 0xC0) == 0x80) {
-        at--;
-    }
-    return at;
-}
-
 const char *lr_excerpt_text(lr_excerpt *brief, const char *text)
 {
     size_t length = strnlen(text, LR_NAME_MOST + 1);

@@ -2,10 +2,7 @@
  * Contexts: made, configured, freed; and the default one behind rec_open_recorder. */
 #include "core/config/config.h"
 
-#include <sched.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <unistd.h>
 
 /* Depth is bounded by the C stack that edits, copies and walks of a tree may take. */
 enum { DEPTH_MOST = 200, THREADS_MOST = 64, THREADS_DEFAULT_MOST = 8 };
@@ -13,15 +10,6 @@ enum { DEPTH_MOST = 200, THREADS_MOST = 64, THREADS_DEFAULT_MOST = 8 };
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static rec_context *default_own;    /* made on first use, kept */
 static rec_context *default_chosen; /* by rec_context_set_default */
-
-/* How many threads may run at once. What the system says of the processors themselves stands in a file, which takes
- * longer to open than all else that a context is made of. */
-static uint32_t default_threads(void)
-{
-    cpu_set_t mine;
-    long processors = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : processors > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST : (uint32_t)processors;
-}
 
 static rec_context *context_new(const rec_allocator *allocator)
 {
@@ -39,9 +27,10 @@ static rec_context *context_new(const rec_allocator *allocator)
     }
     context->allocator = memory;
     context->limits = rec_limits_default();
-    context->threads = default_threads();
+    context->threads = lr_system_processors();
+    context->threads = context->threads > THREADS_DEFAULT_MOST ? THREADS_DEFAULT_MOST : context->threads;
     context->plugins = REC_PLUGINS_ALL;
-    context->sources = getauxval(AT_SECURE) == 0; /* with another's rights nothing is fetched unasked */
+    context->sources = !lr_system_privileged(); /* with another's rights nothing is fetched unasked */
     if (pthread_mutex_init(&context->lock, NULL) != 0) {
         lr_release(&memory, context);
         return NULL;

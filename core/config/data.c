@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/moved.h"
 #include "common/names.h"
-#include "common/trust.h"
+#include "os/moved.h"
+#include "os/trust.h"
 
 #ifndef LR_DATA_DIR
 #error "LR_DATA_DIR must be the directory of librecord's data, such as \"/usr/share/librecord\", or \"\": none"

@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
-#include "common/trust.h"
+#include "os/trust.h"
 
 #ifndef LR_SYSCONF_DIR
 #error "LR_SYSCONF_DIR must be the system's configuration directory, such as \"/etc\""
@@ -36,7 +35,7 @@ static const char *lender(void)
             return variables[i];
         }
     }
-    return getauxval(AT_SECURE) ? "AT_SECURE" : NULL;
+    return lr_system_privileged() ? "AT_SECURE" : NULL;
 }
 
 /* LIBRECORD_CONFIG=/dev/null turns the configuration off. */

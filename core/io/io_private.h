@@ -128,8 +128,6 @@ int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, in
 /** Makes it a stream that is read as far as requested. @param own it takes the descriptor, except on failure. */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
 
-/** Whether a file system is a server's, by the number that statfs() gives as its type. */
-bool lr_source_remote(uint32_t file_system);
 /** Maps [begin, end) of a file, which may begin anywhere in a page. @return false if the system cannot. */
 bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end);
 

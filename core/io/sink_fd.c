@@ -6,12 +6,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
+#include "os/file.h"
+#include "os/map.h"
 
 /* It fits the second-level cache, so that bytes which are made in it are still there when they are written; and what is
  * transposed is so many rows at once that whole lines of it pay. */
@@ -132,7 +133,7 @@ static int batch_write(lr_fd_batch *batch, int fd)
 static void write_out(lr_fd_sink *self)
 {
     if (self->early && self->flushed - self->out >= OUT_FROM) {
-        (void)sync_file_range(self->fd, (off_t)self->out, (off_t)(self->flushed - self->out), SYNC_FILE_RANGE_WRITE);
+        lr_file_sync_begin(self->fd, self->out, self->flushed - self->out);
         self->out = self->flushed;
     }
 }
@@ -435,18 +436,6 @@ static bool is_full(const lr_fd_batch *batch)
     return batch->count == LR_FD_PARTS || batch->queued >= TOGETHER;
 }
 
-/* Pages of a mapped file that are there already are entered in one go: a write that meets them one by one copies in
- * short pieces, and clears what it could not copy yet. */
-static void populate(const uint8_t *data, uint64_t size)
-{
-#ifdef MADV_POPULATE_READ
-    uint64_t before = (uintptr_t)data & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
-    (void)madvise((void *)(uintptr_t)(data - before), (size_t)(size + before), MADV_POPULATE_READ); /* a wish */
-#else
-    (void)data, (void)size;
-#endif
-}
-
 int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_source *source)
 {
     lr_fd_sink *self = (lr_fd_sink *)sink;
@@ -454,7 +443,8 @@ int32_t lr_fd_view(rec_sink *sink, const uint8_t *data, uint64_t size, rec_sourc
         return lr_fd_write(sink, data, size);
     }
     if (source && source->map) {
-        populate(data, size);
+        /* A write that meets the pages one by one copies in short chunks, and clears bytes that it could not copy. */
+        lr_map_populate(data, size);
     }
     add_part(self->batch, data, size, source);
     return is_full(self->batch) ? flush_behind(self) : REC_OK;

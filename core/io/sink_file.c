@@ -37,19 +37,11 @@ static int32_t file_reserve(rec_sink *sink, uint64_t size)
 
 /* ------------------------------------------------------------------------------------------ finishing, placing -- */
 
-/* Some file systems report a failed write on close. Closing the file itself would release the lock, so a duplicate of
- * the descriptor is closed. */
-static int close_copy(int fd)
-{
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    return copy < 0 ? lr_file_sync(fd) : close(copy);
-}
-
 static int32_t close_straight(lr_file_sink *self)
 {
     int fd = self->out.fd;
     self->out.fd = -1;
-    return close(fd) != 0 && errno != EINTR ? lr_file_failed(self, "close", NULL) : REC_OK;
+    return close(fd) != 0 && errno != EINTR ? lr_target_failed(self, errno, "close", NULL) : REC_OK;
 }
 
 static int32_t file_finish(rec_sink *sink)
@@ -64,14 +56,13 @@ static int32_t file_finish(rec_sink *sink)
         return close_straight(self);
     }
     if (self->reserved > self->out.flushed && ftruncate(fd, (off_t)self->out.flushed) != 0) {
-        return lr_file_failed(self, "truncate the file to its size", NULL);
+        return lr_target_failed(self, errno, "truncate the file to its size", NULL);
     }
     if (self->replaces) {
         status = lr_target_keep_attributes(self);
     }
     if (status == REC_OK && self->sync) {
-        /* A wish: the disk begins, whatever else is done before it has to be waited for. */
-        (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+        lr_file_sync_begin(fd, 0, 0); /* whatever else is done before the disk has to be waited for */
     }
     lr_fd_free(&self->out);
     return status;
@@ -80,12 +71,13 @@ static int32_t file_finish(rec_sink *sink)
 static int32_t file_secure(rec_sink *sink)
 {
     lr_file_sink *self = (lr_file_sink *)sink;
-    int fd = self->out.fd;
+    int fd = self->out.fd, error;
     if (self->straight) {
         return REC_OK;
     }
-    if ((self->sync ? lr_file_sync(fd) : close_copy(fd)) != 0) {
-        return lr_fd_errno(&self->out, REC_UNKNOWN, errno, self->sync ? "sync the file" : "write");
+    error = self->sync ? lr_file_sync(fd) : lr_file_flush(fd);
+    if (error) {
+        return lr_fd_errno(&self->out, REC_UNKNOWN, error, self->sync ? "sync the file" : "write");
     }
     if (self->lead) {
         (void)close(fd); /* There may be a thousand; errors were reported before. */
@@ -109,8 +101,8 @@ static int32_t file_place(rec_sink *sink)
     if (first && first->replaces && self->replaces && !first->parked[0] && !first->mixed) {
         lr_set_park(first);
     }
-    if (renameat(self->folder, self->temporary, self->folder, self->base) != 0) {
-        return lr_file_failed(self, "rename the temporary file to the file's name", NULL);
+    if (renameat(self->folder, self->made.name, self->folder, self->base) != 0) {
+        return lr_target_failed(self, errno, "rename the temporary file to the file's name", NULL);
     }
     self->linked = false;
     self->placed = true;
@@ -131,10 +123,10 @@ static int32_t sync_folder(rec_sink *sink)
         return REC_OK;
     }
     /* EINVAL and EBADF: a folder that cannot be synced, by its file system or because it may not be listed. */
-    if (lr_file_sync(self->folder) == 0 || errno == EINVAL || errno == EBADF) {
+    error = lr_file_sync(self->folder);
+    if (!error || error == EINVAL || error == EBADF) {
         return REC_OK;
     }
-    error = errno;
     status = lr_io_fail(sink->job, sink->name, REC_E_SYNC, REC_UNKNOWN, hint,
                         "saved, but cannot sync its directory: %s", lr_system_words(error, text, sizeof text));
     return first ? lr_job_errno(sink->job, error) : status;
@@ -185,11 +177,9 @@ static rec_source *file_reopen(rec_sink *sink)
     if (self->straight) {
         return NULL;
     }
-    do {
-        fd = openat(self->folder, self->temporary, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
-    } while (fd < 0 && errno == EINTR);
+    fd = lr_file_open(self->folder, self->made.name, O_RDONLY | O_NOFOLLOW, 0);
     if (fd < 0) {
-        (void)lr_file_failed(self, "read back what was written", NULL);
+        (void)lr_target_failed(self, errno, "read back what was written", NULL);
         return NULL;
     }
     source = lr_source_new(sink->job, sink->name);
@@ -214,7 +204,7 @@ static void give_up(lr_file_sink *self)
     lr_set_unpark(self);
     if (self->linked) {
         if (!self->keeps) {
-            (void)unlinkat(self->folder, self->temporary, 0);
+            (void)unlinkat(self->folder, self->made.name, 0);
         }
         self->linked = false;
     }
@@ -251,7 +241,7 @@ bool lr_sink_is_straight(const rec_sink *file)
 char *lr_sink_temporary(const rec_sink *file)
 {
     const lr_file_sink *self = (const lr_file_sink *)file;
-    return lr_path_sibling(file->job, self->path, false, self->temporary);
+    return lr_path_sibling(file->job, self->path, false, self->made.name);
 }
 
 const char *lr_sink_letters(const rec_sink *file)
@@ -283,10 +273,11 @@ void lr_sink_leave(rec_sink *file)
 static int32_t take_up(lr_file_sink *self)
 {
     int fd = self->out.fd;
-    while (fd < 0 && (fd = openat(self->folder, self->temporary, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY)) < 0) {
-        if (errno != EINTR) {
-            return lr_file_failed(self, "open the temporary file again", NULL);
-        }
+    if (fd < 0) {
+        fd = lr_file_open(self->folder, self->made.name, O_WRONLY | O_NOFOLLOW, 0);
+    }
+    if (fd < 0) {
+        return lr_target_failed(self, errno, "open the temporary file again", NULL);
     }
     return lr_fd_init(&self->out, fd);
 }
@@ -299,7 +290,7 @@ int32_t lr_sink_resume(rec_sink *file, uint64_t size)
         return file->job->error.status;
     }
     if (fstat(self->out.fd, &is) != 0) {
-        return lr_file_failed(self, "inspect the temporary file", NULL);
+        return lr_target_failed(self, errno, "inspect the temporary file", NULL);
     }
     if (is.st_nlink == 0 || (uint64_t)is.st_size != size) {
         char have[32], want[32];
@@ -324,24 +315,19 @@ static int32_t open_straight(lr_file_sink *self, int *fd)
         if (*fd < 0 && errno == EINTR) {
             status = lr_io_interrupted(self->out.sink.job);
         } else if (*fd < 0) {
-            status = lr_file_failed(self, "open the file", NULL);
+            status = lr_target_failed(self, errno, "open the file", NULL);
         }
     }
     if (status == REC_OK && (fstat(*fd, &info) != 0 || S_ISREG(info.st_mode))) {
-        status = lr_file_has_changed(self);
+        status = lr_target_has_changed(self);
     }
     return status;
-}
-
-static bool same_folder(const lr_file_sink *a, const lr_file_sink *b)
-{
-    return a->where.st_dev == b->where.st_dev && a->where.st_ino == b->where.st_ino;
 }
 
 /* Links can lead two names to one file, and the second save would replace the first. */
 static int32_t check_alone(lr_file_sink *self, const lr_file_sink *other)
 {
-    if (same_folder(self, other) && strcmp(self->base, other->base) == 0) {
+    if (lr_file_same(&self->where, &other->where) && strcmp(self->base, other->base) == 0) {
         return lr_io_fail(self->out.sink.job, self->name, REC_E_ARGUMENT, REC_UNKNOWN, NULL,
                           "it is the same file as %s, which is saved too", other->name);
     }
@@ -356,7 +342,7 @@ static int32_t join(lr_file_sink *self, lr_file_sink *first)
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         status = check_alone(self, (const lr_file_sink *)lr_sink_sibling_at(&first->out.sink, i));
     }
-    if (status == REC_OK && same_folder(self, first)) {
+    if (status == REC_OK && lr_file_same(&self->where, &first->where)) {
         (void)close(self->folder);
         self->folder = first->folder;
         self->lead = first;
@@ -380,13 +366,13 @@ static int32_t open_atomic(lr_file_sink *self, int *fd)
     }
     if (status == REC_OK) {
         if (!self->lead) {
-            lr_temporary_sweep(self); /* first, to free the space of stale files */
+            lr_target_sweep(self); /* first, to free the space of stale files */
         }
-        status = lr_temporary_create(self, fd);
+        status = lr_target_begin(self, fd);
         self->out.temporary = true;
         self->out.early = self->sync;
         if (status == REC_OK && self->replaces) {
-            status = lr_access_keep(self, *fd, of_set);
+            status = lr_target_keep_access(self, *fd, of_set);
         }
     }
     return status;
@@ -400,9 +386,9 @@ static int32_t open_target(lr_file_sink *self)
     int32_t status;
     int fd = -1;
     if (!exists && errno != ENOENT) {
-        status = lr_file_failed(self, "inspect the file", NULL);
+        status = lr_target_failed(self, errno, "inspect the file", NULL);
     } else if (exists && S_ISDIR(there.st_mode)) {
-        status = lr_file_is_folder(self);
+        status = lr_target_is_folder(self);
     } else if (!exists || S_ISREG(there.st_mode)) {
         status = open_atomic(self, &fd);
     } else if (!self->out.sink.first) {
@@ -476,7 +462,7 @@ static rec_sink *file_beside(rec_sink *sink, const char *name, bool fresh)
 {
     const lr_file_sink *first = (const lr_file_sink *)sink;
     return make_sink(sink->job, lr_path_sibling(sink->job, first->name, false, name), sink, fresh,
-                     fresh ? lr_file_mark(first) : NULL, first->sync);
+                     fresh ? lr_target_mark(first) : NULL, first->sync);
 }
 
 /* The new temporary file is made before the old one goes, so that at any time there is one: lr_set_letters(). */
@@ -485,7 +471,7 @@ static int32_t file_rename(rec_sink *sink, const char *name)
     lr_file_sink *self = (lr_file_sink *)sink, before;
     char *path = lr_path_sibling(sink->job, self->name, false, name);
     int32_t status;
-    if (!path || !keep_mark(self, lr_file_mark(self))) {
+    if (!path || !keep_mark(self, lr_target_mark(self))) {
         lr_release(sink->job->allocator, path);
         return sink->job->error.status;
     }

@@ -2,10 +2,9 @@
  * Sinks that grow in memory. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/io/io_private.h"
+#include "os/map.h"
 
 /* From this size on memory uses huge pages. */
 #define HUGE_FROM (UINT64_C(8) << 20)
@@ -27,8 +26,7 @@ static int32_t memory_grow(struct memory_sink *self, uint64_t room)
     if (room >= HUGE_FROM) {
         /* A wish: memory that is touched for the first time costs more than the copy into it. Asked for from the page's
          * beginning to a page's end, that is for all of malloc's mapping: half of one could not grow in place. */
-        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)data & ~(page - 1);
-        (void)madvise(data - ((uintptr_t)data - from), (size_t)((uintptr_t)data + room - from), MADV_HUGEPAGE);
+        lr_map_huge(data, room);
     }
     return REC_OK;
 }

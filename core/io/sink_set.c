@@ -69,7 +69,7 @@ static size_t match_tail(const lr_set *set, const char *text, size_t left)
 /* Parses the part after the stem. @param letters (out) NULL if it has none. @return its length, or 0. */
 static size_t match(const lr_set *set, const char *text, size_t left, const char **letters)
 {
-    size_t length = left > LR_LETTERS + 1 && text[0] == '-' && lr_are_letters(text + 1)
+    size_t length = left > LR_LETTERS + 1 && text[0] == '-' && lr_temporary_are_letters(text + 1)
                         ? match_tail(set, text + LR_LETTERS + 1, left - LR_LETTERS - 1)
                         : 0;
     *letters = length ? text + 1 : NULL;
@@ -131,7 +131,7 @@ static bool list_files(const lr_file_sink *first, set_files *all)
     *all = (set_files){.job = first->out.sink.job, .set = first->set, .folder = -1};
     all->folder = open(first->set->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (all->folder >= 0) {
-        (void)lr_folder_names(all->folder, list_name, all);
+        (void)lr_file_names(all->folder, list_name, all);
     }
     if (all->count) {
         qsort(all->files, (size_t)all->count, sizeof *all->files, by_name);
@@ -185,26 +185,23 @@ typedef enum looked { LOOKED_NOT, LOOKED_NOTHING, LOOKED } looked;
 static looked read_index(const lr_file_sink *first, const char *name, char **text, size_t *size)
 {
     const lr_allocator *allocator = first->out.sink.job->allocator;
-    int fd = openat(first->folder, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    int fd = lr_file_open(first->folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
     struct stat info;
-    ssize_t n = 0;
     *text = NULL;
     *size = 0;
     if (fd < 0) {
         return errno == ENOENT ? LOOKED_NOTHING : LOOKED_NOT;
     }
     if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= INDEX_MOST) {
-        *text = lr_alloc(allocator, (uint64_t)info.st_size + 1);
+        *size = (size_t)info.st_size;
+        *text = lr_alloc(allocator, *size + 1);
     }
-    while (*text && *size < (size_t)info.st_size &&
-           ((n = read(fd, *text + *size, (size_t)info.st_size - *size)) > 0 || (n < 0 && errno == EINTR))) {
-        *size += n > 0 ? (size_t)n : 0;
-    }
-    (void)close(fd);
-    if (*text && *size < (size_t)info.st_size) {
+    if (*text && lr_file_read_at(fd, *text, *size, 0) != 0) {
         lr_release(allocator, *text);
         *text = NULL;
     }
+    *size = *text ? *size : 0;
+    (void)close(fd);
     return *text ? LOOKED : LOOKED_NOT;
 }
 
@@ -272,16 +269,16 @@ static int32_t join_like(lr_file_sink *first, int folder, const char *name, cons
     lr_set *set = first->set;
     lr_access access;
     struct stat like = *info;
-    int32_t status = lr_access_read(job, folder, name, info, &access);
+    int error = lr_access_read(folder, name, info, &access);
     if (set->has_like) {
         like.st_mode &= set->like.st_mode;
-        lr_access_join(job, &set->access, &access);
+        lr_access_join(&set->access, &access);
     } else {
         set->access = access;
     }
     set->like = like;
     set->has_like = true;
-    return status;
+    return error ? lr_fail_memory(job, 0) : REC_OK;
 }
 
 /* What the index names that is there: its owner and the least that all of them allow are the new files', and none may
@@ -321,8 +318,9 @@ static int32_t begin(lr_file_sink *first)
     int32_t status = list_files(first, &all) ? REC_OK : lr_fail_memory(first->out.sink.job, sizeof *all.files);
     char *text = NULL;
     size_t size;
+    int error;
     if (status == REC_OK) {
-        lr_temporary_sweep_sets(first, sweep_stale, &s);
+        lr_temporary_sweep_sets(first->folder, lr_target_mark(first), sweep_stale, &s);
         if (read_index(first, first->base, &text, &size) == LOOKED) {
             mark_named(&all, text, size, true);
         }
@@ -330,7 +328,8 @@ static int32_t begin(lr_file_sink *first)
     }
     lr_release(first->out.sink.job->allocator, text);
     close_files(&all);
-    return status == REC_OK ? lr_temporary_becomes_set(first) : status;
+    error = status == REC_OK ? lr_temporary_becomes_set(first->folder, &first->made) : 0;
+    return error ? lr_target_failed(first, error, "rename its temporary file", NULL) : status;
 }
 
 /* ---------------------------------------------------------------------------------------------------- deciding -- */
@@ -348,7 +347,8 @@ static int32_t decide(lr_file_sink *first, const char *index)
         return status;
     }
     status = list_files(first, &all) ? REC_OK : lr_fail_memory(job, sizeof *all.files);
-    first->set->own = all.folder < 0 || !lr_temporary_is_alone(first) || lstat(path, &info) == 0;
+    first->set->own = all.folder < 0 || !lr_temporary_is_alone(first->folder, lr_target_mark(first), &first->made) ||
+                      lstat(path, &info) == 0;
     for (uint64_t i = 0; i < all.count; i++) {
         const char *letters;
         first->set->own = first->set->own || (is_of_set(first->set, all.files[i].name, &letters) && !letters);
@@ -399,7 +399,7 @@ int32_t lr_set_letters(rec_sink *sink, const char *index, const char *stem, cons
 
 const char *lr_set_own_letters(const lr_file_sink *first)
 {
-    return first->set && first->set->own ? first->letters : "";
+    return first->set && first->set->own ? first->made.letters : "";
 }
 
 const struct stat *lr_set_like(const lr_file_sink *first)
@@ -420,7 +420,7 @@ void lr_set_free(lr_file_sink *first)
         lr_release(allocator, first->set->tail);
         lr_release(allocator, first->set->folder);
         lr_release(allocator, first->set->text);
-        lr_access_free(first->out.sink.job, &first->set->access);
+        lr_access_free(&first->set->access);
         lr_release(allocator, first->set);
         first->set = NULL;
     }
@@ -431,9 +431,12 @@ void lr_set_free(lr_file_sink *first)
 int32_t lr_set_place_part(lr_file_sink *part)
 {
     static const char hint[] = "Save again: another program has created it since the save began.";
-    if (fstatat(part->folder, part->temporary, &part->old, AT_SYMLINK_NOFOLLOW) != 0 ||
-        lr_rename_new(part->folder, part->temporary, part->base) != 0) {
-        return lr_file_failed(part, "rename the temporary file to the file's name", errno == EEXIST ? hint : NULL);
+    int error = fstatat(part->folder, part->made.name, &part->old, AT_SYMLINK_NOFOLLOW) != 0
+                    ? errno
+                    : lr_file_rename_new(part->folder, part->made.name, part->base);
+    if (error) {
+        return lr_target_failed(part, error, "rename the temporary file to the file's name",
+                                error == EEXIST ? hint : NULL);
     }
     part->linked = false;
     part->placed = true;
@@ -442,10 +445,8 @@ int32_t lr_set_place_part(lr_file_sink *part)
 
 void lr_set_take_back(lr_file_sink *part)
 {
-    struct stat info;
     if (part->placed && !((lr_file_sink *)part->out.sink.first)->placed &&
-        fstatat(part->folder, part->base, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_dev == part->old.st_dev &&
-        info.st_ino == part->old.st_ino) {
+        lr_file_is(part->folder, part->base, &part->old)) {
         (void)unlinkat(part->folder, part->base, 0);
     }
     part->placed = false;
@@ -456,54 +457,52 @@ static int32_t sync_parts(lr_file_sink *first)
 {
     uint64_t count = lr_sink_sibling_count(&first->out.sink);
     bool done = false;
+    int error;
     for (uint64_t i = 0; first->sync && i < count; i++) {
         lr_file_sink *part = (lr_file_sink *)first->out.sink.beside->sinks[i];
         if (part->lead && done) {
             continue;
         }
         done = done || part->lead;
-        if (lr_file_sync(part->folder) != 0 && errno != EINVAL && errno != EBADF) {
-            return lr_file_failed(first, "sync its directory", NULL);
+        error = lr_file_sync(part->folder);
+        if (error && error != EINVAL && error != EBADF) {
+            return lr_target_failed(first, error, "sync its directory", NULL);
         }
     }
     return REC_OK;
 }
 
-/* @return 0: the temporary file is the old index now (`*exchanged`), or is gone. */
+/* @return 0: the temporary file is the old index now (`*exchanged`), or is gone; else the errno. */
 static int exchange(lr_file_sink *first, bool *exchanged)
 {
     enum { TRIES = 100 };
-    int result = -1;
+    int error = EEXIST;
     *exchanged = false;
-    for (int tries = 0; tries < TRIES; tries++) {
-        result = lr_rename_with(first->folder, first->temporary, first->base, LR_RENAME_EXCHANGE);
-        *exchanged = result == 0;
-        if (result == 0 || errno != ENOENT) {
-            return result;
-        }
-        result = lr_rename_new(first->folder, first->temporary, first->base);
-        if (result == 0 || errno != EEXIST) {
-            return result;
+    for (int tries = 0; tries < TRIES && error == EEXIST; tries++) {
+        error = lr_file_exchange(first->folder, first->made.name, first->base);
+        *exchanged = error == 0;
+        if (error == ENOENT) {
+            error = lr_file_rename_new(first->folder, first->made.name, first->base);
         }
     }
-    return result;
+    return error;
 }
 
 int32_t lr_set_place_index(lr_file_sink *first)
 {
     lr_set *set = first->set;
     int32_t status = sync_parts(first);
-    int result;
+    int error;
     if (status != REC_OK) {
         return status;
     }
-    result = exchange(first, &set->exchanged);
-    if (result != 0 && lr_rename_cannot(errno)) {
+    error = exchange(first, &set->exchanged);
+    if (lr_file_cannot_exchange(error)) {
         set->looked = read_index(first, first->base, &set->text, &set->size) == LOOKED;
-        result = renameat(first->folder, first->temporary, first->folder, first->base);
+        error = renameat(first->folder, first->made.name, first->folder, first->base) == 0 ? 0 : errno;
     }
-    if (result != 0) {
-        return lr_file_failed(first, "rename the temporary file to the file's name", NULL);
+    if (error) {
+        return lr_target_failed(first, error, "rename the temporary file to the file's name", NULL);
     }
     first->linked = set->exchanged;
     first->placed = true;
@@ -516,7 +515,7 @@ void lr_set_remove_old(lr_file_sink *first)
     set_files all = {.job = first->out.sink.job, .folder = -1};
     bool done = true;
     if (set->exchanged) {
-        set->looked = read_index(first, first->temporary, &set->text, &set->size) == LOOKED;
+        set->looked = read_index(first, first->made.name, &set->text, &set->size) == LOOKED;
     }
     if (set->looked) {
         done = list_files(first, &all);
@@ -526,7 +525,7 @@ void lr_set_remove_old(lr_file_sink *first)
         const char *letters;
         (void)is_of_set(set, all.files[i].name, &letters);
         if (all.files[i].old &&
-            (set->own ? !letters || memcmp(letters, first->letters, LR_LETTERS) != 0 : letters != NULL)) {
+            (set->own ? !letters || memcmp(letters, first->made.letters, LR_LETTERS) != 0 : letters != NULL)) {
             done = removed(all.folder, all.files[i].name) && done;
         }
     }
@@ -541,7 +540,7 @@ void lr_set_remove_old(lr_file_sink *first)
 void lr_set_park(lr_file_sink *first)
 {
     int fd;
-    lr_temporary_part_name(first, 0, first->parked);
+    lr_temporary_part_name(&first->made, 0, first->parked);
     fd = openat(first->folder, first->parked, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0) {
         first->parked[0] = '\0';
@@ -549,7 +548,7 @@ void lr_set_park(lr_file_sink *first)
     }
     (void)fchmod(fd, first->old.st_mode & 0777);
     (void)close(fd);
-    if (lr_rename_with(first->folder, first->parked, first->base, LR_RENAME_EXCHANGE) != 0) {
+    if (lr_file_exchange(first->folder, first->parked, first->base) != 0) {
         (void)unlinkat(first->folder, first->parked, 0);
         first->parked[0] = '\0';
     } else if (first->sync) {

@@ -10,18 +10,18 @@
 /* As many as the kernel follows. */
 enum { LINKS_MOST = 40, LOOKS = 100 };
 
-int32_t lr_file_failed(lr_file_sink *self, const char *doing, const char *hint)
+int32_t lr_target_failed(lr_file_sink *self, int error, const char *doing, const char *hint)
 {
-    return lr_io_errno(self->out.sink.job, self->out.sink.name, REC_UNKNOWN, hint, errno, doing);
+    return lr_io_errno(self->out.sink.job, self->out.sink.name, REC_UNKNOWN, hint, error, doing);
 }
 
-int32_t lr_file_is_folder(lr_file_sink *self)
+int32_t lr_target_is_folder(lr_file_sink *self)
 {
     return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Give the name of a file.",
                       "cannot save to a directory");
 }
 
-int32_t lr_file_has_changed(lr_file_sink *self)
+int32_t lr_target_has_changed(lr_file_sink *self)
 {
     return lr_io_fail(self->out.sink.job, self->out.sink.name, REC_E_IO, REC_UNKNOWN, "Try again.",
                       "the file was replaced by something else while it was opened");
@@ -56,8 +56,8 @@ static int32_t follow(lr_file_sink *self)
         ssize_t length = readlink(self->path, link, sizeof link);
         char *target;
         if (length < 0 || length == (ssize_t)sizeof link || links == LINKS_MOST) {
-            errno = length < 0 ? errno : links == LINKS_MOST ? ELOOP : ENAMETOOLONG;
-            return lr_file_failed(self, "follow the symbolic link", NULL);
+            int error = length < 0 ? errno : links == LINKS_MOST ? ELOOP : ENAMETOOLONG;
+            return lr_target_failed(self, error, "follow the symbolic link", NULL);
         }
         target = link_target(job, self->path, link, (size_t)length);
         if (!target) {
@@ -89,8 +89,8 @@ static int32_t open_folder(lr_file_sink *self)
         *slash = '/';
     }
     self->base = slash ? slash + 1 : self->path;
-    errno = error;
-    return self->folder < 0 ? lr_file_failed(self, "open its directory", error == ENOENT ? hint : NULL) : REC_OK;
+    return self->folder < 0 ? lr_target_failed(self, error, "open its directory", error == ENOENT ? hint : NULL)
+                            : REC_OK;
 }
 
 /* Looks at what is in the target's place. That must be what the caller's path leads to: links of /proc/self/fd may say
@@ -103,26 +103,25 @@ static int32_t look_at_target(lr_file_sink *self)
         bool there =
             (before || errno == ENOENT) && fstatat(self->folder, self->base, &self->old, AT_SYMLINK_NOFOLLOW) == 0;
         if (!there && errno != ENOENT) {
-            return lr_file_failed(self, "inspect the file", NULL);
+            return lr_target_failed(self, errno, "inspect the file", NULL);
         }
         if (there && S_ISDIR(self->old.st_mode)) {
-            return lr_file_is_folder(self);
+            return lr_target_is_folder(self);
         }
         if (!there && !before) {
             return REC_OK;
         }
-        if (there && before && S_ISREG(self->old.st_mode) && behind.st_dev == self->old.st_dev &&
-            behind.st_ino == self->old.st_ino) {
+        if (there && before && S_ISREG(self->old.st_mode) && lr_file_same(&behind, &self->old)) {
             self->replaces = true;
             break;
         }
     }
     if (!self->replaces) {
-        return lr_file_has_changed(self);
+        return lr_target_has_changed(self);
     }
     if (faccessat(self->folder, self->base, W_OK, AT_EACCESS) != 0 && errno != ENOENT) {
-        return lr_file_failed(self, "write to the file",
-                              "A rename could replace it, but it is protected: make it writable first.");
+        return lr_target_failed(self, errno, "write to the file",
+                                "A rename could replace it, but it is protected: make it writable first.");
     }
     return REC_OK;
 }
@@ -134,10 +133,10 @@ int32_t lr_target_open(lr_file_sink *self)
         status = open_folder(self);
     }
     if (status == REC_OK && fstat(self->folder, &self->where) != 0) {
-        status = lr_file_failed(self, "inspect its directory", NULL);
+        status = lr_target_failed(self, errno, "inspect its directory", NULL);
     }
     if (status == REC_OK && !*self->base) {
-        status = lr_file_is_folder(self);
+        status = lr_target_is_folder(self);
     }
     if (status == REC_OK) {
         status = look_at_target(self);
@@ -145,38 +144,64 @@ int32_t lr_target_open(lr_file_sink *self)
     return status;
 }
 
-/* Keeps owner and mode of the old file. Without permission to change the owner, the caller becomes the owner, and the
- * group must not gain rights of the old group, nor the members of the old group those of the others. Set-ID bits vouch
- * for the old bytes and are cleared, as the system clears them on writes. */
+/* ----------------------------------------------------------------------------------------------- access rights -- */
+
+static int32_t note_attributes(const lr_file_sink *self, const lr_attribute_loss *lost)
+{
+    char text[64];
+    const char *words = lr_system_words(lost->error, text, sizeof text);
+    if (lost->error && !lost->count) {
+        lr_note(self->out.sink.job, REC_NOTE_DROPPED, 1, "",
+                "%s: lost the extended attributes of the file it replaces (%s)", self->name, words);
+    } else if (lost->count) {
+        lr_note(self->out.sink.job, REC_NOTE_DROPPED, lost->count, "",
+                "%s: lost %llu extended attribute%s of the file it replaces, %s%s (%s)", self->name,
+                (unsigned long long)lost->count, lost->count == 1 ? "" : "s", lost->name,
+                lost->count == 1 ? "" : " first", words);
+    }
+    return self->out.sink.job->error.status;
+}
+
+int32_t lr_target_keep_access(lr_file_sink *self, int fd, const lr_access *of_set)
+{
+    lr_attribute_loss lost = {.count = 0};
+    int error = of_set ? lr_access_give(fd, of_set, &self->access)
+                       : lr_access_copy(self->folder, self->base, fd, &self->old, &self->access, &lost);
+    return error ? lr_target_failed(self, error, "keep the access rights of the file it replaces", NULL)
+                 : note_attributes(self, &lost);
+}
+
+static void note_access(const lr_file_sink *self, mode_t mode)
+{
+    static const char *const lost[] = {
+        [LR_ACCESS_LOST] = "lost the access control list of the file it replaces",
+        [LR_ACCESS_DIFFERS] = "lost the access control list of the files it replaces",
+        [LR_ACCESS_GROUP] = "lost the access control list of the file it replaces",
+        [LR_ACCESS_DEFAULT] = "cannot remove the access control list that its directory gave it",
+    };
+    char text[64];
+    const char *why = self->access.loss == LR_ACCESS_DIFFERS ? "theirs differ"
+                      : self->access.loss == LR_ACCESS_GROUP ? "the file has another group"
+                                                             : lr_system_words(self->access.error, text, sizeof text);
+    lr_note(self->out.sink.job, REC_NOTE_DROPPED, 1, "",
+            "%s: %s (%s): its mode, %03o, grants nobody more than the old one", self->name, lost[self->access.loss],
+            why, (unsigned)mode & 0777);
+}
+
 int32_t lr_target_keep_attributes(lr_file_sink *self)
 {
-    mode_t mode = self->old.st_mode & 01777;
-    bool another_group;
     struct stat info;
+    mode_t mode;
+    int error;
     if (fstat(self->out.fd, &info) != 0) {
-        return lr_file_failed(self, "inspect the temporary file", NULL);
+        return lr_target_failed(self, errno, "inspect the temporary file", NULL);
     }
-    another_group = info.st_gid != self->old.st_gid && fchown(self->out.fd, (uid_t)-1, self->old.st_gid) != 0;
-    if (another_group) {
-        lr_access_drop(self, self->out.fd);
+    error = lr_access_settle(self->out.fd, &info, &self->old, &self->access, &mode);
+    if (error) {
+        return lr_target_failed(self, error, "give the new file the old one's mode", NULL);
     }
-    if (!self->listed) {
-        mode &= self->access.plain | S_ISVTX;
-    }
-    if (another_group) {
-        mode_t everyone = mode >> 3 & mode & S_IRWXO;
-        mode = (mode & ~(mode_t)(S_IRWXG | S_IRWXO)) | everyone << 3 | everyone;
-    }
-    if (info.st_uid != self->old.st_uid) {
-        (void)!fchown(self->out.fd, self->old.st_uid, (gid_t)-1);
-    }
-    if (fchmod(self->out.fd, mode) != 0) {
-        return lr_file_failed(self, "give the new file the old one's mode", NULL);
-    }
-    if (*self->access.lost) {
-        lr_note(self->out.sink.job, REC_NOTE_DROPPED, 1, "",
-                "%s: %s: its mode, %03o, grants nobody more than the old one", self->name, self->access.lost,
-                (unsigned)mode & 0777);
+    if (self->access.loss) {
+        note_access(self, mode);
     }
     return REC_OK;
 }

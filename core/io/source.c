@@ -2,9 +2,9 @@
  * Sources: reference-counted, named bytes. Functions for all kinds, memory sources, and blobs in sources. */
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/io/io_private.h"
+#include "os/map.h"
 
 enum { HEAD_MOST = 64 * 1024 };
 
@@ -569,9 +569,7 @@ void lr_source_release(rec_source *source)
     }
     lr_source_release(atomic_load(&source->fed_by));
     lr_watch_end(source->watch);
-    if (source->map) {
-        (void)munmap(source->map, (size_t)source->map_size);
-    }
+    lr_map_end(source->map, source->map_size);
     lr_pages_free(&source->pages);
     lr_release(source->allocator, source->head);
     lr_release(source->allocator, source->tail);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Drops pages of a map after they were read, so that a file larger than memory needs little memory. */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "core/io/io_private.h"
+#include "os/map.h"
 
 /* A page that is missing brings its neighbours as far as these are in memory, up to so many bytes (fault-around): a
  * piece that was passed is given back from such a border on, and fewer bytes are not worth a call. Of small pieces,
@@ -33,7 +31,7 @@ static void pass_small(rec_source *source, uint64_t size)
     uint64_t least = size < SMALL_LEAST ? SMALL_LEAST : size;
     uint64_t sum = atomic_fetch_add_explicit(&source->passed, least, memory_order_relaxed) + least;
     if (sum / SMALL_ENOUGH > (sum - least) / SMALL_ENOUGH) {
-        (void)madvise(source->map, (size_t)source->map_size, MADV_DONTNEED);
+        lr_map_drop(source->map, source->map_size);
     }
 }
 
@@ -47,11 +45,11 @@ void lr_source_behind(const rec_source *source, const void *data, uint64_t size)
     } else if (of && at >= map && at - map <= of->map_size && size <= of->map_size - (at - map)) {
         begin = at & ~(uintptr_t)(AROUND - 1);
         begin = begin < map ? map : begin;
-        end = (at + (uintptr_t)size) & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+        end = (at + (uintptr_t)size) & ~((uintptr_t)lr_map_page() - 1);
         if (size < PASS_FROM) {
             pass_small(of, size);
         } else {
-            (void)madvise((uint8_t *)of->map + (begin - map), end - begin, MADV_DONTNEED); /* nothing is lost */
+            lr_map_drop((uint8_t *)of->map + (begin - map), end - begin);
         }
     }
 }

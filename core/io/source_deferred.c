@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files read on demand: in chunks for sequential readers (decompression), or mapped or copied whole for the view. */
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
+#include "os/file.h"
 
 typedef struct deferred {
     int fd;      /* -1 once the view is there, and no reader of headers looks at what is between */
@@ -30,7 +30,7 @@ static void file_mapped(const rec_job *job, const rec_source *source, deferred *
     if (job->stepped != source || !source->mapped) {
         file_done(file);
     } else if (file->size >= LR_STEP_FROM) {
-        file->random = posix_fadvise(file->fd, 0, 0, POSIX_FADV_RANDOM) == 0;
+        file->random = lr_file_random(file->fd, true);
     }
 }
 
@@ -40,7 +40,7 @@ static void file_stepped(rec_source *source)
     deferred *file = source->self;
     (void)pthread_mutex_lock(&source->lock);
     if (file->random) {
-        (void)posix_fadvise(file->fd, 0, 0, POSIX_FADV_NORMAL);
+        (void)lr_file_random(file->fd, false);
         file->random = false;
     }
     if (source->mapped && file->fd >= 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The bytes of a regular file as a whole: mapped, or copied by several threads. */
 #include <errno.h>
-#include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
+#include "os/file.h"
+#include "os/map.h"
 
 /* A file of at least THREADS_FROM bytes is read by several threads, each of which has a share of some size. */
 #define THREADS_FROM (UINT64_C(32) << 20)
@@ -15,51 +15,16 @@ enum { THREADS_MOST = 64 };
 
 /* ----------------------------------------------------------------------------------------------------- mapping -- */
 
-bool lr_source_remote(uint32_t file_system)
-{
-    static const uint32_t remote[] = {
-        0x00006969, /* NFS */
-        0x0000517B, /* SMB */
-        0xFF534D42, /* CIFS */
-        0xFE534D42, /* SMB2 */
-        0x01021997, /* 9P */
-        0x00C36400, /* Ceph */
-        0x5346414F, /* AFS */
-        0x6B414653, /* AFS of the kernel */
-        0x73757245, /* Coda */
-        0x0BD00BD0, /* Lustre */
-        0x65735546, /* FUSE: sshfs and others */
-    };
-    for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {
-        if (file_system == remote[i]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Files of a network file system are copied: when the server goes away a mapped file raises SIGBUS. */
-static bool is_local(int fd)
-{
-    struct statfs info;
-    return fstatfs(fd, &info) == 0 && !lr_source_remote((uint32_t)info.f_type);
-}
-
 bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t from = begin & ~(page - 1);
-    void *map;
-    if (end - from > PTRDIFF_MAX) {
-        return false;
-    }
-    map = mmap(NULL, (size_t)(end - from), PROT_READ, MAP_PRIVATE, fd, (off_t)from);
-    if (map == MAP_FAILED) {
+    uint64_t from = begin & ~(lr_map_page() - 1);
+    void *map = end - from > PTRDIFF_MAX ? NULL : lr_map_file(fd, from, end - from, false);
+    if (!map) {
         return false;
     }
     source->watch = lr_watch_begin(source->allocator, map, end - from, fd, end, source->name);
     if (!source->watch && lr_watch_guards()) {
-        (void)munmap(map, (size_t)(end - from)); /* without a guard: it is copied */
+        lr_map_end(map, end - from); /* without a guard: it is copied */
         return false;
     }
     source->map = map;
@@ -72,7 +37,7 @@ bool lr_source_map(rec_source *source, int fd, uint64_t begin, uint64_t end)
 void lr_source_forget(const rec_source *source)
 {
     if (source && source->mapped && source->map) {
-        (void)madvise(source->map, (size_t)source->map_size, MADV_DONTNEED);
+        lr_map_drop(source->map, source->map_size);
     }
 }
 
@@ -174,7 +139,7 @@ static int32_t copy_file(rec_job *job, rec_source *source, int fd, uint64_t begi
 
 bool lr_source_map_file(rec_source *source, int fd, uint64_t begin, uint64_t end)
 {
-    if (!is_local(fd) || !lr_source_map(source, fd, begin, end)) {
+    if (lr_file_is_remote(fd) || !lr_source_map(source, fd, begin, end)) {
         return false;
     }
     source->mapped = true;

@@ -2,13 +2,11 @@
  * Streams that are read to their end, and what is too large to stay in memory: temporary files without a name, whose
  * pages the system takes back and brings again. */
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/io/io_private.h"
+#include "os/file.h"
+#include "os/map.h"
 
 /* A stream that is longer goes to a temporary file, unless the context says less. */
 #define SPILL_FROM (UINT64_C(64) << 20)
@@ -17,40 +15,15 @@
 /* Fewer bytes are not worth a file and a map of their own. */
 enum { SPILL_LEAST = 256 * 1024 };
 
-static const char *temporary_folder(void)
-{
-    const char *folder = secure_getenv("TMPDIR");
-    return folder && *folder ? folder : "/tmp";
-}
-
-/* A file without a name, so that nobody else can open it and nothing stays behind. */
 int lr_spill_open(rec_job *job)
 {
     static const char hint[] =
         "Large data that cannot be mapped go to a temporary file: set TMPDIR to a directory with space.";
-    static const char pattern[] = "/librecord-XXXXXX";
-    const char *folder = temporary_folder();
-    size_t length = strlen(folder);
-    char *name = NULL;
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-    if (fd >= 0) {
-        return fd;
+    int fd = lr_file_nameless();
+    if (fd < 0) {
+        (void)lr_io_errno(job, lr_file_temporary_folder(), REC_UNKNOWN, hint, errno,
+                          "make a temporary file in this directory");
     }
-    /* Not every file system has nameless files. */
-    name = lr_job_alloc(job, length + sizeof pattern);
-    if (!name) {
-        return -1;
-    }
-    memcpy(name, folder, length);
-    memcpy(name + length, pattern, sizeof pattern);
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0) {
-        (void)unlink(name);
-    } else {
-        int error = errno;
-        (void)lr_io_errno(job, folder, REC_UNKNOWN, hint, error, "make a temporary file in this directory");
-    }
-    lr_release(job->allocator, name);
     return fd;
 }
 
@@ -65,8 +38,9 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
         } else if (n < 0 && errno == EINTR) {
             status = lr_io_interrupted(job);
         } else {
-            status = lr_io_errno(job, temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a directory with more space.",
-                                 n < 0 ? errno : EIO, "write to a temporary file in this directory");
+            status =
+                lr_io_errno(job, lr_file_temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a directory with more space.",
+                            n < 0 ? errno : EIO, "write to a temporary file in this directory");
         }
         if (status != REC_OK) {
             return status;
@@ -77,7 +51,8 @@ int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
 
 static int32_t fail_map(rec_job *job)
 {
-    return lr_io_errno(job, temporary_folder(), REC_UNKNOWN, NULL, errno, "map a temporary file in this directory");
+    return lr_io_errno(job, lr_file_temporary_folder(), REC_UNKNOWN, NULL, errno,
+                       "map a temporary file in this directory");
 }
 
 int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status)
@@ -102,8 +77,8 @@ static rec_source *spilled(rec_job *job, const lr_pages *pages, uint64_t size)
     int fd = source ? lr_spill_open(job) : -1;
     int32_t status = fd < 0 ? job->error.status : lr_spill_write(job, fd, pages->data, size);
     if (status == REC_OK) {
-        void *map = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (map == MAP_FAILED) {
+        void *map = lr_map_file(fd, 0, size, true);
+        if (!map) {
             status = fail_map(job);
         } else {
             source->map = map;

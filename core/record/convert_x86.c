@@ -8,8 +8,8 @@
 #ifdef LR_CONVERT_HAS_X86
 
 #include <immintrin.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "os/map.h"
 
 /** Elements a step. */
 enum { STEP = 64 };
@@ -285,12 +285,7 @@ bool lr_convert_streams(const void *to_data, uint64_t size)
 {
     /* A page that is touched for the first time was just zeroed in the cache: there streaming takes up to 1.6 times as
      * long, on pages in use 0.55 to 0.9. The last page tells which it is. */
-    unsigned char resident = 0;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (size < STREAM_BYTES)
-        return false;
-    uintptr_t last = ((uintptr_t)to_data + size - 1) & ~(page - 1);
-    return mincore((void *)last, page, &resident) == 0 && (resident & 1);
+    return size >= STREAM_BYTES && lr_map_is_resident((const uint8_t *)to_data + size - 1);
 }
 
 lr_convert_bulk lr_convert_fast(rec_dtype from, rec_dtype to, uint64_t count)

@@ -2,7 +2,6 @@
  * Editing a record: building tensors and their ids. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "core/io/io.h"
 #include "core/record/edit_private.h"
@@ -11,7 +10,7 @@
 static bool new_id(edit *e, char id[LR_ID_ROOM])
 {
     if (!e->random_left) {
-        if (getrandom(e->random, sizeof e->random, 0) != (ssize_t)sizeof e->random) {
+        if (!lr_system_random(e->random, sizeof e->random, true)) {
             return false;
         }
         e->random_left = sizeof e->random;

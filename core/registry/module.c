@@ -13,10 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/registry/open_private.h"
+#include "os/file.h"
+#include "os/map.h"
 
 static const char symbol_name[] = "librecord_plugins";
 
@@ -62,18 +63,18 @@ static bool begin(char *reason)
 static bool check_symbol(const char *path, char *reason)
 {
     struct stat state;
-    void *data = MAP_FAILED;
+    void *data = NULL;
     bool found = false;
-    int error = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+    int error = 0, fd = lr_file_open(AT_FDCWD, path, O_RDONLY, 0);
     if (fd < 0 || fstat(fd, &state) != 0) {
         error = errno;
     } else if (state.st_size > 0) {
-        data = mmap(NULL, (size_t)state.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        error = data == MAP_FAILED ? errno : 0;
+        data = lr_map_file(fd, 0, (uint64_t)state.st_size, false);
+        error = data ? 0 : errno;
     }
-    if (data != MAP_FAILED) {
+    if (data) {
         found = memmem(data, (size_t)state.st_size, symbol_name, sizeof symbol_name) != NULL;
-        (void)munmap(data, (size_t)state.st_size);
+        lr_map_end(data, (uint64_t)state.st_size);
     }
     if (error) {
         (void)lr_reason_errno(error, reason, "read the file");
@@ -174,8 +175,8 @@ static const rec_plugin *const *open_file(const char *path, char *reason)
 
 static bool is_same(const struct stat *a, const struct stat *b)
 {
-    return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-           a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+    return lr_file_same(a, b) && a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+           a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 const rec_plugin *const *lr_module_open(const char *path, const struct stat *state, char *reason)

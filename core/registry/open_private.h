@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "common/trust.h"
 #include "core/base/base.h"
+#include "os/trust.h"
 
 /** A file of a folder, or a folder that is not opened. */
 typedef struct lr_listed {

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/moved.h"
 #include "core/config/config.h"
 #include "core/registry/stack_private.h"
+#include "os/moved.h"
 
 #ifndef LR_PLUGIN_DIR
 #error "LR_PLUGIN_DIR must be the directory of the installed plugins"

@@ -12,10 +12,11 @@
 #include <cmocka.h>
 
 #include "common/json.h"
-#include "common/moved.h"
 #include "common/sha256.h"
 #include "common/team.h"
 #include "common/text.h"
+#include "os/moved.h"
+#include "os/system.h"
 #include "common/utf8.h"
 
 /* Vectors of FIPS 180-4, and the hash of nothing. */

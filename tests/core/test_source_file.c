@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sources of files, mapped and copied, and of descriptors and streams. */
 #include "core/io/io_private.h"
+#include "os/file.h"
 #include "tests/end_child.h"
 #include "tests/test_io.h"
 
@@ -57,10 +58,10 @@ static void file_systems_of_servers_are_known(void **state)
     static const uint32_t local[] = {EXT4_SUPER_MAGIC, TMPFS_MAGIC, BTRFS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, 0};
     (void)state;
     for (size_t i = 0; i < sizeof remote / sizeof *remote; i++) {
-        assert_true(lr_source_remote(remote[i]));
+        assert_true(lr_file_system_is_remote(remote[i]));
     }
     for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
-        assert_false(lr_source_remote(local[i]));
+        assert_false(lr_file_system_is_remote(local[i]));
     }
 }
 

@@ -3,7 +3,7 @@
  * yet, and NAME.index, a text: digest of the address, tag, size, and a bit for each block, in hexadecimal digits. The
  * index is written after its data, so that a crash loses blocks and never invents one. Addresses can contain secrets
  * and are not stored. */
-#include "common/text.h"
+#include "os/system.h"
 #include "plugins/codec/http/cache.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Which directory and files the cache trusts: what it keeps becomes a model's weights, so nobody else may be able to
  * write it. The rules are those for directories of plugins (docs/reference/plugin-directories.md). */
-#include "common/text.h"
+#include "os/system.h"
 #include "plugins/codec/http/own.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "os/system.h"
 #include "plugins/codec/http/cache.h"
 
 #define FIRST (UINT64_C(64) << 10) /* bytes of the first request: most headers */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Directories of an installation that was moved: they lie next to the library's file as they did before. */
-#include "common/moved.h"
+#include "os/moved.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
+
+#include "os/system.h"
 
 /* Returns the length of the path that two paths begin with, at the end of a component. */
 static size_t common_length(const char *a, const char *b)
@@ -52,7 +53,7 @@ bool lr_moved_find(const char *from, const char *to, lr_moved *moved)
 {
     char own[PATH_MAX], path[PATH_MAX];
     struct stat file;
-    if (getauxval(AT_SECURE) || !own_file(own) || stat(own, &file) != 0) {
+    if (lr_system_privileged() || !own_file(own) || stat(own, &file) != 0) {
         return false;
     }
     *strrchr(own, '/') = '\0';

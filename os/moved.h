@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Directories of an installation that was moved. */
-#ifndef LR_COMMON_MOVED_H
-#define LR_COMMON_MOVED_H
+#ifndef LR_OS_MOVED_H
+#define LR_OS_MOVED_H
 
 #include <limits.h>
 #include <stdbool.h>

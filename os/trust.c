@@ -4,7 +4,7 @@
  * is acceptable if it is sticky, as /tmp is, and the next directory on the way belongs to a trusted user. The
  * directory that this librecord was installed with is trusted like the library's own file: its owner and group could
  * change the library anyway. */
-#include "common/trust.h"
+#include "os/trust.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/text.h"
+#include "os/system.h"
 
 const char *lr_reason_errno(int error, char *reason, const char *doing)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Watches mapped files. Reading past the end of a truncated mapped file raises SIGBUS, which kills the process. After
- * rec_guard_maps() the handler maps zeros there instead, marks the map as truncated, and operations that use it fail.
- * The handler may run on any thread at any time. It takes no lock and allocates nothing: it searches slots that are
- * never freed. The slot that it needs cannot change, since the reading thread holds the source; other slots may change
- * meanwhile, which their sequence number shows. All other access to slots is locked. */
+ * Watched maps of files. After lr_watch_guard() the handler maps zeros where a truncated file has no bytes, and marks
+ * the map as truncated. The handler may run on any thread at any time. It takes no lock and allocates nothing: it
+ * searches slots that are never freed. The slot that it needs cannot change, since the reading thread holds the source;
+ * other slots may change meanwhile, which their sequence number shows. All other access to slots is locked. */
+#include "os/watch.h"
+
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "core/base/base_private.h"
 
 enum { SLOTS = 64 };
 
@@ -25,7 +26,7 @@ struct lr_watch {
     atomic_bool lent;   /**< bytes were given to the program, which reads them when it likes */
     /* Under the lock. */
     bool taken;
-    const lr_allocator *of; /**< whose map it is: that of a context */
+    const void *of; /**< whose map it is */
     const char *name;
     dev_t device;
     ino_t inode;
@@ -111,10 +112,9 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
     }
 }
 
-rec_status rec_guard_maps(void)
+int lr_watch_guard(void)
 {
     struct sigaction action;
-    rec_status status = REC_OK;
     int error = 0;
     memset(&action, 0, sizeof action);
     (void)pthread_mutex_lock(&lock);
@@ -130,13 +130,7 @@ rec_status rec_guard_maps(void)
         atomic_store(&guarded, error == 0);
     }
     (void)pthread_mutex_unlock(&lock);
-    if (error) {
-        char text[64];
-        status = lr_publish(REC_E_IO, "cannot handle SIGBUS: %s", lr_system_words(error, text, sizeof text));
-    } else {
-        lr_publish_ok();
-    }
-    return status;
+    return error;
 }
 
 /* --------------------------------------------------------------------------------------------------- the slots -- */
@@ -185,7 +179,7 @@ static void show(lr_watch *watch, uintptr_t begin, size_t size)
     (void)atomic_fetch_add(&watch->turn, 1);
 }
 
-lr_watch *lr_watch_begin(const lr_allocator *of, const void *map, uint64_t size, int fd, uint64_t end, const char *name)
+lr_watch *lr_watch_begin(const void *of, const void *map, uint64_t size, int fd, uint64_t end, const char *name)
 {
     struct stat info;
     lr_watch *watch;
@@ -267,7 +261,7 @@ uint32_t lr_watch_cuts(void)
     return atomic_load(&cuts);
 }
 
-bool lr_watch_look(lr_watch *watch, bool sizes_too, char *name, size_t room)
+bool lr_watch_look(lr_watch *watch, bool sizes_too, char **name)
 {
     bool cut;
     (void)pthread_mutex_lock(&lock);
@@ -276,13 +270,13 @@ bool lr_watch_look(lr_watch *watch, bool sizes_too, char *name, size_t room)
     }
     cut = lr_watch_cut(watch);
     if (cut) {
-        lr_error_copy(name, room, watch->name ? watch->name : "(a file)");
+        *name = watch->name ? strdup(watch->name) : NULL;
     }
     (void)pthread_mutex_unlock(&lock);
     return cut;
 }
 
-bool lr_watch_find(const lr_allocator *of, uint32_t since, bool sizes_too, char *name, size_t room)
+bool lr_watch_find(const void *of, uint32_t since, bool sizes_too, char **name)
 {
     const lr_watch *found = NULL;
     (void)pthread_mutex_lock(&lock);
@@ -303,7 +297,7 @@ bool lr_watch_find(const lr_allocator *of, uint32_t since, bool sizes_too, char 
         }
     }
     if (found) {
-        lr_error_copy(name, room, found->name ? found->name : "(a file)");
+        *name = found->name ? strdup(found->name) : NULL;
     }
     (void)pthread_mutex_unlock(&lock);
     return found != NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Which directories and files nobody but root and the user of this process can change. */
-#ifndef LR_COMMON_TRUST_H
-#define LR_COMMON_TRUST_H
+#ifndef LR_OS_TRUST_H
+#define LR_OS_TRUST_H
 
 #include <stdbool.h>
 #include <sys/stat.h>

@@ -258,17 +258,20 @@ static void unsound_archives_are_refused(void **state)
     REFUSE(b.shift = 1, FORMAT, "differs from the directory");
     REFUSE(b.shift = -1000, FORMAT, "it has an invalid offset");
     REFUSE(b.shift = 1000, FORMAT, "it has an invalid offset");
-    REFUSE(b.crc++, FORMAT, "the checksum of a member");
+    REFUSE(b.crc++, FORMAT, "do not have the checksum");
     REFUSE(b.size++, FORMAT, "a stored member of 5 bytes with a stated size of 6");
     REFUSE(b.flags = 1, UNSUPPORTED, "encrypted");
     REFUSE(b.method = 12, UNSUPPORTED, "method 12");
-    REFUSE(b.method = 8, FORMAT, "end before its data do");
+    REFUSE(b.method = 8, FORMAT, "its compressed data end too early");
     REFUSE(b = plain("other", "\xff\xff\xff"); b.method = 8, FORMAT, "are damaged");
     REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.size = 1000, FORMAT, "more bytes than");
-    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.size++, FORMAT, "should inflate to 100001");
-    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.stored--, FORMAT, "end before its data do");
-    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.stored++, FORMAT, "end before its bytes do");
-    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.crc++, FORMAT, "the checksum of a member");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room);
+           b.size++, FORMAT, "inflates to fewer bytes than the directory says");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room);
+           b.stored--, FORMAT, "its compressed data end too early");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room);
+           b.stored++, FORMAT, "end before their place does");
+    REFUSE(b = packed("other", zeros, sizeof zeros, room, sizeof room); b.crc++, FORMAT, "do not have the checksum");
 #undef REFUSE
     b = plain("other", "bytes");
     refuse(w, &good, &b, (ending){.shift = 1}, REC_E_FORMAT, "it must end at");

@@ -9,6 +9,7 @@
 
 #include <librecord/plugin.h>
 
+#include "common/names.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/zip/zip.h"
 
@@ -45,30 +46,19 @@ uint64_t lr_npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const u
 
 /* ---------------------------------------------------------------------------------------- archives (zip.c) -- */
 
-/** A member of an archive. */
-typedef struct lr_npz_member {
-    const char *name; /**< from the directory, not NUL-terminated */
-    uint32_t name_length;
-    uint32_t key_length; /**< without .npy */
-    uint32_t crc;
-    uint16_t method; /**< LR_ZIP_… */
-    uint64_t local;  /**< where its header is */
-    uint64_t data;   /**< where its bytes are */
-    uint64_t stored; /**< how many there are */
-    uint64_t size;   /**< and how many they inflate to */
-} lr_npz_member;
+/** Reads the directory and checks the members. @param nested (out) a key is below another one: `a` and `a.b`. The
+ * archive is closed by the caller, also after a failure. */
+int32_t lr_npz_archive_open(rec_job *job, rec_source *source, lr_zip *archive, bool *nested);
+/** @return the length of a member's name without .npy. */
+static inline uint64_t lr_npz_key_length(const lr_zip_member *m)
+{
+    return m->name_length - (lr_text_ends(m->name, m->name_length, ".npy") ? 4u : 0u);
+}
+static inline bool lr_npz_is_folder(const lr_zip_member *m)
+{
+    return m->size == 0 && m->name[m->name_length - 1] == '/';
+}
 
-typedef struct lr_npz_archive {
-    lr_zip zip;
-    lr_npz_member *members; /**< in the order of the directory, folders left out; names lie in the zip's directory */
-    uint64_t count;
-    bool nested; /**< a key is below another one: `a` and `a.b` */
-} lr_npz_archive;
-
-/** Reads the directory and checks the members. To be closed, also after a
- * failure. */
-int32_t lr_npz_archive_open(rec_job *job, rec_source *source, lr_npz_archive *archive);
-void lr_npz_archive_close(rec_job *job, lr_npz_archive *archive);
 static inline uint32_t lr_npz_get(const uint8_t *at, int bytes)
 {
     uint32_t number = 0;
@@ -77,15 +67,9 @@ static inline uint32_t lr_npz_get(const uint8_t *at, int bytes)
     }
     return number;
 }
-static inline uint64_t lr_npz_get_64(const uint8_t *at)
-{
-    return (uint64_t)lr_npz_get(at + 4, 4) << 32 | lr_npz_get(at, 4);
-}
 
 /* ---------------------------------------------------------------------------------------- bytes (source.c) -- */
 
-/** The bytes of a member, inflated if necessary. Reading them from first to last checks the checksum. */
-int32_t lr_npz_member_open(rec_job *job, rec_source *file, const lr_npz_member *member, rec_source **out);
 /** The elements of an array in another order, rearranged while they are read. @param base of its header in `from`. */
 int32_t lr_npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const lr_npz_array *array, rec_source **out);
 

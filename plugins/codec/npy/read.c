@@ -58,7 +58,8 @@ typedef struct reader {
     rec_source *source;
     const rec_visitor *visitor;
     void *self;
-    lr_npz_archive archive;
+    lr_zip archive;
+    bool nested; /* some keys are below others */
     bool verify;
     char *path; /* room for the longest key, escaped */
     uint64_t room;
@@ -68,11 +69,11 @@ typedef struct reader {
 } reader;
 
 /* Whether a member without .npy is an array all the same. */
-static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const lr_npz_member *m, bool *yes)
+static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const lr_zip_member *m, bool *yes)
 {
     uint8_t magic[6];
     int32_t status = REC_OK;
-    *yes = m->key_length < m->name_length;
+    *yes = lr_npz_key_length(m) < m->name_length;
     if (!*yes && m->size >= sizeof magic) {
         status = rec_source_read_at(r->job, bytes, base, magic, sizeof magic);
         *yes = status == REC_OK && memcmp(magic, "\x93NUMPY", 6) == 0;
@@ -80,14 +81,14 @@ static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const lr_np
     return status;
 }
 
-static int32_t tell_key(reader *r, const lr_npz_member *m)
+static int32_t tell_key(reader *r, const lr_zip_member *m)
 {
-    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = m->key_length, .text = m->name};
-    if (!r->archive.nested) { /* a path, in which a backslash is one of the name */
-        key.v.length = rec_path_escape(m->name, m->key_length, r->path, r->room);
+    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = lr_npz_key_length(m), .text = m->name};
+    if (!r->nested) { /* a path, in which a backslash is one of the name */
+        key.v.length = rec_path_escape(m->name, lr_npz_key_length(m), r->path, r->room);
         key.text = r->path;
     }
-    return r->visitor->key(r->self, m->local, &key);
+    return r->visitor->key(r->self, m->at, &key);
 }
 
 /* Reads a member to its end, where its checksum is compared: what is damaged may look like anything. */
@@ -103,25 +104,25 @@ static int32_t read_over(const reader *r, rec_source *bytes, uint64_t size)
 }
 
 /* Lists an array that no tensor can hold, and leaves it out. */
-static void note_unfit(reader *r, const lr_npz_member *m, const char *why)
+static void note_unfit(reader *r, const lr_zip_member *m, const char *why)
 {
     lr_codec_excerpt name;
     if (r->unfit++ < LISTED) {
-        rec_job_note(r->job, REC_NOTE_DROPPED, lr_codec_shown(&name, m->name, m->key_length),
+        rec_job_note(r->job, REC_NOTE_DROPPED, lr_codec_shown(&name, m->name, lr_npz_key_length(m)),
                      "an array of %s, which no tensor can hold: left out", why);
     }
 }
 
-static int32_t tell_member(reader *r, const lr_npz_member *m)
+static int32_t tell_member(reader *r, const lr_zip_member *m)
 {
     bool plain = m->method == LR_ZIP_STORED && !r->verify, yes = false;
     rec_source *bytes = NULL, *turned = NULL, *from = r->source;
-    uint64_t base = plain ? m->data : 0;
+    uint64_t base = plain ? m->offset : 0;
     rec_tensor_event event;
     lr_npz_array array;
     const char *unfit = NULL;
     lr_codec_excerpt name;
-    int32_t status = plain ? REC_OK : lr_npz_member_open(r->job, r->source, m, &bytes);
+    int32_t status = plain ? REC_OK : lr_zip_source_lazy(&r->archive, m, &bytes);
     from = plain ? r->source : bytes;
     status = status == REC_OK ? is_array(r, from, base, m, &yes) : status;
     if (status == REC_OK && !yes) {
@@ -130,7 +131,7 @@ static int32_t tell_member(reader *r, const lr_npz_member *m)
         }
     } else if (status == REC_OK) {
         (void)lr_codec_shown(&name, m->name, m->name_length);
-        status = lr_npz_header_read(r->job, from, base, m->size, m->data, name.text, &array, &unfit);
+        status = lr_npz_header_read(r->job, from, base, m->size, m->offset, name.text, &array, &unfit);
         if (unfit) {
             status = plain ? REC_OK : read_over(r, from, m->size);
             if (status == REC_OK) {
@@ -144,7 +145,7 @@ static int32_t tell_member(reader *r, const lr_npz_member *m)
             status = elements(r->job, from, base, &array, &event, &turned);
         }
         status = status == REC_OK ? tell_key(r, m) : status;
-        status = status == REC_OK ? r->visitor->tensor(r->self, m->data, &event) : status;
+        status = status == REC_OK ? r->visitor->tensor(r->self, m->offset, &event) : status;
     }
     rec_source_release(turned);
     rec_source_release(bytes);
@@ -168,7 +169,7 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
 {
     reader r = {.job = job, .source = source, .visitor = visitor, .self = self};
     uint8_t magic[6];
-    uint32_t longest = 0;
+    uint64_t longest = 0;
     int32_t status;
     if (rec_source_size(source) != REC_UNKNOWN && rec_source_size(source) >= sizeof magic) {
         status = rec_source_read_at(job, source, 0, magic, sizeof magic);
@@ -176,26 +177,26 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
             return status == REC_OK ? lr_npy_load(job, source, visitor, self) : status;
         }
     }
-    status = lr_npz_archive_open(job, source, &r.archive);
+    status = lr_npz_archive_open(job, source, &r.archive, &r.nested);
     status = status == REC_OK ? set_layout(&r) : status;
     r.verify = rec_job_option_int(job, "verify") != 0;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
-        longest = r.archive.members[i].key_length > longest ? r.archive.members[i].key_length : longest;
+        longest = r.archive.members[i].name_length > longest ? r.archive.members[i].name_length : longest;
     }
     if (status == REC_OK) {
-        r.room = (uint64_t)longest * 2 + 1;
+        r.room = longest * 2 + 1;
         r.path = rec_job_alloc(job, r.room);
         status = r.path ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the longest name");
     }
-    if (status == REC_OK && r.archive.nested) {
+    if (status == REC_OK && r.nested) {
         rec_job_note(job, REC_NOTE_LAYOUT, "",
                      "some names are below others (a, a.b), which no tree can hold: all names keep their dots");
     }
-    status = status == REC_OK
-                 ? visitor->map_begin(self, 0, r.archive.nested ? REC_FORM_MAP : REC_FORM_PATHS, REC_UNKNOWN)
-                 : status;
+    status =
+        status == REC_OK ? visitor->map_begin(self, 0, r.nested ? REC_FORM_MAP : REC_FORM_PATHS, REC_UNKNOWN) : status;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
-        status = tell_member(&r, &r.archive.members[i]);
+        const lr_zip_member *m = &r.archive.members[i];
+        status = lr_npz_is_folder(m) ? REC_OK : tell_member(&r, m);
     }
     if (status == REC_OK && r.unfit > LISTED) {
         rec_job_note(job, REC_NOTE_DROPPED, "", "%" PRIu64 " more arrays that no tensor can hold: left out",
@@ -208,6 +209,6 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
     }
     status = status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
     rec_job_free(job, r.path);
-    lr_npz_archive_close(job, &r.archive);
+    lr_zip_close(&r.archive);
     return status;
 }

@@ -49,6 +49,9 @@ const lr_zip_member *lr_zip_find(const lr_zip *zip, const char *name, uint64_t l
 /** The bytes of a member as a source, inflated if need be; their length and checksum are verified before the end is
  *  reported. @param out counted. */
 int32_t lr_zip_source(const lr_zip *zip, const lr_zip_member *member, rec_source **out);
+/** The same without keeping its bytes: each read inflates from the beginning, or from where the last one ended. A read
+ * of the end verifies it if the reads before came in order. The caller calls rec_job_check_inflated(). */
+int32_t lr_zip_source_lazy(const lr_zip *zip, const lr_zip_member *member, rec_source **out);
 /** Reads all of a member to verify its length and checksum. */
 int32_t lr_zip_check(const lr_zip *zip, const lr_zip_member *member);
 

@@ -129,9 +129,9 @@ pub struct Burnpack {
 /// ```
 pub fn to_burnpack(path: impl AsRef<Path>, options: &Options) -> Result<Burnpack> {
     let (from, to) = options.readers()?;
-    let record = from.load_for(path, &to, "memory.bpk")?;
+    let record = from.load_for(&path, &to, "memory.bpk")?;
     let mut report = record.report().clone();
-    let (bytes, saved) = to.save_bytes(&record)?;
+    let (bytes, saved) = to.save_bytes(&record).map_err(|error| error.with_file(path.as_ref()))?;
     report.append(saved);
     Ok(Burnpack { bytes, report })
 }

@@ -123,6 +123,16 @@ impl Error {
         self
     }
 
+    /// Names the file of an error that has none.
+    pub(crate) fn with_file(mut self, file: &std::path::Path) -> Self {
+        if self.0.file.is_none() {
+            let file = file.display().to_string();
+            self.0.message = format!("{file}: {}", self.0.message);
+            self.0.file = Some(file);
+        }
+        self
+    }
+
     /// The kind of the error.
     pub fn status(&self) -> Status {
         self.0.status

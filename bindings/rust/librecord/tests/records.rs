@@ -97,6 +97,8 @@ fn records_of_every_version_become_burnpacks_with_values_and_ids() {
 fn a_scheduler_needs_the_name_of_its_type() {
     let file = data().join("burn/0.18.0/noam-full.mpk");
     let error = librecord::to_burnpack(&file, &Options::new()).unwrap_err();
+    assert_eq!(error.file(), file.to_str());
+    assert!(error.to_string().starts_with(&format!("{}: ", file.display())), "{error}");
     assert_eq!(error.status(), Status::Type);
     let pack = librecord::to_burnpack(&file, &Options::new().type_name("NoamLrScheduler")).unwrap();
     assert!(!pack.bytes.is_empty());

@@ -31,14 +31,6 @@ rec_status lr_mpi_same(const lr_mpi_group *group, const char *subject, const cha
 rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const rec_record *record, const char *path,
                        const rec_mpi_options *options, rec_mpi_report *report);
 
-/** Bytes of a file at a place, all of them. @return false: errno says why; ENODATA: the file ends before. */
-bool lr_mpi_read_all(int fd, void *to, uint64_t size, uint64_t at);
-bool lr_mpi_write_all(int fd, const void *from, uint64_t size, uint64_t at);
-/** Takes bytes. @return an errno or 0, as rec_output.write does. */
-typedef int32_t (*lr_mpi_write_fn)(void *user, const void *data, uint64_t size);
-/** Gives bytes of a file, some at a time. @return false: errno says why, or `write` does. */
-bool lr_mpi_copy(int fd, uint64_t at, uint64_t size, lr_mpi_write_fn write, void *user);
-
 /** One of the files that are saved. */
 typedef struct lr_mpi_file {
     char *name, *stem, *tail, *temporary; /**< as of rec_file */

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "mpi/mpi_private.h"
+#include "os/file.h"
 
 enum { PAGE = 4096 };
 /* A piece is so large at least: each is a walk over the record. */
@@ -47,7 +48,7 @@ static uint32_t sum_of(const void *bytes, size_t size)
 static bool is_left(int fd, head *h)
 {
     head was;
-    bool same = lr_mpi_read_all(fd, &was, sizeof was, h->total) && memcmp(was.magic, magic, sizeof magic) == 0 &&
+    bool same = lr_file_read_at(fd, &was, sizeof was, h->total) == 0 && memcmp(was.magic, magic, sizeof magic) == 0 &&
                 was.crc == sum_of(&was, offsetof(head, crc)) && was.version == h->version && was.total == h->total &&
                 was.sum == h->sum && was.identity == h->identity && was.piece >= PIECE_LEAST &&
                 was.piece < TOTAL_MOST && was.count == (h->total - 1) / was.piece + 1;
@@ -71,7 +72,7 @@ static bool begin_anew(int fd, head *h, int ranks, double layout, bool *other)
     memcpy(first, h, sizeof *h);
     *other = fstat(fd, &is) == 0 && (uint64_t)is.st_size > h->total;
     return ftruncate(fd, (off_t)h->total) == 0 && ftruncate(fd, (off_t)(h->total + PAGE * (h->count + 1))) == 0 &&
-           lr_mpi_write_all(fd, first, sizeof first, h->total);
+           lr_file_write_at(fd, first, sizeof first, h->total) == 0;
 }
 
 rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity,
@@ -118,36 +119,6 @@ uint64_t lr_mpi_resume_size(const lr_mpi_resume *r, uint64_t number)
 
 /* ------------------------------------------------------------------------------------------------------- parts -- */
 
-typedef struct sums {
-    uint32_t crc, adler;
-} sums;
-
-static int32_t add_to(void *user, const void *data, uint64_t size)
-{
-    sums *s = user;
-    s->crc = (uint32_t)crc32_z(s->crc, data, (size_t)size);
-    s->adler = (uint32_t)adler32_z(s->adler, data, (size_t)size);
-    return 0;
-}
-
-bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses)
-{
-    sums s = {(uint32_t)crc32_z(0, NULL, 0), (uint32_t)adler32_z(0, NULL, 0)};
-    uint32_t own;
-    page p;
-    bool well;
-    if (!r->left || !lr_mpi_read_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1))) {
-        return false;
-    }
-    own = p.own;
-    p.own = 0;
-    if (p.losses > sizeof p.lost || p.number != number + 1 || own != sum_of(&p, sizeof p)) {
-        return false;
-    }
-    well = lr_mpi_copy(r->fd, number * r->piece, lr_mpi_resume_size(r, number), add_to, &s);
-    return well && s.crc == p.crc && s.adler == p.adler && lr_mpi_lost_before(losses, p.lost, p.losses);
-}
-
 void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size)
 {
     r->crc = (uint32_t)crc32_z(r->crc, data, (size_t)size);
@@ -160,6 +131,42 @@ void lr_mpi_resume_start(lr_mpi_resume *r)
     r->adler = (uint32_t)adler32_z(0, NULL, 0);
 }
 
+/* Computes the checksums of a chunk. @return false: it cannot be read. */
+static bool sum_chunk(const lr_mpi_resume *r, uint64_t number, page *sums)
+{
+    enum { BLOCK = 64 << 10 };
+    uint8_t block[BLOCK];
+    uint64_t at = number * r->piece, left = lr_mpi_resume_size(r, number), size;
+    lr_mpi_resume chunk;
+    lr_mpi_resume_start(&chunk);
+    for (; left; at += size, left -= size) {
+        size = left < BLOCK ? left : BLOCK;
+        if (lr_file_read_at(r->fd, block, size, at) != 0) {
+            return false;
+        }
+        lr_mpi_resume_sum(&chunk, block, size);
+    }
+    sums->crc = chunk.crc;
+    sums->adler = chunk.adler;
+    return true;
+}
+
+bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses)
+{
+    uint32_t own;
+    page p, now;
+    if (!r->left || lr_file_read_at(r->fd, &p, sizeof p, r->total + PAGE * (number + 1)) != 0) {
+        return false;
+    }
+    own = p.own;
+    p.own = 0;
+    if (p.losses > sizeof p.lost || p.number != number + 1 || own != sum_of(&p, sizeof p)) {
+        return false;
+    }
+    return sum_chunk(r, number, &now) && now.crc == p.crc && now.adler == p.adler &&
+           lr_mpi_lost_before(losses, p.lost, p.losses);
+}
+
 bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size)
 {
     page p = {.crc = r->crc, .adler = r->adler, .losses = (uint32_t)size, .number = number + 1};
@@ -170,7 +177,7 @@ bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *los
         memcpy(p.lost, losses, size);
     }
     p.own = sum_of(&p, sizeof p);
-    return lr_mpi_write_all(r->fd, &p, sizeof p, r->total + PAGE * (number + 1));
+    return lr_file_write_at(r->fd, &p, sizeof p, r->total + PAGE * (number + 1)) == 0;
 }
 
 bool lr_mpi_resume_cut(const lr_mpi_resume *r)

@@ -59,7 +59,7 @@ int lr_file_read_at(int fd, void *target, uint64_t size, uint64_t offset)
             offset += (uint64_t)got;
             size -= (uint64_t)got;
         } else if (got == 0 || errno != EINTR) {
-            return got == 0 ? ENODATA : errno;
+            return got == 0 ? EIO : errno;
         }
     }
     return 0;

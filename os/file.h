@@ -18,7 +18,7 @@ int lr_file_nameless(void);
 /** @return the directory of temporary files: TMPDIR, or "/tmp". */
 const char *lr_file_temporary_folder(void);
 
-/** Reads all of a range. @return ENODATA: the file ends before. */
+/** Reads all of a range. @return EIO also if the file ends before. */
 int lr_file_read_at(int fd, void *target, uint64_t size, uint64_t offset);
 /** Writes all of a range. */
 int lr_file_write_at(int fd, const void *data, uint64_t size, uint64_t offset);

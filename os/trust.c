@@ -7,12 +7,14 @@
 #include "os/trust.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "os/system.h"
 
 const char *lr_reason_errno(int error, char *reason, const char *doing)
@@ -173,4 +175,29 @@ const char *lr_trust_path(const char *path, char *reason)
         return reason;
     }
     return check_way(path, reason);
+}
+
+int lr_trust_open(const char *path, char *reason)
+{
+    char real[PATH_MAX];
+    struct stat state;
+    int fd = realpath(path, real) ? lr_file_open(AT_FDCWD, real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0) : -1;
+    reason[0] = '\0';
+    if (fd < 0 || fstat(fd, &state) != 0) {
+        (void)lr_reason_errno(errno, reason, "open the directory");
+    } else {
+        (void)lr_trust_folder(real, &state, false, reason);
+    }
+    if (fd >= 0 && *reason) {
+        (void)close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+bool lr_trust_private(int fd)
+{
+    struct stat state;
+    return fstat(fd, &state) == 0 && S_ISREG(state.st_mode) && state.st_uid == geteuid() && state.st_nlink == 1 &&
+           !(state.st_mode & (S_IWGRP | S_IWOTH)) && (!(state.st_mode & 077) || fchmod(fd, 0600) == 0);
 }

@@ -13,12 +13,13 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "os/system.h"
 
 /* The kernel's interface, of which the C library's headers may have less than the kernel. */
 #ifndef SYS_landlock_create_ruleset
@@ -250,7 +251,7 @@ int tool_sandbox_enter(const command *c, const session *s, const char *const *op
         return EXIT_OK;
     }
     rules = make_rules(abi, &fs);
-    if (rules >= 0 && getauxval(AT_SECURE)) {
+    if (rules >= 0 && lr_system_privileged()) {
         allow(rules, "/tmp", fs & FS_SAVE); /* a set-user-ID process ignores TMPDIR */
     } else if (rules >= 0 && make_folder()) {
         allow(rules, getenv("TMPDIR"), fs & FS_SAVE);

@@ -102,7 +102,7 @@ silent 0 edit "$mnist" split --by key -o 'part-{}.mpk'
 silent 0 verify --cache cache "$mnist"
 chmod 777 cache
 silent 0 verify --cache cache "$mnist"
-check "a note names the cache that is not used" grep -q 'caches nothing: others may write to it' said
+check "a note names the cache that is not used" grep -q 'caches nothing: the directory is writable by others' said
 silent 0 browse --json "$mnist" "$torch"
 silent 2 browse "$mnist"
 if grep -q 'built without ncurses' "$scratch/err"; then

@@ -74,8 +74,8 @@ int fuzz_cache(const uint8_t *data, size_t size)
     write_index(path, digest, &http.facts, data, size);
     cache = open_cache(&http, size);
     before = blocks_of(cache, blocks);
-    fuzz_must(lr_http_cache_read(cache, last * LR_HTTP_BLOCK, &byte, 1), "the file has its size");
-    fuzz_must(lr_http_cache_write(cache, kept * LR_HTTP_BLOCK, &byte, 1), "a block is written");
+    fuzz_must(lr_http_cache_read(cache, last * LR_HTTP_BLOCK, &byte, 1) == 0, "the file has its size");
+    fuzz_must(lr_http_cache_write(cache, kept * LR_HTTP_BLOCK, &byte, 1) == 0, "a block is written");
     lr_http_cache_keep(cache, kept, 1);
     lr_http_cache_close(cache);
     cache = open_cache(&http, size);

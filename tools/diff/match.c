@@ -2,8 +2,8 @@
  * Which tensors and values of two records belong together: those of one name, or of one id, or of one position. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "os/system.h"
 #include "tools/diff/diff_private.h"
 
 /* Open addressing over the items of one side. A random seed, as keys come from files of strangers. */
@@ -35,7 +35,7 @@ static table_of_items make_table(const item *items, size_t count, char *const *g
     table_of_items t = {NULL, 15, UINT64_C(0xCBF29CE484222325)};
     uint64_t seed;
 
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) == (ssize_t)sizeof seed) {
+    if (lr_system_random(&seed, sizeof seed, false)) {
         t.seed ^= seed;
     }
     while (t.mask < count * 2) {

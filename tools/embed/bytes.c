@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/system.h"
 #include "tools/embed/embed_private.h"
 
 void tool_embed_header(FILE *out, const char *symbol, const payload *p)
@@ -220,7 +220,7 @@ int tool_embed_object(const char *object, const char *symbol, const workshop *w)
     char *split;
     int error, ended, status;
 
-    if (getauxval(AT_SECURE)) { /* PATH and CC are those of whoever started it */
+    if (lr_system_privileged()) { /* PATH and CC are those of whoever started it */
         return tool_fail("a set-user-ID process runs no compiler\nWrite C instead: -o NAME.c");
     }
     bool compiles = !variable || strcmp(variable, "CC") == 0;

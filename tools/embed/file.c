@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files that `record embed` writes: whole or not at all, and nothing left behind by an interrupt. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
+#include "os/access.h"
 #include "tools/embed/embed_private.h"
 
 /* Files to remove if a signal, or lack of memory, ends the command. A signal handler can use only globals, and may call
@@ -93,36 +94,26 @@ static mode_t mode_of_new(void)
     return 0666 & ~mask;
 }
 
-/* Gives a new file the owner, group and access control list of the one that it replaces. @return the mode for it: what
- * cannot be kept is granted to nobody, and a note says so. */
-static mode_t mode_like(const struct stat *old, const char *path, int file)
+/* Gives a new file the access rights of the one that it replaces; what cannot be kept is granted to nobody, and a note
+ * says so. @return 0 or an errno. */
+static int keep_access(const struct stat *old, const char *path, int file)
 {
-    static const char list[] = "system.posix_acl_access";
-    char acl[4096];
-    ssize_t size = getxattr(path, list, acl, sizeof acl);
-    bool unknown = size < 0 && errno != ENODATA && errno != EOPNOTSUPP;
-    mode_t mode = old->st_mode & 0777;
+    struct stat is, was = *old;
+    lr_access access;
+    mode_t mode;
     notes lost = {0};
+    int error = fstat(file, &is) == 0 ? 0 : errno;
 
-    if (fchown(file, (uid_t)-1, old->st_gid) != 0) {
-        mode = (mode & ~(mode_t)S_IRWXG) | (mode & S_IRWXO) << 3;
-        unknown = unknown || size > 0;
-    }
-    (void)!fchown(file, old->st_uid, (gid_t)-1);
-    if (!unknown && size > 0) {
-        unknown = fsetxattr(file, list, acl, (size_t)size, 0) != 0;
-    } else if (fremovexattr(file, list) != 0 && errno != ENODATA && errno != EOPNOTSUPP) {
-        unknown = true; /* a list that the directory gave it stays */
-    }
-    if (unknown) {
-        mode &= S_IRWXU;
+    error = error ? error : lr_access_copy(AT_FDCWD, path, file, &was, &access, NULL);
+    error = error ? error : lr_access_settle(file, &is, &was, &access, &mode);
+    if (!error && access.loss) {
         tool_notes_add(
             &lost, REC_NOTE_DROPPED, path,
-            xasprintf("lost the access control list of the file it replaces: its mode is %03o", (unsigned)mode));
+            xasprintf("lost the access control list of the file it replaces: its mode is %03o", (unsigned)mode & 0777));
         tool_notes_print(&lost, false);
         tool_notes_free(&lost);
     }
-    return mode;
+    return error;
 }
 
 int tool_target_open(target *t, const char *path)
@@ -130,7 +121,7 @@ int tool_target_open(target *t, const char *path)
     struct stat s;
     bool there = stat(path, &s) == 0;
     char *real;
-    int file;
+    int file, error;
 
     *t = (target){0};
     if (strcmp(path, "-") == 0) {
@@ -149,14 +140,17 @@ int tool_target_open(target *t, const char *path)
     t->temporary = xasprintf("%s.XXXXXX", t->path);
     file = mkstemp(t->temporary);
     if (file < 0) {
-        int error = errno;
+        error = errno;
         free(t->temporary);
         t->temporary = NULL;
         return tool_fail("%s: cannot be written: %s", path, strerror(error));
     }
     doom(t->temporary);
-    if (fchmod(file, there ? mode_like(&s, t->path, file) : mode_of_new()) != 0 || !(t->stream = fdopen(file, "w"))) {
-        int error = errno;
+    error = there ? keep_access(&s, t->path, file) : fchmod(file, mode_of_new()) != 0 ? errno : 0;
+    if (!error && !(t->stream = fdopen(file, "w"))) {
+        error = errno;
+    }
+    if (error) {
         (void)close(file);
         return tool_fail("%s: cannot be written: %s", path, strerror(error));
     }

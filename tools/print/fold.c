@@ -3,8 +3,8 @@
  * two keys, as a plan has: what differs in both is folded in both, `{q,k}_proj` and `{wq,wk}`. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "os/system.h"
 #include "tools/print/fold_private.h"
 
 /* ----------------------------------------------------------------------------------------------- equal but for -- */
@@ -229,7 +229,7 @@ static fold *make(const entry *entries, size_t entry_count, size_t width, bool t
     part *parts;
     uint64_t seed = 0;
 
-    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) < 0) {
+    if (!lr_system_random(&seed, sizeof seed, false)) {
         seed = UINT64_C(0xCBF29CE484222325);
     }
     for (size_t i = 0; i < entry_count; i++) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "tools/session/session_private.h"
 
 /* ----------------------------------------------------------------------------------------------------- session -- */
@@ -39,20 +40,6 @@ void tool_session_streams(session *s)
     (void)rec_context_set_spill(s->context, SPILL_FROM); /* which is set, or refuses NULL */
 }
 
-/* A temporary file without a name. */
-static int open_nameless(void)
-{
-    const char *folder = secure_getenv("TMPDIR");
-    char *name = xasprintf("%s/record-XXXXXX", folder && *folder ? folder : "/tmp");
-    int file = mkostemp(name, O_CLOEXEC);
-
-    if (file >= 0) {
-        (void)unlink(name);
-    }
-    free(name);
-    return file;
-}
-
 int tool_session_keep_input(void)
 {
     struct stat is;
@@ -64,7 +51,7 @@ int tool_session_keep_input(void)
         (fstat(STDIN_FILENO, &is) == 0 && S_ISREG(is.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)) {
         return EXIT_OK;
     }
-    file = open_nameless();
+    file = lr_file_nameless();
     while (file >= 0 && put > 0 && (got = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
         for (ssize_t done = 0; done < got && put > 0; done += put) {
             put = write(file, chunk + done, (size_t)(got - done));

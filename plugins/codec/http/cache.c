@@ -3,7 +3,6 @@
  * yet, and NAME.index, a text: digest of the address, tag, size, and a bit for each block, in hexadecimal digits. The
  * index is written after its data, so that a crash loses blocks and never invents one. Addresses can contain secrets
  * and are not stored. */
-#include "os/system.h"
 #include "plugins/codec/http/cache.h"
 
 #include <errno.h>
@@ -13,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/sha256.h"
-#include "plugins/codec/http/own.h"
+#include "os/file.h"
+#include "os/system.h"
+#include "os/trust.h"
 
 /* Blocks between two looks at the index. */
 enum { STEP = 64 };
@@ -59,8 +59,8 @@ static bool next_line(FILE *file, char **line, size_t *room, const char *expecte
 /* Opens the index; others must not have written it. Returns NULL if it does not exist. */
 static FILE *open_index(const lr_http_cache *c)
 {
-    int fd = openat(c->folder, c->index, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    FILE *file = fd >= 0 && lr_http_own_file(fd) ? fdopen(fd, "r") : NULL;
+    int fd = lr_file_open(c->folder, c->index, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
+    FILE *file = fd >= 0 && lr_trust_private(fd) ? fdopen(fd, "r") : NULL;
     if (!file && fd >= 0) {
         (void)close(fd);
     }
@@ -103,11 +103,11 @@ static FILE *make_fresh(lr_http_cache *c)
     if (*c->fresh) {
         (void)unlinkat(c->folder, c->fresh, 0);
     }
-    if (getrandom(&random, sizeof random, 0) != (ssize_t)sizeof random) {
+    if (!lr_system_random(&random, sizeof random, true)) {
         return NULL;
     }
     (void)snprintf(c->fresh, sizeof c->fresh, "%.*s.%016" PRIx64 ".new", NAME, c->digest, random);
-    fd = openat(c->folder, c->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    fd = lr_file_open(c->folder, c->fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     file = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!file && fd >= 0) {
         (void)close(fd);
@@ -170,14 +170,13 @@ static const char *refuse(const lr_http_facts *facts)
 /* @return false with the reason. */
 static bool open_data(lr_http_cache *c, char *why, size_t room)
 {
-    enum { MODE = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK };
     char data[NAME + 8], words[128];
     const char *wrong = NULL;
     (void)snprintf(data, sizeof data, "%.*s.data", NAME, c->digest);
-    c->fd = openat(c->folder, data, MODE, 0600);
+    c->fd = lr_file_open(c->folder, data, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (c->fd < 0) {
         wrong = lr_system_words(errno, words, sizeof words);
-    } else if (!lr_http_own_file(c->fd)) {
+    } else if (!lr_trust_private(c->fd)) {
         wrong = "other users can change a file in it";
     } else if (flock(c->fd, LOCK_EX | LOCK_NB) != 0) {
         wrong = "another program is fetching the same file";
@@ -191,7 +190,11 @@ static bool open_data(lr_http_cache *c, char *why, size_t room)
 static bool open_in(lr_http_cache *c, const char *folder, char *why, size_t room)
 {
     char words[128];
-    c->folder = lr_http_own_folder(folder, why, room);
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
+        (void)snprintf(why, room, "%s", lr_system_words(errno, words, sizeof words));
+        return false;
+    }
+    c->folder = lr_trust_open(folder, why);
     if (c->folder < 0 || !open_data(c, why, room)) {
         return false;
     }
@@ -225,7 +228,7 @@ lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http)
 {
     const char *folder = secure_getenv("LIBRECORD_CACHE"), *wrong;
     lr_http_cache *c;
-    char why[128] = "out of memory";
+    char why[LR_REASON] = "out of memory";
     if (!folder || !*folder || !http->facts.total || !http->facts.ranges) {
         return NULL;
     }
@@ -260,42 +263,14 @@ uint64_t lr_http_cache_run(const lr_http_cache *cache, uint64_t first, uint64_t 
     return count;
 }
 
-bool lr_http_cache_read(const lr_http_cache *cache, uint64_t offset, void *target, uint64_t size)
+int lr_http_cache_read(const lr_http_cache *cache, uint64_t offset, void *target, uint64_t size)
 {
-    uint8_t *to = target;
-    while (size) {
-        ssize_t got = pread(cache->fd, to, (size_t)size, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            errno = got ? errno : EIO;
-            return false;
-        }
-        to += got;
-        offset += (uint64_t)got;
-        size -= (uint64_t)got;
-    }
-    return true;
+    return lr_file_read_at(cache->fd, target, size, offset);
 }
 
-bool lr_http_cache_write(lr_http_cache *cache, uint64_t offset, const void *data, uint64_t size)
+int lr_http_cache_write(lr_http_cache *cache, uint64_t offset, const void *data, uint64_t size)
 {
-    const uint8_t *from = data;
-    while (size) {
-        ssize_t put = pwrite(cache->fd, from, (size_t)size, (off_t)offset);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            errno = put ? errno : EIO;
-            return false;
-        }
-        from += put;
-        offset += (uint64_t)put;
-        size -= (uint64_t)put;
-    }
-    return true;
+    return lr_file_write_at(cache->fd, data, size, offset);
 }
 
 void lr_http_cache_keep(lr_http_cache *cache, uint64_t first, uint64_t count)

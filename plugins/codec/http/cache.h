@@ -18,10 +18,10 @@ lr_http_cache *lr_http_cache_open(rec_job *job, const lr_http *http);
 void lr_http_cache_close(lr_http_cache *cache);
 /** @return how many blocks from `first` on are there (`there`) or are not, at most `most`. */
 uint64_t lr_http_cache_run(const lr_http_cache *cache, uint64_t first, uint64_t most, bool there);
-/** Bytes of blocks that are there. @return false: the system refuses, and errno says why. */
-bool lr_http_cache_read(const lr_http_cache *cache, uint64_t offset, void *target, uint64_t size);
-/** Bytes of a block on its way. @return as above. */
-bool lr_http_cache_write(lr_http_cache *cache, uint64_t offset, const void *data, uint64_t size);
+/** Reads bytes of blocks that are there. @return 0 or an errno. */
+int lr_http_cache_read(const lr_http_cache *cache, uint64_t offset, void *target, uint64_t size);
+/** Writes bytes of a block that is being fetched. @return as above. */
+int lr_http_cache_write(lr_http_cache *cache, uint64_t offset, const void *data, uint64_t size);
 /** Blocks are whole. */
 void lr_http_cache_keep(lr_http_cache *cache, uint64_t first, uint64_t count);
 

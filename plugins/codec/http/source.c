@@ -2,7 +2,6 @@
  * A server's file as a source. Small reads use a window, which grows while they are sequential; large reads go
  * directly to the target. With a cache both go through its file. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "os/system.h"
 #include "plugins/codec/http/cache.h"
 
@@ -32,10 +32,14 @@ static int32_t no_memory(rec_job *job, uint64_t size)
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for %" PRIu64 " bytes of a file", size);
 }
 
-static int32_t fail_file(rec_job *job, const char *doing)
+/* @param error 0: no failure. */
+static int32_t fail_file(rec_job *job, int error, const char *doing)
 {
     char words[128];
-    const char *text = lr_system_words(errno, words, sizeof words);
+    const char *text = lr_system_words(error, words, sizeof words);
+    if (!error) {
+        return REC_OK;
+    }
     return rec_fail(job, REC_E_IO, REC_UNKNOWN, "cannot %s: %s", doing, text);
 }
 
@@ -69,23 +73,6 @@ static bool make_room(remote *r, uint64_t size)
     return larger != NULL;
 }
 
-/* A file without a name, which goes with its descriptor. */
-static int temporary(void)
-{
-    const char *folder = secure_getenv("TMPDIR");
-    char path[4096];
-    int fd;
-    folder = folder && *folder ? folder : "/tmp";
-    fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0 && snprintf(path, sizeof path, "%s/librecord-XXXXXX", folder) < (int)sizeof path) {
-        fd = mkostemp(path, O_CLOEXEC);
-        if (fd >= 0) {
-            (void)unlink(path);
-        }
-    }
-    return fd;
-}
-
 /* The file on the server may have so many bytes: as many as are free where it goes, and, if the server does not say how
  * large it is, no more than the limit. */
 static int32_t check_size(const remote *r, rec_job *job, uint64_t size)
@@ -108,9 +95,9 @@ static int32_t check_size(const remote *r, rec_job *job, uint64_t size)
 static int32_t begin_whole(remote *r, rec_job *job)
 {
     struct statvfs space;
-    r->whole = temporary();
+    r->whole = lr_file_nameless();
     if (r->whole < 0) {
-        return fail_file(job, "make a temporary file");
+        return fail_file(job, errno, "make a temporary file");
     }
     r->free = fstatvfs(r->whole, &space) == 0 ? (uint64_t)space.f_bavail * space.f_frsize : REC_UNKNOWN;
     return r->http->facts.total == REC_UNKNOWN ? REC_OK : check_size(r, job, r->http->facts.total);
@@ -120,7 +107,6 @@ static int32_t begin_whole(remote *r, rec_job *job)
 static int32_t take_first(void *user, rec_job *job, const void *data, uint64_t size)
 {
     remote *r = user;
-    const uint8_t *from = data;
     int32_t status;
     if (r->http->facts.ranges) {
         if (!make_room(r, FIRST) || size > r->room - r->count) {
@@ -132,17 +118,9 @@ static int32_t take_first(void *user, rec_job *job, const void *data, uint64_t s
     }
     status = r->whole < 0 ? begin_whole(r, job) : REC_OK;
     status = status == REC_OK ? check_size(r, job, r->size + size) : status;
-    while (size && status == REC_OK) {
-        ssize_t put = write(r->whole, from, (size_t)size);
-        if (put < 0 && errno == EINTR) {
-            continue;
-        }
-        if (put <= 0) {
-            return fail_file(job, "write a temporary file");
-        }
-        from += put;
-        size -= (uint64_t)put;
-        r->size += (uint64_t)put;
+    if (status == REC_OK) {
+        status = fail_file(job, lr_file_write_at(r->whole, data, size, r->size), "write a temporary file");
+        r->size += size;
     }
     return status;
 }
@@ -157,35 +135,18 @@ typedef struct target {
 static int32_t take(void *user, rec_job *job, const void *data, uint64_t size)
 {
     target *t = user;
+    int error = 0;
     if (t->to) {
         memcpy(t->to, data, (size_t)size);
         t->to += size;
-    } else if (!lr_http_cache_write(t->r->cache, t->offset, data, size)) {
-        return fail_file(job, "write into the directory LIBRECORD_CACHE");
+    } else {
+        error = lr_http_cache_write(t->r->cache, t->offset, data, size);
     }
     t->offset += size;
-    return REC_OK;
+    return fail_file(job, error, "write into the directory LIBRECORD_CACHE");
 }
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
-
-static int32_t read_whole(const remote *r, rec_job *job, uint64_t offset, uint8_t *to, uint64_t size)
-{
-    while (size) {
-        ssize_t got = pread(r->whole, to, (size_t)size, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            errno = got ? errno : EIO;
-            return fail_file(job, "read a temporary file");
-        }
-        to += got;
-        offset += (uint64_t)got;
-        size -= (uint64_t)got;
-    }
-    return REC_OK;
-}
 
 static int32_t read_cached(remote *r, rec_job *job, uint64_t offset, uint8_t *to, uint64_t size)
 {
@@ -208,8 +169,7 @@ static int32_t read_cached(remote *r, rec_job *job, uint64_t offset, uint8_t *to
         lr_http_cache_keep(r->cache, block, missing);
         block += missing;
     }
-    return lr_http_cache_read(r->cache, offset, to, size) ? REC_OK
-                                                          : fail_file(job, "read the directory LIBRECORD_CACHE");
+    return fail_file(job, lr_http_cache_read(r->cache, offset, to, size), "read the directory LIBRECORD_CACHE");
 }
 
 /* Fills the window from `offset` on, with `size` bytes at least. */
@@ -238,7 +198,7 @@ static int32_t read_at(void *self, rec_job *job, uint64_t offset, void *data, ui
     uint8_t *to = data;
     int32_t status = REC_OK;
     if (r->whole >= 0) {
-        return read_whole(r, job, offset, to, size);
+        return fail_file(job, lr_file_read_at(r->whole, to, size, offset), "read a temporary file");
     }
     while (size && status == REC_OK) {
         if (offset >= r->begin && offset - r->begin < r->count) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Formats x formats x kinds x (untyped, typed, reversed), there and back: back.py. A sample of the sizes; with make
-# check-slow all of them, and compressed formats.
+# Formats x formats x kinds x (untyped, typed, reversed), there and back: back.py. One size, and every
+# second of untyped and typed; with make check-slow all sizes and ways, and compressed formats.
 set -u
 # shellcheck source=tests/tap.sh
 . "${srcdir:=.}/tests/tap.sh"

@@ -4,16 +4,19 @@
 read() gives the tensors of a file as Seen, by their keys; None where the reader is not installed or the format has
 none: real Burn is asked in tests/interop.
 """
+import atexit
 import functools
 import json
 import os
 import struct
 import subprocess
+import threading
 import zipfile
 
 import kinds
 
 TORCH_PYTHON = os.environ.get("TORCH_PYTHON", "/usr/bin/python3")
+# Reads the files whose names come in, a line each, and prints a line for each.
 TORCH_READ = """
 import json, sys, torch
 def flat(value, path, out):
@@ -25,7 +28,14 @@ def flat(value, path, out):
         for key, item in value.items():
             flat(item, f"{path}/{key}" if path else str(key), out)
     return out
-print(json.dumps(flat(torch.load(sys.argv[1], map_location="cpu"), "", {})))
+torch.zeros(1).numpy()
+print("ready", flush=True)
+for line in sys.stdin:
+    try:
+        found = flat(torch.load(json.loads(line), map_location="cpu"), "", {})
+    except Exception as why:
+        found = str(why)[-400:]
+    print(json.dumps(found), flush=True)
 """
 # What readers call the element types that the command calls otherwise.
 NAMES = {"float64": "f64", "float32": "f32", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32",
@@ -48,24 +58,39 @@ def module(name):
         return None
 
 
-def run_torch(*words):
-    """Runs PyTorch's Python, which has packages of its own."""
-    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return subprocess.run([TORCH_PYTHON, "-W", "ignore", "-c", *words], env=alone, capture_output=True, text=True,
-                          check=False)
+class Torch:
+    """PyTorch in a Python that has packages of its own. It starts once: that takes longer than to read many files."""
+
+    def __init__(self):
+        alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        self.lock = threading.Lock()
+        self.process = subprocess.Popen([TORCH_PYTHON, "-W", "ignore", "-c", TORCH_READ], env=alone, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.there = self.process.stdout.readline() == "ready\n"
+        atexit.register(self.process.communicate)
+
+    def read(self, path):
+        """Returns what a file holds, or the text of an exception."""
+        with self.lock:
+            self.process.stdin.write(json.dumps(path) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        return json.loads(line) if line else "PyTorch has ended"
 
 
 @functools.lru_cache(maxsize=None)
-def has_torch():
+def torch():
+    """Returns PyTorch, None if it is not installed. missing() calls this before there are threads."""
     try:
-        return run_torch("import torch, numpy; torch.zeros(1).numpy()").returncode == 0
+        started = Torch()
     except OSError:
-        return False
+        return None
+    return started if started.there else None
 
 
 def missing():
     return [name for name in ("msgpack", "numpy", "safetensors", "gguf") if not module(name)] + \
-           ([] if has_torch() else ["torch"])
+           ([] if torch() else ["torch"])
 
 
 # --------------------------------------------------------------------------------------------------------------- readers
@@ -124,12 +149,13 @@ def read_gguf(path):
 
 
 def read_pt(path):
-    if not has_torch():
+    reader = torch()
+    if not reader:
         return None
-    done = run_torch(TORCH_READ, path)
-    if done.returncode:
-        raise ValueError(f"torch does not load it: {done.stderr[-400:]}")
-    return {key: Seen(dtype, shape, bytes.fromhex(data)) for key, (dtype, shape, data) in json.loads(done.stdout).items()}
+    found = reader.read(path)
+    if isinstance(found, str):
+        raise ValueError(f"torch does not load it: {found}")
+    return {key: Seen(dtype, shape, bytes.fromhex(data)) for key, (dtype, shape, data) in found.items()}
 
 
 READERS = {"mpk": read_mpk, "json": read_json, "npz": read_npz, "safetensors": read_safetensors, "gguf": read_gguf,

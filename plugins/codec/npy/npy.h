@@ -68,11 +68,6 @@ static inline uint32_t lr_npz_get(const uint8_t *at, int bytes)
     return number;
 }
 
-/* ---------------------------------------------------------------------------------------- bytes (source.c) -- */
-
-/** The elements of an array in another order, rearranged while they are read. @param base of its header in `from`. */
-int32_t lr_npz_turned_open(rec_job *job, rec_source *from, uint64_t base, const lr_npz_array *array, rec_source **out);
-
 /* -------------------------------------------------------------------------------------------- reading, writing -- */
 
 int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);

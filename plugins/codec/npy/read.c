@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plugins/codec/npy/npy.h"
+#include "plugins/codec/strided.h"
 
 static rec_tensor_event event_of(const lr_npz_array *a)
 {
@@ -18,16 +19,33 @@ static rec_tensor_event event_of(const lr_npz_array *a)
 static int32_t elements(rec_job *job, rec_source *source, uint64_t base, const lr_npz_array *a, rec_tensor_event *event,
                         rec_source **turned)
 {
+    uint64_t strides[LR_NPY_RANK], step = 1;
+    lr_strided array = {.from = source,
+                        .begin = base + a->header,
+                        .span = a->size,
+                        .count = a->size / a->width,
+                        .dims = a->shape,
+                        .strides = strides,
+                        .rank = (uint8_t)a->rank,
+                        .width = (uint8_t)a->width,
+                        .part = (uint8_t)a->width,
+                        .swapped = a->big};
+    int32_t status;
     *turned = NULL;
     event->data.source = source;
     event->data.offset = base + a->header;
-    if ((a->big || a->fortran) && a->size) {
-        int32_t status = lr_npz_turned_open(job, source, base, a, turned);
-        event->data.source = *turned;
-        event->data.offset = 0;
-        return status;
+    if (!(a->big || a->fortran) || !a->size) {
+        return REC_OK;
     }
-    return REC_OK;
+    for (uint32_t i = 0; i < a->rank; i++) {
+        uint32_t d = a->fortran ? i : a->rank - 1 - i;
+        strides[d] = step;
+        step *= a->shape[d];
+    }
+    status = lr_strided_open(job, &array, turned);
+    event->data.source = *turned;
+    event->data.offset = 0;
+    return status;
 }
 
 int32_t lr_npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)

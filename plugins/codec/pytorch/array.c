@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugins/codec/pytorch/pickle.h"
+#include "plugins/codec/strided.h"
 
 enum { RANK_MOST = 64 };
 
@@ -119,7 +120,7 @@ int32_t lr_pickle_array_build(lr_pickle *p, uint32_t array, uint32_t state)
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
 
-/* The bytes of an array in the order that a record has. From malloc, as they outlive the job. */
+/* The bytes of an array as the pickle has them. From malloc, as they outlive the job. */
 typedef struct elements {
     uint64_t size;
     uint8_t bytes[];
@@ -149,58 +150,47 @@ static const rec_source_ops in_memory = {
     .total = total,
 };
 
-static void put_element(const lr_pt_type *type, bool swapped, const uint8_t *from, uint8_t *target)
-{
-    for (unsigned i = 0; i < type->width; i++) {
-        target[i] = swapped ? from[i - i % type->part + (type->part - 1 - i % type->part)] : from[i];
-    }
-}
-
-/* Where an element of a row-major array is in one whose first index changes fastest. */
-static uint64_t locate(const uint64_t *dims, unsigned rank, uint64_t number, uint64_t count)
-{
-    uint64_t element = 0, step = count;
-    for (unsigned d = rank; d-- > 0;) {
-        step /= dims[d];
-        element += number % dims[d] * step;
-        number /= dims[d];
-    }
-    return element;
-}
-
-static int32_t put_in_order(const lr_pickle *p, const lr_pt_ndarray *a, elements *e)
+/* Makes the source of the elements of an array that are in another order, of the bytes in `from`. */
+static int32_t put_in_order(const lr_pickle *p, lr_pt_ndarray *a, rec_source *from, uint64_t size)
 {
     const lr_pt_type *type = &lr_pt_types[a->type];
-    const uint64_t *dims = (const uint64_t *)p->dims.data + a->dims;
-    uint64_t count = e->size / type->width;
-    uint8_t *from = rec_job_alloc(p->job, e->size ? e->size : 1);
-    if (!from) {
-        return REC_E_MEMORY;
+    uint64_t strides[RANK_MOST], step = 1;
+    lr_strided array = {.from = from,
+                        .span = size,
+                        .count = size / type->width,
+                        .dims = (const uint64_t *)p->dims.data + a->dims,
+                        .strides = strides,
+                        .rank = a->rank,
+                        .width = type->width,
+                        .part = type->part,
+                        .swapped = a->swapped};
+    for (unsigned i = 0; i < a->rank; i++) {
+        unsigned d = a->fortran ? i : a->rank - 1u - i;
+        strides[d] = step;
+        step *= array.dims[d];
     }
-    memcpy(from, e->bytes, (size_t)e->size);
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t element = a->fortran ? locate(dims, a->rank, i, count) : i;
-        put_element(type, a->swapped, from + element * type->width, e->bytes + i * type->width);
-    }
-    rec_job_free(p->job, from);
-    return REC_OK;
+    return lr_strided_open(p->job, &array, &a->source);
 }
 
 /* Makes the source of an array's elements, once: what is in a pickle several times has one. */
 static int32_t make_source(const lr_pickle *p, lr_pt_ndarray *a, uint64_t size)
 {
     elements *e = malloc(sizeof *e + (size_t)size);
-    int32_t status = e ? REC_OK : REC_E_MEMORY;
-    if (e) {
-        e->size = size;
-        lr_pickle_bytes(p, lr_pickle_node(p, a->bytes), e->bytes);
-        status = a->fortran || a->swapped ? put_in_order(p, a, e) : REC_OK;
-    }
-    if (status != REC_OK) {
-        free(e);
+    rec_source *plain = NULL;
+    int32_t status;
+    if (!e) {
         return rec_fail(p->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for an array of NumPy");
     }
-    return rec_source_make(p->job, "array of NumPy", &in_memory, e, &a->source);
+    e->size = size;
+    lr_pickle_bytes(p, lr_pickle_node(p, a->bytes), e->bytes);
+    status = rec_source_make(p->job, "array of NumPy", &in_memory, e, &plain);
+    if (status == REC_OK && (a->fortran || a->swapped)) {
+        status = put_in_order(p, a, plain, size);
+        rec_source_release(plain);
+    } else {
+        a->source = plain;
+    }
+    return status;
 }
 
 int32_t lr_pickle_array_event(const lr_pickle *p, const lr_pt_node *node, rec_tensor_event *event)

@@ -61,8 +61,7 @@ static int32_t set_prefix(rec_job *job, lr_arguments *arguments, const char *val
     if (!length || length > TEXT_MOST || value[0] == '.' || value[length - 1] == '.' || strstr(value, "..")) {
         (void)rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, "a path for the prefix", "\"%s\"",
                              lr_excerpt_text(&brief, value));
-        rec_fail_hint(job, "It is put before all keys, with a dot between: prefix = encoder.");
-        return job->error.status;
+        return LR_HINT(job, "It is put before all keys, with a dot between: prefix = encoder.");
     }
     return keep(job, &arguments->prefix, "", 0, value);
 }

@@ -8,20 +8,6 @@
 
 #define ANOTHER "Is it another family's model? `record profiles` lists them."
 
-/* The key below what is selected. NULL: it is not below it. */
-static const char *selected(const char *select, const char *key, size_t *length)
-{
-    size_t head = select ? strlen(select) : 0;
-    if (!select) {
-        return key;
-    }
-    if (*length <= head || memcmp(key, select, head) != 0 || key[head] != '.') {
-        return NULL;
-    }
-    *length -= head + 1;
-    return key + head + 1;
-}
-
 /* Whether a key of the foreign file matches. @return 1 or 0; -1: the job has failed. */
 static int is_there(rec_job *job, const rec_plan *plan, uint64_t number, const lr_rule *rule, lr_matcher *matcher)
 {
@@ -36,9 +22,11 @@ static int is_there(rec_job *job, const rec_plan *plan, uint64_t number, const l
         return found;
     }
     for (uint64_t i = 0; i < source->key_count && found == 0; i++) {
-        size_t length = (size_t)source->keys[i].length;
-        const char *key = selected(source->rules->select, source->keys[i].text, &length);
-        found = key ? lr_regex_match(job, rule->regex, matcher, key, length) : 0;
+        size_t length = source->keys[i].length;
+        const char *key = source->keys[i].text;
+        found = lr_key_below(source->rules->select, &key, &length)
+                    ? lr_regex_match(job, rule->regex, matcher, key, length)
+                    : 0;
     }
     return found;
 }

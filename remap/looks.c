@@ -142,8 +142,7 @@ static int32_t read_line(reader *r, const char *value, lr_look *look)
             (void)lr_fail_location(r->job, r->place,
                                    "%s has the size \"%s\" for each match of a group, and its pattern has no group",
                                    r->key, r->looks->names[size->name]);
-            rec_fail_hint(r->job, "Write it in capitals if it is one number for all keys.");
-            return r->job->error.status;
+            return LR_HINT(r->job, "Write it in capitals if it is one number for all keys.");
         }
     }
     return r->job->error.status;

@@ -40,8 +40,7 @@ static int32_t add_base(rec_job *job, rec_plan *plan)
     int32_t status = REC_OK;
     if (plan->base->root.form == REC_FORM_PATHS && !plan->foreign && !plan->backward) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the base is another framework's file, not a record of Burn");
-        rec_fail_hint(job, "Convert it first: its layouts differ.");
-        return job->error.status;
+        return LR_HINT(job, "Convert it first: its layouts differ.");
     }
     for (uint32_t s = 0; s < number && plan->foreign && plan->base->root.form != REC_FORM_PATHS; s++) {
         const lr_plan_source *source = &plan->sources[s];

@@ -60,21 +60,6 @@ static int32_t on_profile(void *user, const lr_config *config, const lr_profile_
 
 /* -------------------------------------------------------------------------------------------------------- keys -- */
 
-/* A key below a path. @return false: it is not below it. */
-static bool below(const char *select, const char **text, uint64_t *length)
-{
-    size_t head = select ? strlen(select) : 0;
-    if (!select) {
-        return true;
-    }
-    if (*length <= head + 1 || memcmp(*text, select, head) != 0 || (*text)[head] != '.') {
-        return false;
-    }
-    *text += head + 1;
-    *length -= head + 1;
-    return true;
-}
-
 /* The tensors below a path, or all. @return how many. */
 static uint64_t collect(finder *f, const char *select)
 {
@@ -82,7 +67,7 @@ static uint64_t collect(finder *f, const char *select)
     for (uint64_t i = 0; i < f->source->key_count; i++) {
         const lr_key *key = &f->source->keys[i];
         lr_named named = {.text = key->text, .length = key->length, .tensor = rec_value_tensor(key->value)};
-        if (named.tensor && below(select, &named.text, &named.length)) {
+        if (named.tensor && lr_key_below(select, &named.text, &named.length)) {
             f->keys[count++] = named;
         }
     }
@@ -205,10 +190,10 @@ static int32_t begin(finder *f, const char *select)
         for (uint64_t i = 0; i < f->count; i++) {
             candidate *c = &f->candidates[i];
             const char *text = key->text;
-            uint64_t length = key->length;
+            size_t length = key->length;
             int hit = 0;
-            if (c->first.count && !c->begun && below(select ? select : c->select, &text, &length)) {
-                hit = lr_regex_match(f->job, c->first.at[0].regex, f->matcher, text, (size_t)length);
+            if (c->first.count && !c->begun && lr_key_below(select ? select : c->select, &text, &length)) {
+                hit = lr_regex_match(f->job, c->first.at[0].regex, f->matcher, text, length);
             }
             if (hit < 0) {
                 break;

@@ -8,7 +8,7 @@
 /** A tensor of the file, by its key below what is selected. */
 typedef struct lr_named {
     const char *text;
-    uint64_t length;
+    size_t length;
     const rec_tensor *tensor;
 } lr_named;
 

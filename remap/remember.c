@@ -116,16 +116,6 @@ static void put_numbers(writer *w, const lr_rules *rules, const lr_number *numbe
     }
 }
 
-/* The bytes of a key that `select` takes away. */
-static size_t selected(const lr_plan_source *source, const lr_key *key)
-{
-    const char *select = source->rules->select;
-    size_t length = select ? strlen(select) : 0;
-    return length && length < key->length && strncmp(key->text, select, length) == 0 && key->text[length] == '.'
-               ? length + 1
-               : 0;
-}
-
 /* The pattern of a path in which numbers stand for any. @return false: there is not room for it. */
 static bool fold_pattern(const char *path, size_t length, char *pattern, size_t room)
 {
@@ -157,13 +147,14 @@ typedef struct normed {
 static bool find_norm(const lr_plan_source *source, const lr_piece *piece, bool fold, normed *found)
 {
     const lr_key *key = piece->input_count == 2 ? lr_piece_inputs(piece)[1] : NULL;
-    size_t head = key ? selected(source, key) : 0, base, length;
-    const char *own = key ? key->text + head : "", *name;
+    size_t own_length = key ? key->length : 0, base, length;
+    const char *own = key ? key->text : "", *name;
     char pattern[900];
     bool parametrized;
     int n = 0;
+    (void)(key && lr_key_below(source->rules->select, &own, &own_length));
     if (piece->dead || !key || !strstr(piece->operations, "weight_norm") ||
-        !lr_is_direction(own, key->length - head, &base, &name, &length, &parametrized) ||
+        !lr_is_direction(own, own_length, &base, &name, &length, &parametrized) ||
         !(fold ? fold_pattern(own, base, pattern, sizeof pattern)
                : lr_regex_quote(own, base, pattern, sizeof pattern))) {
         return false;

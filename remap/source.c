@@ -12,13 +12,10 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
 {
     bool foreign = source->record->root.form == REC_FORM_PATHS;
     bool profiled = arguments && arguments->profile && arguments->profile->count;
-    bool ruled = false, asked;
+    bool ruled = lr_rules_have(source->rules, LR_RULE_MODULE), asked;
     int32_t adapter = source->rules->adapter, gaps = source->rules->gaps;
     if (adapter == LR_ADAPTER_UNSET && foreign && source->record->adapter == LR_FILE_FOREIGN) {
         adapter = LR_ADAPTER_FOREIGN;
-    }
-    for (uint64_t i = 0; i < source->rules->count; i++) {
-        ruled = ruled || source->rules->rules[i].kind == LR_RULE_MODULE;
     }
     asked = profiled || ruled || (arguments && plan->type.layout);
     /* By default a foreign file is taken for PyTorch's on its way to what is Burn's; between two foreign files nothing
@@ -198,8 +195,7 @@ int32_t lr_fail_burns(rec_job *job)
 {
     (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN,
                    "reverse makes a file of another framework, and the output is a format of Burn");
-    rec_fail_hint(job, "Choose another format for the output, or leave reverse out.");
-    return job->error.status;
+    return LR_HINT(job, "Choose another format for the output, or leave reverse out.");
 }
 
 /* Fails if a source is to go backwards that cannot: it is a foreign file already, or the destination is Burn's. */

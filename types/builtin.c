@@ -11,9 +11,8 @@ static int32_t no_files(rec_job *job, const char *folder)
     (void)lr_fail_line(job, REC_E_IO, folder, 0, "cannot read the directory of Burn's own types: %s",
                        lr_system_words(ENOENT, text, sizeof text));
     (void)lr_job_errno(job, ENOENT);
-    rec_fail_hint(job, "The environment variable LIBRECORD_DATA names the directory above it. Without it, librecord "
-                       "uses its own files.");
-    return job->error.status;
+    return LR_HINT(job, "The environment variable LIBRECORD_DATA names the directory above it. Without it, librecord "
+                        "uses its own files.");
 }
 
 int32_t lr_types_add_builtin(rec_job *job, rec_types *types)

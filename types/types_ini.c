@@ -200,8 +200,7 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
         text = skip_blanks(at + name);
         if (!name || (text < stop && *text != ':')) {
             (void)MISTAKE(p, line, "[%s]: expected names in <>", p->title);
-            rec_fail_hint(p->job, "Such as <B> or <B, const D: usize>.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "Such as <B> or <B, const D: usize>.");
         }
         if (count == GENERICS_MOST) {
             return MISTAKE(p, line, "[%s] has more than %d type parameters", p->title, GENERICS_MOST);
@@ -276,9 +275,8 @@ static int32_t begin_def(parser *p, const char *text, uint32_t line)
     }
     if (!name || (open && !close) || (!open && *rest && rest == text + name)) {
         (void)MISTAKE(p, line, name ? "[%s]: the name ends in the middle" : "[%s] has no name", p->title);
-        rec_fail_hint(p->job, "Write [%s NAME], with a version of Burn if it is about one: [%s NAME 0.14].",
-                      kinds[p->kind].name, kinds[p->kind].name);
-        return p->job->error.status;
+        return LR_HINT(p->job, "Write [%s NAME], with a version of Burn if it is about one: [%s NAME 0.14].",
+                       kinds[p->kind].name, kinds[p->kind].name);
     }
     if (read_since(p, rest, line) != REC_OK) {
         return p->job->error.status;
@@ -298,8 +296,7 @@ static int32_t begin_shapes(parser *p, const char *text, uint32_t line)
     lr_shapes *shapes;
     if (!length || *skip_blanks(text + length) || length > LR_NAME_MOST) {
         (void)MISTAKE(p, line, "[%s]: the name of one module is needed", p->title);
-        rec_fail_hint(p->job, "Shapes hold in all versions: [shapes NAME].");
-        return p->job->error.status;
+        return LR_HINT(p->job, "Shapes hold in all versions: [shapes NAME].");
     }
     shapes = take(p, sizeof *shapes);
     if (shapes) {
@@ -445,8 +442,8 @@ static int32_t default_setting(parser *p, lr_type_field *field, const char *valu
     lr_excerpt brief;
     if (!length || strcmp(name + length, name == value ? "" : ")") != 0) {
         (void)MISTAKE(p, line, "the default of \"%s\" is \"%s\"", field->name, lr_excerpt_text(&brief, value));
-        rec_fail_hint(p->job, "It may be the name of a variant, or zeros(FIELD): as many zeros as FIELD has elements.");
-        return p->job->error.status;
+        return LR_HINT(p->job,
+                       "It may be the name of a variant, or zeros(FIELD): as many zeros as FIELD has elements.");
     }
     if (name != value && !find_field(p, name, length)) {
         return MISTAKE(p, line, "the default of \"%s\" is \"%s\", but there is no such field before it", field->name,
@@ -500,8 +497,7 @@ static int32_t detail_setting(parser *p, const char *key, const char *value, uin
     lr_suggestion near;
     if (!field || field != &p->fields[p->def->field_count - 1]) {
         (void)MISTAKE(p, line, "\"%s\" does not follow its field", key);
-        rec_fail_hint(p->job, "Write \"%.*s = TYPE\" first, then its other keys.", (int)(dot - key), key);
-        return p->job->error.status;
+        return LR_HINT(p->job, "Write \"%.*s = TYPE\" first, then its other keys.", (int)(dot - key), key);
     }
     if (p->def->kind == LR_DEF_ENUM || (p->def->kind == LR_DEF_ALIAS && strcmp(dot + 1, "from") != 0)) {
         return MISTAKE(p, line, "[%s]: \"%s\" is for fields of structs", p->title, key);
@@ -527,8 +523,7 @@ static int32_t names_setting(parser *p, const char *key, const char *value, uint
 {
     if (strcmp(key, "names") != 0) {
         (void)MISTAKE(p, line, "[%s] has no key \"%s\"", p->title, key);
-        rec_fail_hint(p->job, "It has: names = NAME, NAME.");
-        return p->job->error.status;
+        return LR_HINT(p->job, "It has: names = NAME, NAME.");
     }
     for (const char *at = value;; at = skip_blanks(at + 1)) {
         size_t length = name_length(at);
@@ -536,8 +531,7 @@ static int32_t names_setting(parser *p, const char *key, const char *value, uint
         if (!length || (*stop && *stop != ',')) {
             lr_excerpt brief;
             (void)MISTAKE(p, line, "expected a name, found \"%s\"", lr_excerpt_text(&brief, at));
-            rec_fail_hint(p->job, "Names are separated by commas.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "Names are separated by commas.");
         }
         if (!new_def(p, at, length, line) || !*stop) {
             return p->job->error.status;
@@ -586,8 +580,7 @@ static int32_t shapes_setting(parser *p, const char *path, const char *value, ui
         at += length;
         if (!length || (*at && (*at != '.' || !at[1]))) {
             (void)MISTAKE(p, line, "\"%s\" is not a path below a module", path);
-            rec_fail_hint(p->job, "Such as weight, query.weight, or _.input_transform.weight for each child.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "Such as weight, query.weight, or _.input_transform.weight for each child.");
         }
     }
     if (strlen(path) >= LR_MODULE_PATH) {
@@ -600,8 +593,7 @@ static int32_t shapes_setting(parser *p, const char *path, const char *value, ui
         if (length == multiple || (*stop && *stop != ',') || count == LR_RANK_MOST) {
             lr_excerpt brief;
             (void)MISTAKE(p, line, "expected a word for each dimension, found \"%s\"", lr_excerpt_text(&brief, at));
-            rec_fail_hint(p->job, "One word is one number in all of the module, _ is any, *WORD a multiple: in, out.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "One word is one number in all of the module, _ is any, *WORD a multiple: in, out.");
         }
         words[count] = copy(p, at, length);
         if (!words[count++]) {

@@ -454,6 +454,8 @@ int32_t lr_fail_budget(rec_job *job, const char *what);
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
+/** Adds to a failure what to do about it. @return the status. */
+#define LR_HINT(job, ...) (rec_fail_hint((job), __VA_ARGS__), (job)->error.status)
 /** Attributes the failure to this file instead of the job's, unless a file is set. */
 void lr_fail_file(rec_job *job, const char *name);
 int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t line, const char *format, ...)

@@ -78,17 +78,15 @@ bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled)
 {
     const lr_piece *piece = lr_node_piece(node);
-    const lr_rule *rule = NULL;
     const char *type = NULL, *path;
     uint64_t length;
-    bool failed;
     *ruled = false;
     if (!lr_fit_adapts(t, piece)) {
         return NULL;
     }
     path = lr_place_rule_path(t->f, &t->f->plan->sources[piece->source], &length);
-    type = lr_module_rule(t->f->job, &t->f->plan->sources[piece->source], t->f->matcher, path, length, &rule, &failed);
-    if (type || failed) {
+    type = lr_module_rule(t->f->job, &t->f->plan->sources[piece->source], t->f->matcher, path, length);
+    if (type || lr_job_failed(t->f->job)) {
         *ruled = true;
         return type;
     }

@@ -325,21 +325,19 @@ static uint64_t ruled_variant(lr_fit *t, const rec_layout *layout, const lr_node
     lr_plan_source *source = piece ? &t->f->plan->sources[piece->source] : NULL;
     uint64_t length;
     const char *path = source ? lr_place_rule_path(t->f, source, &length) : NULL;
-    for (uint64_t i = 0; source && i < source->rules->count; i++) {
+    for (uint64_t i = 0;
+         source && lr_source_rule(t->f->job, source, t->f->matcher, LR_RULE_VARIANT, path, (size_t)length, &i) == 1;
+         i++) {
         const lr_rule *rule = &source->rules->rules[i];
-        if (rule->kind == LR_RULE_VARIANT &&
-            lr_regex_match(t->f->job, rule->regex, t->f->matcher, path, (size_t)length) == 1) {
-            source->hits[i]++;
-            for (uint64_t v = 0; v < layout->count; v++) {
-                if (strcmp(layout->names[v], rule->replacement) == 0) {
-                    return v;
-                }
+        source->hits[i]++;
+        for (uint64_t v = 0; v < layout->count; v++) {
+            if (strcmp(layout->names[v], rule->replacement) == 0) {
+                return v;
             }
-            (void)lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "",
-                                  "%.300s: rule %u names the variant %.64s, which %s lacks", lr_fit_here(t),
-                                  (unsigned)rule->number, rule->replacement,
-                                  layout->module ? layout->module : "the enum");
         }
+        (void)lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "",
+                              "%.300s: rule %u names the variant %.64s, which %s lacks", lr_fit_here(t),
+                              (unsigned)rule->number, rule->replacement, layout->module ? layout->module : "the enum");
     }
     return REC_UNKNOWN;
 }

@@ -215,10 +215,8 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
 {
     const lr_piece *piece = NULL;
     lr_plan_source *source;
-    const lr_rule *rule;
     const char *type, *by, *doubtful, *path, *what_to_do = "";
     uint64_t length;
-    bool failed;
     *why = "";
     *status = REC_OK;
     for (const lr_node *child = node->first; child && !piece; child = child->next) {
@@ -229,8 +227,8 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
     }
     source = &s->f->plan->sources[piece->source];
     path = lr_place_rule_path(s->f, source, &length);
-    type = lr_module_rule(s->f->job, source, s->f->matcher, path, length, &rule, &failed);
-    if (failed) {
+    type = lr_module_rule(s->f->job, source, s->f->matcher, path, length);
+    if (lr_job_failed(s->f->job)) {
         *status = s->f->job->error.status;
         return NULL;
     }

@@ -50,8 +50,7 @@ static int32_t rename_key(lr_rules_run *r, const char **text, size_t *length)
         if (rule->kind == LR_RULE_RENAME) {
             int64_t n = lr_regex_replace(r->job, rule->regex, r->matcher, *text, *length, rule->template);
             if (n < 0) {
-                rec_fail_hint(r->job, "It was tried on the key %.200s.", *text);
-                return r->job->error.status;
+                return LR_HINT(r->job, "It was tried on the key %.200s.", *text);
             }
             if (n) {
                 *text = lr_matcher_output(r->matcher, length);
@@ -102,22 +101,6 @@ static bool drop_applies(const lr_rule *rule, const rec_tensor *tensor)
         any = any || rec_tensor_stored_dtype(tensor) == rule->dtypes[i];
     }
     return any && (rule->rank < 0 || (uint32_t)rule->rank == rec_tensor_rank(tensor));
-}
-
-/* Takes what is selected off a key's front. @return false: it is not below that. */
-static bool selected(const lr_rules_run *r, const char **text, size_t *length)
-{
-    const char *select = r->source->rules->select;
-    size_t head = select ? strlen(select) : 0;
-    if (!select) {
-        return true;
-    }
-    if (*length <= head || memcmp(*text, select, head) != 0 || (*text)[head] != '.') {
-        return false;
-    }
-    *text += head + 1;
-    *length -= head + 1;
-    return true;
 }
 
 /* Whether all elements of a tensor are zero, whatever their type. @return 1, 0, -1: the job has failed. */
@@ -194,16 +177,13 @@ static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
 static bool part_spans(lr_rules_run *r, const lr_key *key, const lr_rule *rule, uint64_t length, int64_t *amounts,
                        uint64_t *groups, uint64_t *unit)
 {
-    int64_t sum = 0, value = 1;
-    if (rule->groups &&
-        lr_amount_value(r->job, r->source->rules, &r->source->numbers, rule->groups, &rule->place, &value) != REC_OK) {
+    int64_t sum = 0, value;
+    if (lr_source_amount(r->job, r->source, rule, rule->groups, &value) != REC_OK) {
         return false;
     }
     *groups = length ? (uint64_t)value : 1; /* of nothing, one group says all */
     for (uint64_t i = 0; i < rule->part_count; i++) {
-        amounts[i] = 1;
-        if (rule->parts[i].amount && lr_amount_value(r->job, r->source->rules, &r->source->numbers,
-                                                     rule->parts[i].amount, &rule->place, &amounts[i]) != REC_OK) {
+        if (lr_source_amount(r->job, r->source, rule, rule->parts[i].amount, &amounts[i]) != REC_OK) {
             return false;
         }
         if (amounts[i] < 0 || __builtin_add_overflow(sum, amounts[i], &sum)) {
@@ -366,74 +346,72 @@ bool lr_norm_rule(const char *base, const rec_tensor *length, const rec_tensor *
     return n > 0 && (size_t)n < room;
 }
 
+/* Makes a weight of a direction and its length. @param weight its key. */
+static int32_t make_weight(lr_rules_run *r, lr_key *key, lr_key *length, uint64_t rule, const char *weight, size_t size)
+{
+    lr_key *inputs[2] = {length, key};
+    lr_op *a, *b, *op;
+    int32_t status;
+    r->fired_count = 0;
+    fire(r, rule);
+    a = lr_op_tensor(r->job, tensor_of(length));
+    b = a ? lr_op_tensor(r->job, tensor_of(key)) : NULL;
+    op = b ? lr_op_weight_norm(r->job, a, b) : NULL;
+    if (op) {
+        status = emit(r, weight, size, op, NULL, inputs, 2, "weight_norm");
+    } else {
+        key->used = length->used = true;
+        status = lr_rules_refused(r, key->text, &r->source->rules->rules[rule]);
+    }
+    lr_op_release(a);
+    lr_op_release(b);
+    lr_op_release(op);
+    return status;
+}
+
 /* The weights that are fused come first; their two keys are used then. */
 static int32_t fuse(lr_rules_run *r, lr_key *key)
 {
-    const lr_rules *rules = r->source->rules;
     const char *name, *own = key->text;
     size_t base, name_length, own_length = (size_t)key->length;
+    uint64_t rule = 0;
     bool new_style;
-    int dropped;
-    int32_t status = REC_OK;
+    char *text, *weight;
+    lr_key *g;
+    int found;
     if (!tensor_of(key) || !lr_is_direction(key->text, (size_t)key->length, &base, &name, &name_length, &new_style) ||
-        !selected(r, &own, &own_length) || base < (size_t)(own - key->text)) {
+        !lr_key_below(r->source->rules->select, &own, &own_length) || base < (size_t)(own - key->text)) {
         return REC_OK;
     }
     base -= (size_t)(own - key->text);
     r->fired_count = 0;
-    dropped = drop(r, key, own, own_length);
-    if (dropped) {
-        return dropped < 0 ? r->job->error.status : REC_OK;
+    if (drop(r, key, own, own_length) != 0) {
+        return r->job->error.status;
     }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *rule = &rules->rules[i];
-        int found = rule->kind == LR_RULE_WEIGHT_NORM ? lr_regex_match(r->job, rule->regex, r->matcher, own, base) : 0;
-        if (found < 0) {
-            return r->job->error.status;
-        }
-        if (found) {
-            char *text = lr_alloc(r->job->allocator, (size_t)key->length + 1);
-            lr_key *g;
-            lr_op *length_op = NULL, *direction_op = NULL, *op = NULL;
-            if (!text) {
-                return lr_fail_memory(r->job, key->length);
-            }
-            memcpy(text, key->text, (size_t)key->length + 1);
-            text[key->length - 1] = new_style ? '0' : 'g';
-            g = lr_plan_find_key(r->job, r->source, text, key->length);
-            if (g && drop(r, g, g->text + (own - key->text), own_length) != 0) {
-                g = NULL;
-            }
-            if (g && tensor_of(g)) {
-                r->fired_count = 0;
-                fire(r, i);
-                length_op = lr_op_tensor(r->job, tensor_of(g));
-                direction_op = length_op ? lr_op_tensor(r->job, tensor_of(key)) : NULL;
-                op = direction_op ? lr_op_weight_norm(r->job, length_op, direction_op) : NULL;
-                if (op) {
-                    lr_key *inputs[2] = {g, key};
-                    size_t used = base ? base + 1 : 0;
-                    memcpy(text, own, used);
-                    memcpy(text + used, name, name_length);
-                    status = emit(r, text, used + name_length, op, NULL, inputs, 2, "weight_norm");
-                } else {
-                    key->used = g->used = true;
-                    status = lr_rules_refused(r, key->text, rule);
-                }
-            } else if (!lr_job_failed(r->job)) {
-                key->used = true;
-                status = lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, text,
-                                         "Drop the direction, or the rule.",
-                                         "%.300s: the length to its direction %.300s is missing", text, key->text);
-            }
-            lr_op_release(length_op);
-            lr_op_release(direction_op);
-            lr_op_release(op);
-            lr_release(r->job->allocator, text);
-            return status;
-        }
+    found = lr_source_rule(r->job, r->source, r->matcher, LR_RULE_WEIGHT_NORM, own, base, &rule);
+    if (found <= 0) {
+        return r->job->error.status;
     }
-    return REC_OK;
+    text = lr_job_arena_text(r->job, &r->plan->arena, key->text, key->length);
+    weight = text ? lr_job_arena_text(r->job, &r->plan->arena, own, own_length) : NULL;
+    if (!weight) {
+        return r->job->error.status;
+    }
+    base += base ? 1 : 0; /* its dot */
+    memcpy(weight + base, name, name_length);
+    text[key->length - 1] = new_style ? '0' : 'g';
+    g = lr_plan_find_key(r->job, r->source, text, key->length);
+    if (g && drop(r, g, g->text + (own - key->text), own_length) != 0) {
+        g = NULL;
+    }
+    if (g && tensor_of(g)) {
+        return make_weight(r, key, g, rule, weight, base + name_length);
+    }
+    key->used = key->used || !lr_job_failed(r->job);
+    return lr_job_failed(r->job)
+               ? r->job->error.status
+               : lr_plan_problem(r->job, r->plan, REC_PROBLEM_MISSING, true, text, "Drop the direction, or the rule.",
+                                 "%.300s: the length to its direction %.300s is missing", text, key->text);
 }
 
 /* ----------------------------------------------------------------------------------------------------- one key -- */
@@ -445,13 +423,14 @@ static int32_t run_key(lr_rules_run *r, lr_key *key)
     size_t length = (size_t)key->length;
     const rec_tensor *tensor = tensor_of(key);
     lr_op *op = NULL;
+    uint64_t number = 0;
     int32_t status;
-    int dropped;
+    int dropped, split;
     if (key->used) {
         return REC_OK; /* of a weight_norm */
     }
     r->fired_count = 0;
-    if (!selected(r, &text, &length)) {
+    if (!lr_key_below(rules->select, &text, &length)) {
         char reason[128];
         (void)snprintf(reason, sizeof reason, "not below %.100s", rules->select);
         return lr_plan_lost(r->job, r->plan, REC_PLAN_DROPPED, key, reason);
@@ -460,13 +439,9 @@ static int32_t run_key(lr_rules_run *r, lr_key *key)
     if (dropped) {
         return dropped < 0 ? r->job->error.status : REC_OK;
     }
-    for (uint64_t i = 0; r->splits && i < rules->count; i++) {
-        if (rules->rules[i].kind == LR_RULE_SPLIT) {
-            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text, length);
-            if (found) {
-                return found < 0 ? r->job->error.status : split_key(r, key, text, length, &rules->rules[i], i);
-            }
-        }
+    split = lr_source_rule(r->job, r->source, r->matcher, LR_RULE_SPLIT, text, length, &number);
+    if (split) {
+        return split < 0 ? r->job->error.status : split_key(r, key, text, length, &rules->rules[number], number);
     }
     if (tensor && !lr_tensor_is_plain(tensor)) {
         op = lr_op_tensor(r->job, tensor);
@@ -530,12 +505,11 @@ static bool is_parted(lr_rules_run *r, const lr_rule *rule)
 
 static int32_t make_tied(lr_rules_run *r, const lr_rule *rule, const lr_piece *from)
 {
-    const char *prefix = r->source->prefix, *key;
+    const char *key = lr_plan_join(r->job, r->plan, r->source->prefix, rule->pattern);
     const lr_piece *piece = NULL;
     char text[64];
     lr_op *op;
     (void)snprintf(text, sizeof text, "rule %u", (unsigned)rule->number);
-    key = prefix && *prefix ? lr_plan_text(r->job, r->plan, "%s.%s", prefix, rule->pattern) : rule->pattern;
     op = key ? lr_piece_op(r->job, from) : NULL;
     if (op) {
         piece = lr_plan_piece(r->job, r->plan, r->number, key, strlen(key), op, NULL, lr_piece_inputs(from),
@@ -570,15 +544,13 @@ int32_t lr_plan_forward(rec_job *job, rec_plan *plan, uint32_t source)
         .job = job, .plan = plan, .source = &plan->sources[source], .number = source, .before = plan->last_piece};
     const lr_rules *rules = r.source->rules;
     int32_t status = REC_OK;
+    bool weights;
     r.matcher = lr_matcher_new(job);
     if (!r.matcher) {
         return job->error.status;
     }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        r.splits = r.splits || rules->rules[i].kind == LR_RULE_SPLIT;
-        r.weights = r.weights || rules->rules[i].kind == LR_RULE_WEIGHT_NORM;
-    }
-    for (uint64_t i = 0; r.weights && i < r.source->key_count && status == REC_OK; i++) {
+    weights = lr_rules_have(rules, LR_RULE_WEIGHT_NORM);
+    for (uint64_t i = 0; weights && i < r.source->key_count && status == REC_OK; i++) {
         status = fuse(&r, &r.source->keys[i]);
     }
     for (uint64_t i = 0; i < r.source->key_count && status == REC_OK; i++) {

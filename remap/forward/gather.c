@@ -26,16 +26,14 @@ static int32_t adapt(lr_rules_run *r, lr_piece *piece, lr_op **op, const char **
     size_t length;
     const char *text = lr_rules_key_of(r, piece, &length);
     const char *field = lr_path_last(text, length), *burn = NULL;
-    const lr_rule *rule;
-    bool failed, transpose = false;
+    bool transpose = false;
     const char *type = NULL, *operations;
     int change = LR_ADAPT_NONE;
     *op = NULL;
     *key = NULL;
     if (r->source->adapter == LR_ADAPTER_PYTORCH) {
-        type = lr_module_rule(r->job, r->source, r->matcher, text, field > text ? (uint64_t)(field - text) - 1 : 0,
-                              &rule, &failed);
-        if (failed) {
+        type = lr_module_rule(r->job, r->source, r->matcher, text, field > text ? (uint64_t)(field - text) - 1 : 0);
+        if (lr_job_failed(r->job)) {
             return r->job->error.status;
         }
         change = type ? lr_adapt_field(type, field, length - (uint64_t)(field - text), &burn) : LR_ADAPT_NONE;
@@ -127,7 +125,7 @@ static int32_t one_of_them(lr_rules_run *r, const lr_rule *rule, const member *m
     lr_op *op = NULL;
     uint64_t input_count = 0, rank = lr_op_rank(m->op);
     const char *operations = m->piece->operations, *word = rule->kind == LR_RULE_STACK ? "stack" : "join";
-    const char *key, *reason, *prefix = r->source->prefix;
+    const char *key, *reason;
     lr_piece *piece;
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < count; i++) {
@@ -160,7 +158,7 @@ static int32_t one_of_them(lr_rules_run *r, const lr_rule *rule, const member *m
         status = lr_rules_refused(r, m->target, rule);
         goto done;
     }
-    key = prefix && *prefix ? lr_plan_text(r->job, r->plan, "%s.%s", prefix, m->target) : m->target;
+    key = lr_plan_join(r->job, r->plan, r->source->prefix, m->target);
     operations = lr_plan_and(r->job, r->plan, operations, word);
     reason = lr_plan_text(r->job, r->plan, "rule %u", (unsigned)rule->number);
     piece = key && operations && reason ? lr_plan_piece(r->job, r->plan, r->number, key, strlen(key), op, NULL, inputs,

@@ -29,38 +29,15 @@ static int find_rule(merger *m, const lr_piece *piece, const lr_rule **rule)
 {
     lr_plan_source *source = &m->plan->sources[piece->source];
     size_t head = source->prefix && *source->prefix ? strlen(source->prefix) + 1 : 0;
-    for (uint64_t i = 0; i < source->rules->count; i++) {
-        const lr_rule *one = &source->rules->rules[i];
-        if (one->kind == LR_RULE_MERGE) {
-            int found = lr_regex_match(m->job, one->regex, m->matcher, piece->key + head, (size_t)piece->length - head);
-            if (found) {
-                source->hits[i] += found > 0;
-                *rule = found > 0 ? one : NULL;
-                return found;
-            }
-        }
+    uint64_t i = 0;
+    int found =
+        lr_source_rule(m->job, source, m->matcher, LR_RULE_MERGE, piece->key + head, (size_t)piece->length - head, &i);
+    *rule = NULL;
+    if (found > 0) {
+        source->hits[i]++;
+        *rule = &source->rules->rules[i];
     }
-    return 0;
-}
-
-/* Whether two tensors are the same to the byte: small ones, norms, which each device has whole. */
-static int32_t compare(merger *m, lr_op *a, lr_op *b, bool *same)
-{
-    uint64_t size = lr_op_nbytes(a);
-    void *left = NULL, *right = NULL;
-    int32_t status = REC_OK;
-    *same = lr_op_dtype(a) == lr_op_dtype(b) && size == lr_op_nbytes(b) && lr_op_rank(a) == lr_op_rank(b) &&
-            memcmp(lr_op_shape(a), lr_op_shape(b), lr_op_rank(a) * sizeof(uint64_t)) == 0;
-    if (*same && size) {
-        left = lr_alloc(m->job->allocator, size);
-        right = lr_alloc(m->job->allocator, size);
-        status = left && right ? lr_op_make(m->job, a, left) : lr_fail_memory(m->job, size);
-        status = status == REC_OK ? lr_op_make(m->job, b, right) : status;
-        *same = status == REC_OK && memcmp(left, right, (size_t)size) == 0;
-    }
-    lr_release(m->job->allocator, left);
-    lr_release(m->job->allocator, right);
-    return status;
+    return found;
 }
 
 /* Each device has the whole: the first counts, the others must be the same. */
@@ -68,9 +45,9 @@ static int32_t take_first(merger *m, lr_piece *const *pieces, uint64_t count, co
 {
     int32_t status = REC_OK;
     for (uint64_t i = 1; i < count && status == REC_OK; i++) {
-        bool same = false;
-        status = compare(m, pieces[0]->op, pieces[i]->op, &same); /* merge() saw to it that there are some */
-        if (status == REC_OK && !same) {
+        int same = lr_op_same(m->job, pieces[0]->op, pieces[i]->op); /* merge() saw to it that there are some */
+        status = m->job->error.status;
+        if (!same) {
             status =
                 lr_plan_problem(m->job, m->plan, REC_PROBLEM_COLLISION, true, pieces[0]->key,
                                 "Let the rule name the axis they were cut along.",
@@ -172,9 +149,7 @@ int32_t lr_plan_merge(rec_job *job, rec_plan *plan)
     bool any = false;
     int32_t status = REC_OK;
     for (uint64_t s = 0; s < plan->source_count; s++) {
-        for (uint64_t i = 0; i < plan->sources[s].rules->count; i++) {
-            any = any || plan->sources[s].rules->rules[i].kind == LR_RULE_MERGE;
-        }
+        any = any || lr_rules_have(plan->sources[s].rules, LR_RULE_MERGE);
     }
     if (!any || plan->source_count < 2) {
         return REC_OK;

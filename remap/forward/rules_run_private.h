@@ -16,8 +16,7 @@ typedef struct lr_rules_run {
     uint64_t fired[64]; /* numbers of the rules that acted on the key at hand */
     uint32_t fired_count;
     char why[512];
-    uint64_t why_one;     /* it says that rule alone; 0: it says something else */
-    bool splits, weights; /* there are such rules */
+    uint64_t why_one; /* it says that rule alone; 0: it says something else */
 } lr_rules_run;
 
 /** What an operation refused becomes a problem that names the rule. @return REC_OK, or a real failure. */

@@ -49,6 +49,11 @@ const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char 
     return !*a ? b : !*b ? a : lr_plan_text(job, plan, "%s, %s", a, b);
 }
 
+const char *lr_plan_join(rec_job *job, rec_plan *plan, const char *a, const char *b)
+{
+    return a && *a ? lr_plan_text(job, plan, "%s.%s", a, b) : b;
+}
+
 /* A plan that goes wrong everywhere must not list every key of a hostile file: what is beyond is only counted. */
 enum { PROBLEMS_MOST = 1000 };
 

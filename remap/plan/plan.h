@@ -242,6 +242,8 @@ void lr_plan_source_drop(rec_plan *plan);
 const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length);
 /** A text made by a format, in the plan's arena. */
 const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...) REC_PRINTF(3, 4);
+/** "a", "b" -> "a.b"; where `a` is NULL or "" it is `b` itself. NULL: the job has failed. */
+const char *lr_plan_join(rec_job *job, rec_plan *plan, const char *a, const char *b);
 int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, const char *key, const char *hint,
                         const char *format, ...) REC_PRINTF(7, 8);
 /** What an operation refused on a tensor is a problem of the plan: the failure becomes one. @param doing what was done.
@@ -349,13 +351,21 @@ bool lr_rule_fits(const lr_rule *rule, uint32_t rank, bool back);
 /** Acts out a reshape rule (shape.c). @param back the other way, where the rule has both shapes.
  *  @return NULL: the job has failed. */
 lr_op *lr_rule_reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op, bool back);
+/** Acts out a rope rule. @param back the other way. @return NULL: the job has failed. */
+lr_op *lr_rule_rope(rec_job *job, const lr_plan_source *source, const lr_rule *rule, lr_op *op, bool back);
 /** Acts out these rules on a piece for the destination key `path`, then the transposition.
  *  @param op (out) a new count. @param operations (out) what was done. */
 int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piece *piece, const char *path,
                       uint64_t length, bool transpose, lr_op **op, const char **operations);
-/** The type that module rules give a path; NULL for none. @param rule (out) which. @param failed (out) the job
- *  has failed. */
-const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
-                           const lr_rule **rule, bool *failed);
+/** Finds the first rule of a kind, from index `*at` on, that matches a text. @param at (in, out) its index. @return 1
+ *  found, 0 none, -1: the job has failed. */
+int lr_source_rule(rec_job *job, const lr_plan_source *source, lr_matcher *matcher, int32_t kind, const char *text,
+                   size_t length, uint64_t *at);
+/** The type that module rules give a path; NULL: none, or the job has failed. */
+const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path,
+                           uint64_t length);
+/** The value of an amount of a source's rule. @param amount NULL: 1. */
+int32_t lr_source_amount(rec_job *job, const lr_plan_source *source, const lr_rule *rule, const lr_amount *amount,
+                         int64_t *value);
 
 #endif

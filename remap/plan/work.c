@@ -65,6 +65,39 @@ const char *lr_place_without_prefix(const lr_plan_source *source, const char *pa
     return path;
 }
 
+/* ------------------------------------------------------------------------------------------------------- rules -- */
+
+int lr_source_rule(rec_job *job, const lr_plan_source *source, lr_matcher *matcher, int32_t kind, const char *text,
+                   size_t length, uint64_t *at)
+{
+    int found = 0;
+    for (; *at < source->rules->count; ++*at) {
+        const lr_rule *rule = &source->rules->rules[*at];
+        found = rule->kind == kind ? lr_regex_match(job, rule->regex, matcher, text, length) : 0;
+        if (found) {
+            break;
+        }
+    }
+    return found;
+}
+
+const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length)
+{
+    uint64_t i = 0;
+    if (lr_source_rule(job, source, matcher, LR_RULE_MODULE, path, (size_t)length, &i) != 1) {
+        return NULL;
+    }
+    source->hits[i]++;
+    return source->rules->rules[i].replacement;
+}
+
+int32_t lr_source_amount(rec_job *job, const lr_plan_source *source, const lr_rule *rule, const lr_amount *amount,
+                         int64_t *value)
+{
+    *value = 1;
+    return amount ? lr_amount_value(job, source->rules, &source->numbers, amount, &rule->place, value) : REC_OK;
+}
+
 /* -------------------------------------------------------------------------------------------------- operations -- */
 
 static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
@@ -74,7 +107,7 @@ static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule,
     uint32_t rank = 0, from = lr_op_rank(op);
     for (uint64_t i = 0; i < rule->amount_count; i++) {
         int64_t axis;
-        if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[i], &rule->place, &axis) != REC_OK) {
+        if (lr_source_amount(job, source, rule, &rule->amounts[i], &axis) != REC_OK) {
             return NULL;
         }
         axis += axis < 0 ? from : 0;
@@ -93,7 +126,7 @@ static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule,
     return lr_op_reshape(job, op, shape, rank);
 }
 
-/* The heads of a rope rule must have as many rows as the configuration says. */
+/* Whether the heads of a rope rule have as many rows as the configuration says. */
 static bool has_heads(rec_job *job, lr_plan_source *source, const lr_op *op, int64_t heads)
 {
     double head;
@@ -107,18 +140,23 @@ static bool has_heads(rec_job *job, lr_plan_source *source, const lr_op *op, int
     return false;
 }
 
-static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+lr_op *lr_rule_rope(rec_job *job, const lr_plan_source *source, const lr_rule *rule, lr_op *op, bool back)
 {
     int64_t heads = 0, dims = 0;
-    if (lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[0], &rule->place, &heads) != REC_OK ||
-        (rule->amount_count > 1 &&
-         lr_amount_value(job, source->rules, &source->numbers, &rule->amounts[1], &rule->place, &dims) != REC_OK)) {
+    if (lr_source_amount(job, source, rule, &rule->amounts[0], &heads) != REC_OK ||
+        (rule->amount_count > 1 && lr_source_amount(job, source, rule, &rule->amounts[1], &dims) != REC_OK)) {
         return NULL;
     }
-    if (!has_heads(job, source, op, heads)) {
-        return NULL;
-    }
-    return lr_op_rope(job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, false);
+    return lr_op_rope(job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, back);
+}
+
+/* The same forwards, with heads that have as many rows as the configuration says. */
+static lr_op *rope(rec_job *job, lr_plan_source *source, const lr_rule *rule, lr_op *op)
+{
+    int64_t heads;
+    return lr_source_amount(job, source, rule, &rule->amounts[0], &heads) == REC_OK && has_heads(job, source, op, heads)
+               ? lr_rule_rope(job, source, rule, op, false)
+               : NULL;
 }
 
 /* The rules that act at the destination, in this order. "transpose" is what adapters do, which an import remembers. */
@@ -218,30 +256,4 @@ failed:
     lr_op_release(*op);
     *op = NULL;
     return job->error.status;
-}
-
-/* ----------------------------------------------------------------------------------------------------- modules -- */
-
-const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length,
-                           const lr_rule **rule, bool *failed)
-{
-    const lr_rules *rules = source->rules;
-    *rule = NULL;
-    *failed = false;
-    for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *r = &rules->rules[i];
-        if (r->kind == LR_RULE_MODULE) {
-            int found = lr_regex_match(job, r->regex, matcher, path, (size_t)length);
-            if (found < 0) {
-                *failed = true;
-                return NULL;
-            }
-            if (found) {
-                source->hits[i]++;
-                *rule = r;
-                return r->replacement;
-            }
-        }
-    }
-    return NULL;
 }

@@ -137,9 +137,9 @@ static list *parts_of(lr_re_parser *p, const lr_re_node *const *nodes, uint32_t 
         const lr_re_node *n = inner(nodes[i]);
         all += n->kind == LR_RE_CHOICE ? n->count : 1;
     }
-    lists = lr_arena_alloc(p->arena, (uint64_t)all * sizeof *lists, _Alignof(list));
+    lists = lr_re_alloc(p, (uint64_t)all * sizeof *lists);
     if (!lists) {
-        return lr_re_fail_memory(p);
+        return NULL;
     }
     all = 0;
     for (uint32_t i = 0; i < *count; i++) {
@@ -149,10 +149,9 @@ static list *parts_of(lr_re_parser *p, const lr_re_node *const *nodes, uint32_t 
             const lr_re_node *one = many ? n->nodes[j] : n;
             list *parts = &lists[all++];
             *parts = (list){.count = 0};
-            parts->nodes = lr_arena_alloc(p->arena, ((uint64_t)count_parts(one) + 1) * sizeof *parts->nodes,
-                                          _Alignof(lr_re_node *));
+            parts->nodes = lr_re_alloc(p, ((uint64_t)count_parts(one) + 1) * sizeof *parts->nodes);
             if (!parts->nodes) {
-                return lr_re_fail_memory(p);
+                return NULL;
             }
             if (!add_parts(p, one, parts)) {
                 return NULL;
@@ -196,10 +195,9 @@ bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice)
             }
         }
         if (is_open(lists[0].nodes[shared])) {
-            (void)lr_re_fail(p, p->pattern + choice->begin,
-                             "the alternatives begin with the same part, which can match in several ways: write this "
-                             "part once, before a group of the rest, `.*(?:a|b)`");
-            return false;
+            return lr_re_fail(p, p->pattern + choice->begin,
+                              "the alternatives begin with the same part, which can match in several ways: write this "
+                              "part once, before a group of the rest, `.*(?:a|b)`");
         }
     }
 }

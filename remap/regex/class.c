@@ -6,8 +6,7 @@
 
 static bool unclosed(lr_re_parser *p, const char *start)
 {
-    (void)lr_re_fail(p, start, "the class that begins here has no end: write `]`, or `\\[` for the character itself");
-    return false;
+    return lr_re_fail(p, start, "the class that begins here has no end: write `]`, or `\\[` for the character itself");
 }
 
 /* Adds the characters that differ in case alone. Beyond ASCII only PCRE2 knows them, which lists none. */
@@ -17,11 +16,10 @@ static bool fold(lr_re_parser *p, const char *at, lr_re_ranges *ranges)
     for (size_t i = 0; p->flags.icase && i < count; i++) {
         lr_re_range range = ranges->list[i];
         if (range.last > 0x7F) {
-            (void)lr_re_fail(
+            return lr_re_fail(
                 p, at,
                 "a class of `(?i)` with characters beyond ASCII is not supported: write both cases of each "
                 "without `(?i)`");
-            return false;
         }
         for (uint32_t c = range.first; c <= range.last; c++) {
             uint32_t lower = c | 0x20;
@@ -82,13 +80,11 @@ static bool class_range(lr_re_parser *p, lr_re_ranges *ranges, uint32_t *perl, c
         return false;
     }
     if (first.perl || last.perl) {
-        (void)lr_re_fail(p, first.perl ? at : to,
-                         "a range goes from one character to another, `a-z`: write `\\-` for the character `-`");
-        return false;
+        return lr_re_fail(p, first.perl ? at : to,
+                          "a range goes from one character to another, `a-z`: write `\\-` for the character `-`");
     }
     if (first.character > last.character) {
-        (void)lr_re_fail(p, at, "the range goes backwards: its first character comes after its last");
-        return false;
+        return lr_re_fail(p, at, "the range goes backwards: its first character comes after its last");
     }
     lr_re_ranges_add(ranges, first.character, last.character);
     return true;
@@ -99,18 +95,17 @@ static bool refuse_syntax(lr_re_parser *p)
 {
     char c = *p->at;
     if (c == '[') {
-        (void)lr_re_fail(
+        return lr_re_fail(
             p, p->at,
             "a class in a class, such as `[:alpha:]`, is not supported: write its characters, or `\\[` for "
             "the character itself");
-        return false;
     }
     if ((c == '&' || c == '-' || c == '~') && lr_re_second(p) == (uint32_t)c) {
-        (void)lr_re_fail(p, p->at,
-                         "the operator `%c%c` between classes is not supported: write the characters of the result, or "
-                         "`\\%c` for the character itself",
-                         c, c, c);
-        return false;
+        return lr_re_fail(
+            p, p->at,
+            "the operator `%c%c` between classes is not supported: write the characters of the result, or "
+            "`\\%c` for the character itself",
+            c, c, c);
     }
     return true;
 }

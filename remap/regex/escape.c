@@ -44,19 +44,16 @@ static bool parse_hex(lr_re_parser *p, const char *start, lr_re_escape *escape)
     for (; p->at < p->end && (braces ? *p->at != '}' : digits < wanted); p->at++, digits++) {
         int digit = digit_value(lr_re_peek(p, p->at, NULL));
         if (digit < 0) {
-            (void)lr_re_fail(p, p->at, "expected a hexadecimal digit of `\\%c`", kind);
-            return false;
+            return lr_re_fail(p, p->at, "expected a hexadecimal digit of `\\%c`", kind);
         }
         fits = fits && value <= LR_RE_CHARACTER_MOST;
         value = fits ? value * 16 + (uint32_t)digit : value;
     }
     if (braces ? !lr_re_take(p, "}") : digits < wanted) {
-        (void)lr_re_fail(p, start, "the escape that begins here has no end: write `\\x41` or `\\x{41}`");
-        return false;
+        return lr_re_fail(p, start, "the escape that begins here has no end: write `\\x41` or `\\x{41}`");
     }
     if (!digits || !fits || value > LR_RE_CHARACTER_MOST || (value >= 0xD800 && value <= 0xDFFF)) {
-        (void)lr_re_fail(p, start, "the escape that begins here is not a character of Unicode");
-        return false;
+        return lr_re_fail(p, start, "the escape that begins here is not a character of Unicode");
     }
     escape->character = value;
     return true;
@@ -88,30 +85,26 @@ static bool refuse_escape(lr_re_parser *p, const char *start, uint32_t c)
     char bytes[5] = {0};
     (void)lr_re_encode(c, bytes);
     if (c >= '1' && c <= '9') {
-        (void)lr_re_fail(p, start,
-                         "the back-reference `\\%s` is not part of Rust's regex syntax, which rules are written "
-                         "in: write out what the group may match once more",
-                         bytes);
-        return false;
+        return lr_re_fail(p, start,
+                          "the back-reference `\\%s` is not part of Rust's regex syntax, which rules are written "
+                          "in: write out what the group may match once more",
+                          bytes);
     }
     if (c == '0') {
-        (void)lr_re_fail(p, start,
-                         "the octal escape `\\0` is not part of Rust's regex syntax, which rules are written in: "
-                         "write `\\x00`");
-        return false;
+        return lr_re_fail(p, start,
+                          "the octal escape `\\0` is not part of Rust's regex syntax, which rules are written in: "
+                          "write `\\x00`");
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if ((uint32_t)known[i].letter == c) {
-            (void)lr_re_fail(p, start, "`\\%c` is not part of Rust's regex syntax, which rules are written in: %s",
-                             known[i].letter, known[i].words);
-            return false;
+            return lr_re_fail(p, start, "`\\%c` is not part of Rust's regex syntax, which rules are written in: %s",
+                              known[i].letter, known[i].words);
         }
     }
-    (void)lr_re_fail(p, start,
-                     "`\\%s` is not part of Rust's regex syntax, which rules are written in: write `%s` for the "
-                     "character itself",
-                     bytes, c < ' ' || c == 0x7F ? "\\x{…}" : bytes);
-    return false;
+    return lr_re_fail(p, start,
+                      "`\\%s` is not part of Rust's regex syntax, which rules are written in: write `%s` for the "
+                      "character itself",
+                      bytes, c < ' ' || c == 0x7F ? "\\x{…}" : bytes);
 }
 
 /* Escapes of Rust's syntax that are not supported. @return false. */
@@ -146,8 +139,7 @@ bool lr_re_parse_escape(lr_re_parser *p, lr_re_escape *escape)
     uint32_t size, c = lr_re_peek(p, p->at, &size);
     *escape = (lr_re_escape){0};
     if (p->at == p->end) {
-        (void)lr_re_fail(p, start, "nothing follows the `\\`: write `\\\\` for the character itself");
-        return false;
+        return lr_re_fail(p, start, "nothing follows the `\\`: write `\\\\` for the character itself");
     }
     switch (c) {
     case 'x':

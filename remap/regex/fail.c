@@ -29,7 +29,7 @@ static void show(const lr_re_parser *p, const char *at, char *text, size_t room)
                    to < p->end ? "..." : "");
 }
 
-void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
+bool lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
 {
     char what[768], shown[SHOWN_MOST + 16];
     size_t place = 1;
@@ -44,14 +44,21 @@ void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
         place += ((unsigned char)*c & 0xC0) != 0x80;
     }
     (void)lr_fail_location(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what);
-    return NULL;
+    return false;
 }
 
 void *lr_re_fail_memory(lr_re_parser *p)
 {
     if (p->arena->refused) {
-        return lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
+        (void)lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
+    } else {
+        (void)lr_fail_memory(p->job, sizeof(lr_re_node));
     }
-    (void)lr_fail_memory(p->job, sizeof(lr_re_node));
     return NULL;
+}
+
+void *lr_re_alloc(lr_re_parser *p, uint64_t size)
+{
+    void *memory = lr_arena_alloc(p->arena, size, 8);
+    return memory ? memory : lr_re_fail_memory(p);
 }

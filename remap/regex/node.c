@@ -88,9 +88,9 @@ void lr_re_node_learn(lr_re_node *n)
 
 lr_re_node *lr_re_node_copy(lr_re_parser *p, const lr_re_node *node)
 {
-    lr_re_node *copy = lr_arena_alloc(p->arena, sizeof *copy, _Alignof(lr_re_node));
+    lr_re_node *copy = lr_re_alloc(p, sizeof *copy);
     if (!copy) {
-        return lr_re_fail_memory(p);
+        return NULL;
     }
     *copy = *node;
     return copy;

@@ -35,9 +35,8 @@ static bool push_character(lr_re_parser *p, const char *begin, uint32_t characte
 /* Makes one node of `count` literals. */
 static bool join_literals(lr_re_parser *p, const lr_re_node *from, size_t count, lr_re_node *node)
 {
-    char *text = lr_arena_alloc(p->arena, 4 * (uint64_t)count, 1);
+    char *text = lr_re_alloc(p, 4 * (uint64_t)count);
     if (!text) {
-        (void)lr_re_fail_memory(p);
         return false;
     }
     *node = *from;
@@ -69,9 +68,8 @@ static bool close_sequence(lr_re_parser *p, size_t base, size_t count, const cha
     const lr_re_node **nodes;
     uint32_t height = 0;
     if (own) {
-        nodes = lr_arena_alloc(p->arena, own * sizeof *nodes, _Alignof(lr_re_node *));
+        nodes = lr_re_alloc(p, own * sizeof *nodes);
         if (!nodes) {
-            (void)lr_re_fail_memory(p);
             return false;
         }
         for (size_t i = 0; i < own;) {
@@ -161,14 +159,12 @@ static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
         }
     }
     if (!first || p->at == p->end || *p->at != '}') {
-        (void)lr_re_fail(p, start, "%s", brace_words);
-        return false;
+        return lr_re_fail(p, start, "%s", brace_words);
     }
     p->at++;
     if (*most < *least) {
-        (void)lr_re_fail(p, start, "the repetition goes backwards: at least %u times, at most %u", (unsigned)*least,
-                         (unsigned)*most);
-        return false;
+        return lr_re_fail(p, start, "the repetition goes backwards: at least %u times, at most %u", (unsigned)*least,
+                          (unsigned)*most);
     }
     return true;
 }
@@ -176,9 +172,8 @@ static bool parse_counted(lr_re_parser *p, uint32_t *least, uint32_t *most)
 /* Makes the last item the one child of a node that ends at `p->at`. */
 static bool take_last(lr_re_parser *p, lr_re_node *node)
 {
-    const lr_re_node **child = lr_arena_alloc(p->arena, sizeof *child, _Alignof(lr_re_node *));
+    const lr_re_node **child = lr_re_alloc(p, sizeof *child);
     if (!child) {
-        (void)lr_re_fail_memory(p);
         return false;
     }
     child[0] = settle(p, &p->items[p->item_count - 1]);
@@ -200,11 +195,10 @@ static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
     lr_re_node node = {.kind = LR_RE_REPEAT, .most = LR_RE_UNLIMITED};
     char sign = *p->at;
     if (p->item_count == base || flags) {
-        (void)lr_re_fail(p, start,
-                         "nothing stands before the `%c` that it could repeat: write `\\%c` for the character "
-                         "itself",
-                         sign, sign);
-        return false;
+        return lr_re_fail(p, start,
+                          "nothing stands before the `%c` that it could repeat: write `\\%c` for the character "
+                          "itself",
+                          sign, sign);
     }
     if (sign == '{') {
         if (!parse_counted(p, &node.least, &node.most)) {
@@ -221,8 +215,7 @@ static bool parse_repetition(lr_re_parser *p, size_t base, bool flags)
     }
     node.begin = node.nodes[0]->begin;
     if (node.height > LR_RE_HEIGHT_MOST) {
-        (void)lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
-        return false;
+        return lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
     }
     return push(p, &node);
 }
@@ -244,23 +237,20 @@ static bool parse_name(lr_re_parser *p, uint32_t group, const char **name)
     while (p->at < p->end && *p->at != '>') {
         c = lr_re_peek(p, p->at, &size);
         if (p->at - start > LR_NAME_MOST || !in_name(c, p->at == start)) {
-            (void)lr_re_fail(
+            return lr_re_fail(
                 p, p->at,
                 "the name of a group is up to %d letters of ASCII, digits, `_`, `.`, `[` and `]`, the first "
                 "a letter or `_`",
                 LR_NAME_MOST);
-            return false;
         }
         p->at += size;
     }
     if (p->at == p->end || p->at == start) {
-        (void)lr_re_fail(p, start, "expected the name of a group and `>`");
-        return false;
+        return lr_re_fail(p, start, "expected the name of a group and `>`");
     }
     for (uint32_t i = 0; i < p->name_count; i++) {
         if (p->names[i].length == (size_t)(p->at - start) && memcmp(p->names[i].text, start, p->names[i].length) == 0) {
-            (void)lr_re_fail(p, start, "another group is called `%.*s`", (int)p->names[i].length, p->names[i].text);
-            return false;
+            return lr_re_fail(p, start, "another group is called `%.*s`", (int)p->names[i].length, p->names[i].text);
         }
     }
     if (!lr_job_grow(p->job, &p->names, (uint64_t)p->name_count + 1, &p->name_room, sizeof *p->names)) {
@@ -288,15 +278,13 @@ static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
         if (*p->at == '-' ? off : !letter || seen[letter - letters]) {
             uint32_t size;
             (void)lr_re_peek(p, p->at, &size);
-            (void)lr_re_fail(p, p->at,
-                             letter || *p->at == '-' ? "the flag `%.*s` occurs twice"
-                                                     : "`%.*s` is not a flag of a group: the flags are i, m and s",
-                             (int)size, p->at);
-            return false;
+            return lr_re_fail(p, p->at,
+                              letter || *p->at == '-' ? "the flag `%.*s` occurs twice"
+                                                      : "`%.*s` is not a flag of a group: the flags are i, m and s",
+                              (int)size, p->at);
         }
         if (letter && letter - letters >= (ptrdiff_t)(sizeof places / sizeof *places)) {
-            (void)lr_re_fail(p, p->at, "the flag `%c` is not supported: the flags are i, m and s", *letter);
-            return false;
+            return lr_re_fail(p, p->at, "the flag `%c` is not supported: the flags are i, m and s", *letter);
         }
         dangling = *p->at == '-';
         *any = true;
@@ -308,9 +296,8 @@ static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
         }
     }
     if (p->at == p->end || dangling) {
-        (void)lr_re_fail(p, p->at,
-                         p->at == p->end ? "the group has no end: write `)`" : "expected a flag after the `-`");
-        return false;
+        return lr_re_fail(p, p->at,
+                          p->at == p->end ? "the group has no end: write `)`" : "expected a flag after the `-`");
     }
     return true;
 }
@@ -356,8 +343,7 @@ static bool known_group(lr_re_parser *p, const char *start)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         size_t length = strlen(others[i].sign);
         if ((size_t)(p->end - p->at) >= length && memcmp(p->at, others[i].sign, length) == 0) {
-            (void)lr_re_fail(p, start, "%s", others[i].words);
-            return false;
+            return lr_re_fail(p, start, "%s", others[i].words);
         }
     }
     return true;
@@ -374,8 +360,7 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
     bool any;
     *flags_only = false;
     if (depth >= LR_RE_HEIGHT_MOST) {
-        (void)lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
-        return false;
+        return lr_re_fail(p, start, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
     }
     if (!known_group(p, start)) {
         return false;
@@ -391,8 +376,7 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
         }
         if (*p->at++ == ')') {
             if (!any) {
-                (void)lr_re_fail(p, start, "the group `(?)` has neither flags nor contents");
-                return false;
+                return lr_re_fail(p, start, "the group `(?)` has neither flags nor contents");
             }
             p->flags = inner;
             *flags_only = true;
@@ -403,9 +387,8 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
         node.group = ++p->groups;
     }
     if (p->groups > GROUPS_MOST) {
-        (void)lr_re_fail(p, start, "more than %d groups: write `(?:` for those that the replacement does not need",
-                         GROUPS_MOST);
-        return false;
+        return lr_re_fail(p, start, "more than %d groups: write `(?:` for those that the replacement does not need",
+                          GROUPS_MOST);
     }
     if (!parse_choice(p, depth + 1, start)) {
         return false;
@@ -537,17 +520,15 @@ static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open)
         }
     }
     if (open ? p->at == p->end : p->at < p->end) {
-        (void)lr_re_fail(p, open ? open : p->at,
-                         open ? "the group that begins here has no end: write `)`"
-                              : "no group is open that the `)` could close: write `\\)` for the character itself");
-        return false;
+        return lr_re_fail(p, open ? open : p->at,
+                          open ? "the group that begins here has no end: write `)`"
+                               : "no group is open that the `)` could close: write `\\)` for the character itself");
     }
     if (alternatives == 1) {
         return true;
     }
-    nodes = lr_arena_alloc(p->arena, alternatives * sizeof *nodes, _Alignof(lr_re_node *));
+    nodes = lr_re_alloc(p, alternatives * sizeof *nodes);
     if (!nodes) {
-        (void)lr_re_fail_memory(p);
         return false;
     }
     for (uint32_t i = 0; i < alternatives; i++) {
@@ -578,7 +559,8 @@ const lr_re_node *lr_re_parse(lr_re_parser *p)
     }
     tree = settle(p, &p->items[0]);
     if (tree && tree->height > LR_RE_HEIGHT_MOST) {
-        return lr_re_fail(p, p->pattern, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
+        (void)lr_re_fail(p, p->pattern, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
+        return NULL;
     }
     return tree;
 }

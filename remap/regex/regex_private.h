@@ -74,9 +74,11 @@ typedef struct lr_re_parser {
     uint64_t item_room;
 } lr_re_parser;
 
-/** Fails at a place of the pattern (fail.c). @return NULL. */
-void *lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...) REC_PRINTF(3, 4);
-void *lr_re_fail_memory(lr_re_parser *p);
+/** Fails at a place of the pattern (fail.c). @return false. */
+bool lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...) REC_PRINTF(3, 4);
+void *lr_re_fail_memory(lr_re_parser *p); /**< @return NULL */
+/** Memory in the arena, aligned to 8. NULL: the job has failed. */
+void *lr_re_alloc(lr_re_parser *p, uint64_t size);
 /** The character at a place; the pattern is valid UTF-8. @param size its bytes; may be NULL. */
 uint32_t lr_re_peek(const lr_re_parser *p, const char *at, uint32_t *size);
 /** UTF-8 of a character. @return its bytes, 1 to 4. */

@@ -155,9 +155,7 @@ static int32_t unjoin(lr_reverse *b, uint64_t rule, lr_back *const *backs, uint6
         goto done;
     }
     for (uint64_t p = 0; p < r->part_count; p++) {
-        amounts[p] = 1;
-        if (r->parts[p].amount && lr_amount_value(b->job, b->source->rules, &b->source->numbers, r->parts[p].amount,
-                                                  &r->place, &amounts[p]) != REC_OK) {
+        if (lr_source_amount(b->job, b->source, r, r->parts[p].amount, &amounts[p]) != REC_OK) {
             goto done;
         }
         if (amounts[p] < 0 || !lr_add(sum, (uint64_t)amounts[p], &sum)) {

@@ -167,17 +167,6 @@ static side keys_below(rec_job *job, lr_plan_source *source, const char *name)
     return keys;
 }
 
-/* Whether rules put the numbers back. */
-static bool has_back_rules(const lr_rules *rules)
-{
-    for (uint64_t i = 0; i < rules->count; i++) {
-        if (rules->rules[i].kind == LR_RULE_BACK) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static int by_text(const void *a, const void *b)
 {
     return strcmp(((const lr_memory_entry *)a)->text, ((const lr_memory_entry *)b)->text);
@@ -189,7 +178,7 @@ int32_t lr_back_learn_gaps(rec_job *job, rec_plan *plan, lr_plan_source *source)
     side record, base;
     int32_t status;
     if (source->memory || plan->trial || !plan->base || plan->base->root.form != REC_FORM_PATHS ||
-        has_back_rules(source->rules)) {
+        lr_rules_have(source->rules, LR_RULE_BACK)) {
         return REC_OK;
     }
     record = keys_below(job, source, source->prefix);

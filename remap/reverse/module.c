@@ -30,8 +30,7 @@ static lr_op *unsqueeze(lr_reverse *b, const lr_rule *rule, const lr_op *op, lr_
     }
     for (uint64_t i = 0; i < rule->amount_count; i++) {
         int64_t axis;
-        if (lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[i], &rule->place, &axis) !=
-            REC_OK) {
+        if (lr_source_amount(b->job, b->source, rule, &rule->amounts[i], &axis) != REC_OK) {
             return NULL;
         }
         axis += axis < 0 ? rank : 0;
@@ -45,18 +44,6 @@ static lr_op *unsqueeze(lr_reverse *b, const lr_rule *rule, const lr_op *op, lr_
         shape[i] = one[i] ? 1 : lr_op_shape(op)[from++];
     }
     return lr_op_reshape(b->job, input, shape, rank);
-}
-
-static lr_op *unrope(lr_reverse *b, const lr_rule *rule, lr_op *op)
-{
-    int64_t heads = 0, dims = 0;
-    if (lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[0], &rule->place, &heads) !=
-            REC_OK ||
-        (rule->amount_count > 1 && lr_amount_value(b->job, b->source->rules, &b->source->numbers, &rule->amounts[1],
-                                                   &rule->place, &dims) != REC_OK)) {
-        return NULL;
-    }
-    return lr_op_rope(b->job, op, heads < 0 ? 0 : (uint64_t)heads, dims < 0 ? 0 : (uint64_t)dims, true);
 }
 
 /* In the reverse of the order in which they act. */
@@ -106,7 +93,7 @@ static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
         }
         return undone(b, one, rule, unsqueeze(b, rule, one->op, one->op), "unsqueeze");
     default:
-        return undone(b, one, rule, unrope(b, rule, one->op), "rope back");
+        return undone(b, one, rule, lr_rule_rope(b->job, b->source, rule, one->op, true), "rope back");
     }
 }
 
@@ -125,9 +112,7 @@ static const char *recognised(const lr_back_item *one, const char *field)
  * otherwise. */
 static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, const char **type)
 {
-    const lr_rule *rule;
     const char *last = lr_path_last(one->place, strlen(one->place));
-    bool failed;
     char text[400];
     *type = NULL;
     if (!b->torch) { /* the file's reader alone knew that the weight was transposed */
@@ -136,9 +121,9 @@ static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, co
         return REC_OK;
     }
     *type = lr_module_rule(b->job, b->source, b->matcher, one->place,
-                           last > one->place ? (uint64_t)(last - one->place) - 1 : 0, &rule, &failed);
-    if (failed || *type) {
-        return failed ? b->job->error.status : REC_OK;
+                           last > one->place ? (uint64_t)(last - one->place) - 1 : 0);
+    if (*type || lr_job_failed(b->job)) {
+        return b->job->error.status;
     }
     if (one->linear && strcmp(field, "weight") == 0 && lr_op_rank(one->op) == 2) {
         *type = one->linear == 1 ? "Linear" : NULL;

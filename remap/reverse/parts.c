@@ -218,10 +218,8 @@ static void name_module(lr_reverse *b, lr_back_item *one)
     char text[LR_BACK_NAME_ROOM] = "";
     lr_torch_place place = {.text = text, .room = sizeof text};
     const char *last = lr_path_last(one->text, strlen(one->text));
-    const lr_rule *rule;
-    bool failed;
     if (lr_module_rule(b->job, b->source, b->matcher, one->text,
-                       last > one->text ? (uint64_t)(last - one->text) - 1 : 0, &rule, &failed)) {
+                       last > one->text ? (uint64_t)(last - one->text) - 1 : 0)) {
         return; /* the rule's way of laying it out */
     }
     if (one->site.kind && !one->module && lr_torch_back(one->site.kind, one->text + one->site.below, 0, 0, &place) &&
@@ -281,17 +279,6 @@ static int rules_speak(lr_reverse *b, const lr_back_item *one)
         }
     }
     return found.count == 0;
-}
-
-static bool has_renames(const lr_reverse *b)
-{
-    for (uint64_t i = 0; i < b->source->rules->count; i++) {
-        int32_t kind = b->source->rules->rules[i].kind;
-        if (kind == LR_RULE_RENAME || kind == LR_RULE_SPLIT) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* The parts of one tensor. */
@@ -485,7 +472,7 @@ static bool same_site(const member *a, const member *b)
 /* Handles the items of one site. */
 static int32_t put_site(lr_reverse *b, const member *members, uint64_t count, wholes *all)
 {
-    bool asks = has_renames(b);
+    bool asks = lr_rules_have(b->source->rules, LR_RULE_RENAME) || lr_rules_have(b->source->rules, LR_RULE_SPLIT);
     int32_t status = REC_OK;
     all->count = 0;
     for (uint64_t i = 0; i < count && asks; i++) {

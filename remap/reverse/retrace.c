@@ -49,7 +49,6 @@ static void forget(const lr_trace *r, lr_steps *s)
 lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher)
 {
     lr_trace *r = lr_zalloc(job->allocator, sizeof *r);
-    const lr_rules *rules;
     if (!r) {
         (void)lr_fail_memory(job, sizeof *r);
         return NULL;
@@ -59,12 +58,7 @@ lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher
     r->source = &plan->sources[source];
     r->matcher = matcher;
     r->origins.allocator = job->allocator;
-    rules = r->source->rules;
-    for (uint64_t i = 0; i < rules->count; i++) {
-        r->drops = r->drops || rules->rules[i].kind == LR_RULE_DROP;
-        r->norms = r->norms || rules->rules[i].kind == LR_RULE_WEIGHT_NORM;
-        r->exports = r->exports || rules->rules[i].kind == LR_RULE_EXPORT;
-    }
+    r->exports = lr_rules_have(r->source->rules, LR_RULE_EXPORT);
     if (!collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
         !collect(r, &r->splits, LR_RULE_SPLIT, LR_BACK_PARTS)) {
         lr_trace_free(r);
@@ -158,8 +152,7 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
         int leaves = lr_back_leaves(r->job, s->back, r->matcher, r->bytes.at + from.text, from.length);
         if (leaves < 0 || lr_back_find(r->job, s->back, r->matcher, r->bytes.at + from.text, from.length, NULL, NULL,
                                        &r->origins) != REC_OK) {
-            rec_fail_hint(r->job, "It was tried on the key %.200s.", r->bytes.at + from.text);
-            return r->job->error.status;
+            return LR_HINT(r->job, "It was tried on the key %.200s.", r->bytes.at + from.text);
         }
         if (r->origins.lost) {
             out->lost = s->index + 1;
@@ -210,7 +203,7 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
 static int drops(lr_trace *r, const char *text, size_t length, const lr_op *op)
 {
     const lr_rules *rules = r->source->rules;
-    for (uint64_t i = 0; r->drops && i < rules->count; i++) {
+    for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
         bool any = rule->dtype_count == 0;
         int found;
@@ -244,21 +237,15 @@ static uint64_t split_of(lr_trace *r, const char *text, size_t length)
 /* The weight_norm rule that a weight's key would be fused by, by index + 1; 0: none; UINT64_MAX: the job has failed. */
 static uint64_t fused_by(lr_trace *r, const char *text, size_t length)
 {
-    const lr_rules *rules = r->source->rules;
     const char *last = lr_path_last(text, length);
-    if (!r->norms || length - (size_t)(last - text) < 6 || memcmp(last, "weight", 6) != 0) {
+    uint64_t i = 0;
+    int found;
+    if (length - (size_t)(last - text) < 6 || memcmp(last, "weight", 6) != 0) {
         return 0;
     }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        if (rules->rules[i].kind == LR_RULE_WEIGHT_NORM) {
-            int found = lr_regex_match(r->job, rules->rules[i].regex, r->matcher, text,
-                                       last > text ? (size_t)(last - text) - 1 : 0);
-            if (found) {
-                return found < 0 ? UINT64_MAX : i + 1;
-            }
-        }
-    }
-    return 0;
+    found = lr_source_rule(r->job, r->source, r->matcher, LR_RULE_WEIGHT_NORM, text,
+                           last > text ? (size_t)(last - text) - 1 : 0, &i);
+    return found < 0 ? UINT64_MAX : found ? i + 1 : 0;
 }
 
 /* Undoes the splits: r->now has the parts' keys and those that were none, r->next gets the file's. */

@@ -70,8 +70,7 @@ static int32_t apply_back(lr_reverse *b, const char *text, size_t length, const 
                         ? lr_regex_replace(b->job, rule->regex, b->matcher, text, length, rule->template)
                         : 0;
         if (n < 0) {
-            rec_fail_hint(b->job, "It was tried on the key %.200s.", text);
-            return b->job->error.status;
+            return LR_HINT(b->job, "It was tried on the key %.200s.", text);
         }
         if (n) {
             b->source->hits[i]++;
@@ -82,28 +81,12 @@ static int32_t apply_back(lr_reverse *b, const char *text, size_t length, const 
     return b->job->error.status;
 }
 
-/* Whether a key stands below the prefix. @param text,length (in, out) without it then. */
-static bool strip_prefix(const lr_reverse *b, const char **text, size_t *length)
-{
-    const char *prefix = b->source->prefix;
-    size_t head = prefix ? strlen(prefix) : 0;
-    if (!head) {
-        return true;
-    }
-    if (*length <= head || memcmp(*text, prefix, head) != 0 || (*text)[head] != '.') {
-        return false;
-    }
-    *text += head + 1;
-    *length -= head + 1;
-    return true;
-}
-
 /* A key without prefix and levels of variants, and through the `back` rules. @param module (out) what the type says. */
 static int32_t read_key(lr_reverse *b, const char *text, size_t length, const char **module, const char **out)
 {
     char *clean = NULL;
     int32_t status;
-    (void)strip_prefix(b, &text, &length);
+    (void)lr_key_below(b->source->prefix, &text, &length);
     if (b->type.item) {
         clean = lr_alloc(b->job->allocator, length + 1);
         if (!clean) {
@@ -153,7 +136,7 @@ static int32_t take_key(lr_reverse *b, lr_key *key)
     const rec_tensor *tensor = rec_value_tensor(key->value);
     const char *text = key->text;
     size_t length = key->length;
-    if (!strip_prefix(b, &text, &length)) {
+    if (!lr_key_below(b->source->prefix, &text, &length)) {
         return left_out(b, key, REC_PLAN_UNEXPECTED, "not below the prefix", tensor != NULL);
     }
     if (tensor) {

@@ -131,7 +131,7 @@ struct lr_trace {
     lr_plan_source *source;
     lr_matcher *matcher;
     lr_steps renames, splits;
-    bool drops, norms, exports;
+    bool exports; /**< there are such rules */
     lr_walkers now, next;
     lr_back_bytes bytes;
     lr_origins origins;

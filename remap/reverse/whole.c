@@ -121,15 +121,6 @@ static uint32_t axis_of(const lr_rule *rule, uint32_t rank)
     return rule->axis < 0 ? (rank ? rank - 1 : 0) : (uint32_t)rule->axis;
 }
 
-/* How many groups a split's axis has. */
-static int32_t groups_of(lr_reverse *b, const lr_rule *rule, int64_t *groups)
-{
-    *groups = 1;
-    return rule->groups
-               ? lr_amount_value(b->job, b->source->rules, &b->source->numbers, rule->groups, &rule->place, groups)
-               : REC_OK;
-}
-
 /* Settles whether the parts make a whole that the rule would cut into them again. */
 int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
 {
@@ -147,7 +138,7 @@ int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
     first = b->items[w->parts[0] - 1].op;
     rank = lr_op_rank(first);
     axis = axis_of(rule, rank);
-    if (groups_of(b, rule, &groups) != REC_OK) {
+    if (lr_source_amount(b->job, b->source, rule, rule->groups, &groups) != REC_OK) {
         return b->job->error.status;
     }
     if (axis >= rank || groups <= 0) {
@@ -161,9 +152,7 @@ int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
         for (uint32_t i = 0; fits && i < rank; i++) {
             fits = i == axis || lr_op_shape(op)[i] == lr_op_shape(first)[i];
         }
-        share = 1;
-        if (rule->parts[p].amount && lr_amount_value(b->job, b->source->rules, &b->source->numbers,
-                                                     rule->parts[p].amount, &rule->place, &share) != REC_OK) {
+        if (lr_source_amount(b->job, b->source, rule, rule->parts[p].amount, &share) != REC_OK) {
             return b->job->error.status;
         }
         if (!fits || share < 0 || length % (uint64_t)groups ||
@@ -318,21 +307,10 @@ int32_t lr_back_choose(lr_reverse *b, lr_back_item *one)
 static int32_t emit(lr_reverse *b, const char *text, lr_op *op, lr_key *const *inputs, uint64_t count,
                     const char *operations, const char *why)
 {
-    const char *select = b->source->rules->select;
-    const char *key = text;
-    lr_piece *piece;
-    if (select) {
-        size_t head = strlen(select), tail = strlen(text);
-        char *joined = lr_arena_alloc(&b->plan->arena, head + tail + 2, 1);
-        if (!joined) {
-            return lr_fail_memory(b->job, head + tail);
-        }
-        memcpy(joined, select, head);
-        joined[head] = '.';
-        memcpy(joined + head + 1, text, tail + 1);
-        key = joined;
-    }
-    piece = lr_plan_piece(b->job, b->plan, b->number, key, strlen(key), op, NULL, inputs, count, operations, why);
+    const char *key = lr_plan_join(b->job, b->plan, b->source->rules->select, text);
+    lr_piece *piece =
+        key ? lr_plan_piece(b->job, b->plan, b->number, key, strlen(key), op, NULL, inputs, count, operations, why)
+            : NULL;
     if (!piece) {
         return b->job->error.status;
     }
@@ -358,7 +336,7 @@ static lr_op *join_parts(lr_reverse *b, const lr_whole *w)
     }
     axis = axis_of(rule, lr_op_rank(ops[0]));
     joined = lr_op_join(b->job, ops, rule->part_count, axis);
-    if (!joined || groups_of(b, rule, &groups) != REC_OK) {
+    if (!joined || lr_source_amount(b->job, b->source, rule, rule->groups, &groups) != REC_OK) {
         goto done;
     }
     if (groups <= 1 || lr_op_shape(joined)[axis] == 0) { /* of nothing, one group says all */

@@ -198,9 +198,8 @@ static int32_t bad_let(rec_job *job, const lr_location *place, const char *text,
 {
     lr_excerpt brief;
     (void)lr_fail_location(job, place, "let %s: \"%s\"", why, lr_excerpt_text(&brief, text));
-    rec_fail_hint(job,
-                  "Write let = NAME AMOUNT | AMOUNT | AMOUNT if NAME: the first one whose names are all there counts.");
-    return job->error.status;
+    return LR_HINT(
+        job, "Write let = NAME AMOUNT | AMOUNT | AMOUNT if NAME: the first one whose names are all there counts.");
 }
 
 /* Finds a last ` if NAME`. @return where the expression ends. */
@@ -571,9 +570,9 @@ static int32_t fail_missing(lookup *l, const lr_amount *amount)
     (void)rec_fail(l->job, REC_E_NOT_FOUND, REC_UNKNOWN,
                    "the number `%s` is missing: %s; neither --set %s=NUMBER nor %s gives %s", name, need, name, config,
                    *gives ? gives : name);
-    rec_fail_hint(l->job, "Put the model's config.json next to it, or use --config-json FILE, or give the number%s:%s.",
-                  strstr(all.text + 1, " --set ") ? "s" : "", all.text);
-    return l->job->error.status;
+    return LR_HINT(l->job,
+                   "Put the model's config.json next to it, or use --config-json FILE, or give the number%s:%s.",
+                   strstr(all.text + 1, " --set ") ? "s" : "", all.text);
 }
 
 int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables *numbers, const lr_amount *amount,

@@ -62,8 +62,7 @@ static int32_t bad_form(parser *p, const char *format, ...)
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
     (void)MISTAKE(p, "%s %s", lr_word_name(p->rule->kind), words);
-    rec_fail_hint(p->job, "Write %s.", forms[p->rule->kind]);
-    return p->job->error.status;
+    return LR_HINT(p->job, "Write %s.", forms[p->rule->kind]);
 }
 
 static bool is_blank(char c)
@@ -235,8 +234,7 @@ static int32_t read_dtypes(parser *p, span text)
         dtypes[count] = rec_dtype_from_name(name);
         if (dtypes[count] == REC_DTYPE_NONE) {
             (void)MISTAKE(p, "unknown dtype \"%s\"", name);
-            rec_fail_hint(p->job, "They are written f32, bf16, i64, u8, bool and so on.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "They are written f32, bf16, i64, u8, bool and so on.");
         }
     }
     if (dtypes && !count) {
@@ -281,8 +279,7 @@ static int32_t read_conditions(parser *p, span text)
             }
         } else if (!(same(word, "needed") && !p->rule->needed && read_needed(p, part))) {
             (void)bad_form(p, "has \"%s\" after a \" | \"", shown(word, buffer, sizeof buffer));
-            rec_fail_hint(p->job, "A pattern with \" | \" in it is written with \\x20 for the blanks.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "A pattern with \" | \" in it is written with \\x20 for the blanks.");
         }
     }
     return REC_OK;
@@ -327,8 +324,7 @@ static int32_t read_part(parser *p, span word, lr_part *parts, uint64_t count)
     lr_part *part = &parts[count];
     if (!length || (length < word.length && word.at[length] != '*')) {
         (void)bad_form(p, "has the part \"%s\"", shown(word, buffer, sizeof buffer));
-        rec_fail_hint(p->job, "A part is NAME, or NAME*SHARE without blanks: q*H/K.");
-        return p->job->error.status;
+        return LR_HINT(p->job, "A part is NAME, or NAME*SHARE without blanks: q*H/K.");
     }
     part->name = copy(p, (span){word.at, length});
     for (uint64_t i = 0; part->name && i < count; i++) {

@@ -61,6 +61,28 @@ void lr_rules_remove(lr_rules *rules, uint64_t index)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------ asking -- */
+
+bool lr_rules_have(const lr_rules *rules, int32_t kind)
+{
+    uint64_t i = 0;
+    while (i < rules->count && rules->rules[i].kind != kind) {
+        i++;
+    }
+    return i < rules->count;
+}
+
+bool lr_key_below(const char *path, const char **key, size_t *length)
+{
+    size_t head = path && *path ? strlen(path) + 1 : 0;
+    if (head && (*length < head || memcmp(*key, path, head - 1) != 0 || (*key)[head - 1] != '.')) {
+        return false;
+    }
+    *key += head;
+    *length -= head;
+    return true;
+}
+
 /* ------------------------------------------------------------------------------------------------------ adding -- */
 
 /* A copy in the list's arena; that of the rule before where it is the same, since most rules stand in one file. */
@@ -167,8 +189,7 @@ static int32_t set_select(rec_job *job, lr_rules *rules, const char *value, cons
     lr_excerpt brief;
     if (strcmp(value, ".") != 0 && (!length || length > SELECT_MOST || value[0] == '.' || value[length - 1] == '.')) {
         (void)lr_fail_location(job, place, "select is \"%s\", which is not a path", lr_excerpt_text(&brief, value));
-        rec_fail_hint(job, "It names what the wanted keys stand below, without a dot at its ends: select = model.");
-        return job->error.status;
+        return LR_HINT(job, "It names what the wanted keys stand below, without a dot at its ends: select = model.");
     }
     rules->select = keep(job, rules, value, NULL);
     return job->error.status;

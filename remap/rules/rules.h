@@ -119,6 +119,11 @@ int32_t lr_rule_kind(const char *key);
  *         `profile` becomes, or NULL. @param strict as in lr_template_new(). */
 int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char *value, bool strict,
                      const lr_location *place, const char *profile);
+/** Whether a list has a rule of a kind. */
+bool lr_rules_have(const lr_rules *rules, int32_t kind);
+/** Takes a path and its dot off the front of a key, as `select` and `prefix` do. @param path NULL, "": all keys are
+ *  below it. @return false: the key is not below it. */
+bool lr_key_below(const char *path, const char **key, size_t *length);
 /** Appends what another list has; regular expressions are compiled again. */
 int32_t lr_rules_append(rec_job *job, lr_rules *rules, const lr_rules *other, bool strict);
 /** Appends one rule of another list. */

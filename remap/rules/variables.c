@@ -115,8 +115,7 @@ int32_t lr_variables_set(rec_job *job, lr_variables *numbers, const char *assign
         !read_value(equals + 1 + strspn(equals + 1, " \t"), &value)) {
         (void)rec_fail_found(job, REC_E_ARGUMENT, REC_UNKNOWN, "NAME=NUMBER for set", "\"%s\"",
                              lr_excerpt_text(&brief, assignment));
-        rec_fail_hint(job, "It gives a number that rules ask for: heads=32, partial_rotary_factor=0.4.");
-        return job->error.status;
+        return LR_HINT(job, "It gives a number that rules ask for: heads=32, partial_rotary_factor=0.4.");
     }
     for (uint64_t i = 0; i < numbers->set_count; i++) {
         if (strncmp(numbers->set[i].name, start, length) == 0 && !numbers->set[i].name[length]) {

@@ -98,7 +98,7 @@ static const char *layer_path(lr_torch_run *r, const lr_torch_kind *kind, const 
     if (list) {
         to = lr_plan_text(r->job, r->plan, "%s%s%" PRIu64, to, *to ? "." : "", layer);
     }
-    return to && kind->both ? lr_torch_join(r, to, reversed ? "reverse" : "forward") : to;
+    return to && kind->both ? lr_plan_join(r->job, r->plan, to, reversed ? "reverse" : "forward") : to;
 }
 
 static int32_t apply_each(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *list, const char *to)
@@ -140,7 +140,7 @@ static int32_t apply_field(lr_torch_run *r, const lr_torch_kind *kind, const lr_
     if (!inner) {
         return lr_torch_move(r, child, to, burn, kind->name, field->linear);
     }
-    path = lr_torch_join(r, to, burn);
+    path = lr_plan_join(r->job, r->plan, to, burn);
     return !path         ? r->job->error.status
            : field->each ? apply_each(r, inner, child, path)
                          : apply(r, inner, child, path, false);
@@ -310,16 +310,14 @@ static int32_t doubt_norm(lr_torch_run *r, const lr_node *node)
     lr_plan_source *source = piece ? &r->plan->sources[piece->source] : NULL;
     const char *path = piece ? lr_torch_path(r, norm) : NULL;
     lr_matcher *matcher;
-    const lr_rule *rule;
     const char *type, *ruled;
     uint64_t length = path ? strlen(path) : 0;
-    bool failed;
     if (!path || source->partial || r->plan->base || r->plan->foreign || r->plan->type.layout) {
         return r->job->error.status;
     }
     ruled = lr_place_without_prefix(source, path, &length);
     matcher = lr_matcher_new(r->job);
-    type = matcher ? lr_module_rule(r->job, source, matcher, ruled, length, &rule, &failed) : NULL;
+    type = matcher ? lr_module_rule(r->job, source, matcher, ruled, length) : NULL;
     lr_matcher_free(matcher);
     return type || lr_job_failed(r->job)
                ? r->job->error.status

@@ -32,11 +32,6 @@ const char *lr_torch_path(lr_torch_run *r, const lr_node *node)
     return lr_plan_keep(r->job, r->plan, piece->key, node->parent ? end : 0);
 }
 
-const char *lr_torch_join(lr_torch_run *r, const char *a, const char *b)
-{
-    return *a ? lr_plan_text(r->job, r->plan, "%s.%s", a, b) : b;
-}
-
 /* Remembers a piece with a new key. */
 static int32_t note(lr_torch_run *r, lr_piece *piece, const char *why)
 {
@@ -200,9 +195,10 @@ static int acted(lr_torch_run *r, const lr_piece *piece, uint64_t rule, lr_match
 {
     const lr_plan_source *source = &r->plan->sources[piece->source];
     const lr_key *key = lr_piece_inputs(piece)[0];
-    const char *select = source->rules->select;
-    size_t skip = select && strlen(select) + 1 < key->length ? strlen(select) + 1 : 0;
-    return lr_regex_match(r->job, source->rules->rules[rule].regex, matcher, key->text + skip, key->length - skip);
+    const char *own = key->text;
+    size_t length = key->length;
+    (void)lr_key_below(source->rules->select, &own, &length);
+    return lr_regex_match(r->job, source->rules->rules[rule].regex, matcher, own, length);
 }
 
 static int32_t rename_by(lr_torch_run *r, lr_piece *piece, uint64_t number, lr_matcher *matcher)

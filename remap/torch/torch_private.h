@@ -28,8 +28,6 @@ lr_piece *lr_torch_leaf(const lr_torch_run *r, const lr_node *node, const char *
 bool lr_torch_adapts(const lr_torch_run *r, const lr_node *node);
 /** The path of a node: "" for the root. NULL: the job has failed, or keys spell the path in several ways. */
 const char *lr_torch_path(lr_torch_run *r, const lr_node *node);
-/** "a" and "b": "a.b". NULL: the job has failed. */
-const char *lr_torch_join(lr_torch_run *r, const char *a, const char *b);
 /** Moves all pieces at and below a child. @param to the path of its parent. @param name its new name; NULL: its own.
  *  @param why the kind of module. @param linear its weight is that of a Linear. */
 int32_t lr_torch_move(lr_torch_run *r, const lr_node *child, const char *to, const char *name, const char *why,

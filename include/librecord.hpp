@@ -237,7 +237,8 @@ class Record : public Owner<rec_record, rec_record_free>
     using Owner::Owner;
     Record() : Owner(rec_record_new(nullptr)) {}
     /** @return a range for one loop: `for (auto [path, tensor] : record.tensors())`. */
-    Tensors tensors() const { return Tensors(rec_record_table(get())); }
+    Tensors tensors() const & { return Tensors(rec_record_table(get())); }
+    Tensors tensors() const && = delete; /* the loop would outlive the record */
     /** @return the tensor at a path. Throws if it is missing. */
     Tensor operator[](const std::string &path) const { return Tensor(check(rec_tensor_at(get(), detail::text(path)))); }
     /** Sets a tensor to a copy of an array, vector or Span. @param id "" makes one, nullptr: none. */

@@ -47,6 +47,10 @@ constexpr bool move_only = std::is_nothrow_move_constructible_v<T> && std::is_no
                            !std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T>;
 static_assert(move_only<lr::Context> && move_only<lr::Recorder> && move_only<lr::Record>);
 static_assert(move_only<lr::Plan> && move_only<lr::Types> && move_only<lr::Bytes>);
+/* A loop over the tensors of a temporary record does not compile. */
+template <typename T, typename = void> constexpr bool has_tensors = false;
+template <typename T> constexpr bool has_tensors<T, std::void_t<decltype(std::declval<T>().tensors())>> = true;
+static_assert(has_tensors<lr::Record &> && has_tensors<const lr::Record &> && !has_tensors<lr::Record>);
 static_assert(std::is_nothrow_copy_constructible_v<lr::Error> && std::is_base_of_v<std::runtime_error, lr::Error>);
 static_assert(sizeof(lr::Tensor) == sizeof(void *) && std::is_trivially_copyable_v<lr::Tensor>);
 #if __cplusplus >= 202002L
@@ -74,7 +78,8 @@ static void test_range(const lr::Record &record)
     }
     CHECK((paths == std::vector<std::string>{"linear.weight", "linear.bias", "mask", "empty"}));
     CHECK(elements == 10);
-    const lr::Tensors tensors = record.tensors(), none = lr::Record().tensors();
+    const lr::Record nothing;
+    const lr::Tensors tensors = record.tensors(), none = nothing.tensors();
     CHECK(std::distance(tensors.begin(), tensors.end()) == 4 && none.begin() == none.end());
 }
 

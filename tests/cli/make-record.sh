@@ -8,18 +8,27 @@ record_bytes=
 
 # Everything is kept in printf's octal form until the end: a shell's variables hold no NUL.
 byte() {
-    record_bytes="$record_bytes\\$(printf %03o "$1")"
+    record_bytes="$record_bytes\\$(($1 / 64))$(($1 / 8 % 8))$(($1 % 8))"
 }
 
 str() { # at most 255 bytes
-    str_length=$(printf %s "$1" | wc -c)
+    case $1 in
+        *[!A-Za-z0-9_.-]*)
+            str_length=$(printf %s "$1" | wc -c)
+            str_bytes=$(printf %s "$1" | od -An -v -t o1 | tr -d '\n' | sed 's/ /\\/g')
+            ;;
+        *) # needs no process
+            str_length=${#1}
+            str_bytes=$1
+            ;;
+    esac
     if [ "$str_length" -lt 32 ]; then
         byte $((160 + str_length))
     else
         byte 217
         byte "$str_length"
     fi
-    record_bytes="$record_bytes$(printf %s "$1" | od -An -v -t o1 | tr -d '\n' | sed 's/ /\\/g')"
+    record_bytes="$record_bytes$str_bytes"
 }
 
 map() { # fewer than 65,536

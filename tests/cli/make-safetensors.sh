@@ -2,28 +2,30 @@
 # shellcheck shell=sh
 # Makes small safetensors files, as PyTorch's users have them.
 #   st_begin; st_tensor KEY SHAPE COUNT [FIRST]...; [st_metadata JSON]; st_end >FILE
-# Tensors are f32 and hold FIRST, FIRST + 1, …: whole numbers from 0 to 255.
+# Tensors are f32 and hold FIRST, FIRST + 1, …
 
 st_header=
 st_bytes=
 st_offset=0
 
-# One f32 in printf's octal form: whole numbers from 0 to 255 have their exponent and their bits in the upper half.
+# st_octal NUMBER: adds a byte in printf's octal form. A model has thousands: no process is started for one.
+st_octal() {
+    st_bytes="$st_bytes\\$(($1 / 64))$(($1 / 8 % 8))$(($1 % 8))"
+}
+
+# st_f32 NUMBER: a whole number below 2^24
 st_f32() {
-    if [ "$1" = 0 ]; then
-        st_bytes="$st_bytes\\000\\000\\000\\000"
-        return
+    st_bits=0
+    if [ "$1" != 0 ]; then
+        st_exponent=0
+        while [ $(($1 >> st_exponent)) -gt 1 ]; do
+            st_exponent=$((st_exponent + 1))
+        done
+        # The highest bit of the number is not stored.
+        st_bits=$(((127 + st_exponent) * 8388608 + ($1 * 8388608 >> st_exponent) - 8388608))
     fi
-    st_exponent=127
-    st_value=$(($1 * 128))
-    while [ "$st_value" -ge 256 ]; do
-        st_value=$((st_value / 2))
-        st_exponent=$((st_exponent + 1))
-    done
-    # The highest bit of the value is not stored; bits that the halving would lose are taken from the number itself.
-    st_bits=$(($1 * 65536 * 128 / (1 << (st_exponent - 127)) - 8388608 + st_exponent * 8388608))
-    for st_shift in 1 256 65536 16777216; do
-        st_bytes="$st_bytes\\$(printf %03o $((st_bits / st_shift % 256)))"
+    for st_shift in 0 8 16 24; do
+        st_octal $((st_bits >> st_shift & 255))
     done
 }
 

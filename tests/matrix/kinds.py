@@ -4,6 +4,7 @@
 A value is None, a bool, int, float, F32, str, bytes, list, dict or Tensor of Python. packed() and record_of() encode
 them as Burn 0.21 does.
 """
+import functools
 import math
 import re
 import struct
@@ -65,7 +66,10 @@ def pack(value, out):
     elif isinstance(value, list):
         out += head(15, 0x90, ((0xDC, 2), (0xDD, 4)), len(value))
         for item in value:
-            pack(item, out)
+            if isinstance(item, (int, str)) or (isinstance(item, float) and item):  # zero is equal to minus zero
+                out += packed_scalar(item)
+            else:
+                pack(item, out)
     elif isinstance(value, dict):
         out += head(15, 0x80, ((0xDE, 2), (0xDF, 4)), len(value))
         for key, item in value.items():
@@ -83,6 +87,12 @@ def packed(value):
     out = bytearray()
     pack(value, out)
     return bytes(out)
+
+
+@functools.lru_cache(maxsize=4096, typed=True)
+def packed_scalar(value):
+    """packed() of an item of a list: long lists repeat few items."""
+    return packed(value)
 
 
 def map_of(item):
@@ -141,28 +151,28 @@ SCHEME = {"value": "Q8S", "param": "F32", "store": "Native", "level": "Tensor", 
 
 
 def values(size):
-    """Kinds that are no tensors, with `size` bytes, numbers, items or entries."""
+    """Functions that make the kinds that are no tensors, with `size` bytes, numbers, items or entries."""
     return {
-        "string": text(size),
-        "bytes": cycle(bytes(range(256)), size),
-        "numbers_u8": cycle(list(range(256)), size),
-        "numbers_u16": cycle([0, 40000, 65535], size),
-        "numbers_u32": cycle([0, 70000, (1 << 32) - 1], size),
-        "numbers_u64": cycle([0, (1 << 63) - 1, (1 << 64) - 1], size),
-        "numbers_i8": cycle([-1, 127, -128], size),
-        "numbers_i16": cycle([-1, 32767, -32768], size),
-        "numbers_i32": cycle([-1, (1 << 31) - 1, -(1 << 31)], size),
-        "numbers_i64": cycle([-1, (1 << 63) - 1, -(1 << 63)], size),
-        "numbers_f32": cycle([F32(0.5), F32(-1.25)], size),
-        "numbers_f64": cycle([0.1, -2.5e300], size),
-        "numbers_bool": cycle([True, False, False], size),
-        "list": cycle(["one", 2, None, 0.5, [], {}], size),
-        "list_strings": cycle(["a", "", "b.c"], size),
-        "list_nested": [[1, [2, ["three"]]], cycle([[], [1, "a"]], size)],
-        "list_bytes": [cycle(bytes(range(256)), size), b"", b"z"],
-        "map": {f"k{i}": i for i in range(size)},
-        "map_nested": {"a": {"b": {f"k{i}": [i, "x"] for i in range(size)}}, "c": {}, "d": 1},
-        "map_mixed": {"a.b": cycle([1, "x"], size), "c d": None, "": 0.5},
+        "string": lambda: text(size),
+        "bytes": lambda: cycle(bytes(range(256)), size),
+        "numbers_u8": lambda: cycle(list(range(256)), size),
+        "numbers_u16": lambda: cycle([0, 40000, 65535], size),
+        "numbers_u32": lambda: cycle([0, 70000, (1 << 32) - 1], size),
+        "numbers_u64": lambda: cycle([0, (1 << 63) - 1, (1 << 64) - 1], size),
+        "numbers_i8": lambda: cycle([-1, 127, -128], size),
+        "numbers_i16": lambda: cycle([-1, 32767, -32768], size),
+        "numbers_i32": lambda: cycle([-1, (1 << 31) - 1, -(1 << 31)], size),
+        "numbers_i64": lambda: cycle([-1, (1 << 63) - 1, -(1 << 63)], size),
+        "numbers_f32": lambda: cycle([F32(0.5), F32(-1.25)], size),
+        "numbers_f64": lambda: cycle([0.1, -2.5e300], size),
+        "numbers_bool": lambda: cycle([True, False, False], size),
+        "list": lambda: cycle(["one", 2, None, 0.5, [], {}], size),
+        "list_strings": lambda: cycle(["a", "", "b.c"], size),
+        "list_nested": lambda: [[1, [2, ["three"]]], cycle([[], [1, "a"]], size)],
+        "list_bytes": lambda: [cycle(bytes(range(256)), size), b"", b"z"],
+        "map": lambda: {f"k{i}": i for i in range(size)},
+        "map_nested": lambda: {"a": {"b": {f"k{i}": [i, "x"] for i in range(size)}}, "c": {}, "d": 1},
+        "map_mixed": lambda: {"a.b": cycle([1, "x"], size), "c d": None, "": 0.5},
     }
 
 
@@ -181,15 +191,6 @@ def tensors(size):
     return kinds
 
 
-def every(size):
-    kinds = {**SCALARS, **values(size), **tensors(size)}
-    if size == 0:  # lists of nothing are the same, whatever they would hold
-        same = "numbers_.*|list|list_strings|map"
-        kinds = {name: value for name, value in kinds.items() if not re.fullmatch(same, name)}
-        kinds.update(list_empty=[], map_empty={})
-    return kinds
-
-
 # From these sizes on, only the kinds whose names match: the others would cost much and tell nothing new.
 FEWER = ((258, "(?!list$|list_nested|map_nested|map_mixed).*"),
          (4098, "nil|string|bytes|numbers_(u8|i64|f64)|list_bytes|tensor_(f32|bf16|u8|bool|qfloat|rank0)|"
@@ -197,10 +198,15 @@ FEWER = ((258, "(?!list$|list_nested|map_nested|map_mixed).*"),
          (65538, "string|bytes|list_bytes|tensor_(u8|f32|rank0)|param_u8"))
 
 
+def is_at(name, size):
+    """Whether a record of this size holds a kind. Lists of nothing are the same, whatever they would hold."""
+    if size == 0 and re.fullmatch("numbers_.*|list|list_strings|map", name):
+        return False
+    return all(size < first or re.fullmatch(pattern, name) for first, pattern in FEWER)
+
+
 def at(size):
     """The kinds of a record of this size."""
-    kinds = every(size)
-    for first, pattern in FEWER:
-        if size >= first:
-            kinds = {name: value for name, value in kinds.items() if re.fullmatch(pattern, name)}
-    return kinds
+    kinds = {**SCALARS, **{name: make() for name, make in values(size).items() if is_at(name, size)}, **tensors(size)}
+    kinds = {name: value for name, value in kinds.items() if is_at(name, size)}
+    return kinds if size else {**kinds, "list_empty": [], "map_empty": {}}

@@ -8,6 +8,8 @@ the subcommands run on the result. Expected: no signal and no word of a sanitize
 value in every output. CANNOT lists what a format cannot hold: the command must reject it by name, or print a note
 that names it.
 
+With LIBRECORD_TEST_EVERY=n, each format takes every n-th size, but one or more of each kind of size.
+
 A cell is COMMAND/FORMAT, or convert/FORMAT/KIND for what a conversion makes of a kind. Its message lists the sizes at
 which it fails.
 """
@@ -156,27 +158,6 @@ class Task:
         if self.form in NO_IDS and any(kind.startswith("param_") for kind in held):
             self.check(f"convert/{self.form}/ids", None if "the id" in notes else f"no note of the ids: {notes}")
 
-    def convert_alone(self):
-        """Converts each kind that the format cannot hold beside a tensor that it can."""
-        for kind in self.kinds:
-            lacks = cannot(self.form, kind)
-            if lacks and lacks[0] in (None, "KIND"):
-                self.write("alone.mpk", ["tensor_rank0", kind])
-                done = self.make_type("alone.mpk") or self.run("convert", *KEEPING, *self.typed, "alone.mpk",
-                                                               "alone." + self.form)
-                self.check(f"convert/{self.form}/{kind}", done.crash() or self.named(done, kind, lacks[0]))
-
-    @staticmethod
-    def named(done, kind, note):
-        """What is wrong with a conversion that had to reject a kind, or to name it in a note."""
-        problem = done.other_status(2 if note is None else 0)
-        if problem:
-            return problem
-        said = done.err if note is None else outputs.notes_of(done)
-        if "please report it" in said:
-            return f"a fault of librecord's own: {said[:400]}"
-        return None if kind in said else f"not named: {said[:400]}"
-
     # ---------------------------------------------------------------------------------------- outputs with all values
 
     def values(self):
@@ -251,8 +232,6 @@ class Task:
 
     def do(self):
         os.mkdir(self.directory)
-        if self.size in ALONE_AT and self.form in FORMATS:
-            self.convert_alone()
         if self.convert():
             self.values()
             if self.size in OTHERS_AT and self.form in FORMATS:
@@ -261,18 +240,52 @@ class Task:
         return self.size, self.cells
 
 
+class Alone(Task):
+    """Converts each kind that the format cannot hold beside a tensor that it can."""
+
+    def do(self):
+        os.mkdir(self.directory)
+        for kind in self.kinds:
+            lacks = cannot(self.form, kind)
+            if lacks and lacks[0] in (None, "KIND"):
+                self.write("alone.mpk", ["tensor_rank0", kind])
+                done = self.make_type("alone.mpk") or self.run("convert", *KEEPING, *self.typed, "alone.mpk",
+                                                               "alone." + self.form)
+                self.check(f"convert/{self.form}/{kind}", done.crash() or self.named(done, kind, lacks[0]))
+        self.clear()
+        return self.size, self.cells
+
+    @staticmethod
+    def named(done, kind, note):
+        """What is wrong with a conversion that had to reject a kind, or to name it in a note."""
+        problem = done.other_status(2 if note is None else 0)
+        if problem:
+            return problem
+        said = done.err if note is None else outputs.notes_of(done)
+        if "please report it" in said:
+            return f"a fault of librecord's own: {said[:400]}"
+        return None if kind in said else f"not named: {said[:400]}"
+
+
 class Many(Task):
     """A list and a map of many entries beside a tensor, without which they would be more than the limits of memory
     allow for a file of that size. What was written is read again. The cell is many/FORMAT."""
 
     ROOM = kinds.tensor("u8", "U8", "B", [1 << 20])
 
+    @staticmethod
+    @functools.lru_cache(maxsize=None)
+    def made(size):
+        """The record's values, and the record."""
+        makers = kinds.values(size)
+        made = {"list_strings": makers["list_strings"](), "map": makers["map"](), "room": Many.ROOM}
+        return made, kinds.record_of({kind: kinds.packed(value) for kind, value in made.items()})
+
     def do(self):
         os.mkdir(self.directory)
-        made = {kind: kinds.values(self.size)[kind] for kind in ("list_strings", "map")}
-        made["room"] = self.ROOM
+        made, record = self.made(self.size)
         with open(os.path.join(self.directory, "source.mpk"), "wb") as file:
-            file.write(kinds.record_of({kind: kinds.packed(value) for kind, value in made.items()}))
+            file.write(record)
         if self.command("many", "convert", "-q", "source.mpk", self.file):
             shown = self.command("many", "show", "--json", self.file)
             if shown:
@@ -282,24 +295,35 @@ class Many(Task):
         return self.size, self.cells
 
 
-def tasks_of(record, directory, sizes):
-    for size in sizes:
-        for form in FORMATS:
-            yield Task(record, directory, form, size)
-        for form in COMPRESSED if size in COMPRESSED_AT else ():
-            yield Task(record, directory, form, size)
-    for size in sorted(set(MANY_AT) & set(sizes)):
-        for form in ("mpk", "json", "safetensors", "pt"):
-            yield Many(record, directory, form, size)
+def sampled(sizes, forms, every):
+    """Yields pairs of a size and a format: all, or every n-th size of each format, but one or more."""
+    step = min(every, len(sizes))
+    for number, size in enumerate(sizes):
+        for other, form in enumerate(forms):
+            if (number + other) % step == 0:
+                yield size, form
+
+
+def tasks_of(record, directory, sizes, every):
+    def those(task, some, forms, step):
+        return [task(record, directory, form, size) for size, form in sampled(some, forms, step)]
+
+    alone = [size for size in sizes if size in ALONE_AT]
+    return [*those(Task, [size for size in sizes if size in OTHERS_AT], FORMATS, every),
+            *those(Task, [size for size in sizes if size not in OTHERS_AT], FORMATS, every),
+            *those(Task, [size for size in sizes if size in COMPRESSED_AT], COMPRESSED, every),
+            *those(Alone, alone if every == 1 else alone[-1:], FORMATS, 1),
+            *those(Many, [size for size in sizes if size in MANY_AT], ("mpk", "json", "safetensors", "pt"), every)]
 
 
 def main():
     record, directory = sys.argv[1:3]
     sizes = [int(size) for size in sys.argv[3:]] or SIZES
+    every = int(os.environ.get("LIBRECORD_TEST_EVERY") or 1)
     expected = Expected("values")
     cells = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for size, found in pool.map(lambda task: task.do(), tasks_of(record, directory, sizes)):
+        for size, found in pool.map(lambda task: task.do(), tasks_of(record, directory, sizes, every)):
             for cell, problem in found:
                 problems = cells.setdefault(cell, [])
                 if problem:
@@ -309,7 +333,7 @@ def main():
     times = os.times()
     print(f"# {outputs.Run.count} runs of the command: {times.children_user + times.children_system:.0f} s of CPU, and "
           f"{times.user + times.system:.0f} s to compare what they printed")
-    return expected.finish(complete=sizes == SIZES)
+    return expected.finish(complete=sizes == SIZES and every == 1)
 
 
 if __name__ == "__main__":

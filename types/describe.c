@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "types/describe_private.h"
+#include "types/rust_lex_private.h"
 
 enum { PLAIN_SINCE = 22 }; /* Burn has no backend parameter */
 
@@ -77,20 +78,16 @@ static void end_line(writer *w, text *t)
     w->notes.used = 0;
 }
 
-/* Keywords, as names of fields, are written r#type. */
+/* Keywords, and names that Rust reserves, are written r#type. */
 static void put_name(writer *w, text *t, const char *name)
 {
-    static const char *const keywords[] = {
-        "as",      "async",  "await",   "box",    "break", "const", "continue", "do",       "dyn",    "else",
-        "enum",    "extern", "false",   "final",  "fn",    "for",   "gen",      "if",       "impl",   "in",
-        "let",     "loop",   "macro",   "match",  "mod",   "move",  "mut",      "override", "priv",   "pub",
-        "ref",     "return", "static",  "struct", "trait", "true",  "try",      "type",     "typeof", "unsafe",
-        "unsized", "use",    "virtual", "where",  "while", "yield", "abstract", "become"};
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        if (strcmp(keywords[i], name) == 0) {
-            put(w, t, "r#");
-        }
+    static const char *const reserved[] = {"abstract", "become", "box", "do",     "final",   "gen",     "macro",
+                                           "override", "priv",   "try", "typeof", "unsized", "virtual", "yield"};
+    bool raw = lr_rust_keyword(name, strlen(name));
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved && !raw; i++) {
+        raw = strcmp(reserved[i], name) == 0;
     }
+    put(w, t, raw ? "r#" : "");
     put(w, t, name);
 }
 

@@ -25,10 +25,7 @@ static bool fits_fields(const lr_seen *seen, const rec_layout *layout)
 {
     uint64_t found = 0;
     for (uint64_t i = 0; i < layout->count; i++) {
-        uint64_t k = 0;
-        while (k < seen->count && strcmp(seen->names[k], layout->names[i]) != 0) {
-            k++;
-        }
+        uint64_t k = lr_seen_child(seen, layout->names[i]);
         if (k < seen->count ? !fits(seen->children[k], layout->children[i], true)
                             : !may_lack(layout->children[i]) && !(layout->notes && layout->notes[i].initial)) {
             return false;
@@ -168,10 +165,7 @@ static uint64_t lacking(const lr_seen *seen, const rec_layout *layout)
 {
     uint64_t count = 0;
     for (uint64_t i = 0; layout->kind == REC_LAYOUT_STRUCT && i < layout->count; i++) {
-        uint64_t k = 0;
-        while (k < seen->count && strcmp(seen->names[k], layout->names[i]) != 0) {
-            k++;
-        }
+        uint64_t k = lr_seen_child(seen, layout->names[i]);
         count += k == seen->count && lr_layout_has_tensors(layout->children[i]);
     }
     return count;

@@ -5,9 +5,6 @@
 
 #include "types/rust_parse_private.h"
 
-/* The longest path that is kept before a name. */
-enum { PATH_MOST = 128 };
-
 static const lr_expr muted = {.kind = LR_EXPR_TUPLE};
 
 /* ------------------------------------------------------------------------------------------------------- nodes -- */
@@ -101,29 +98,11 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
 
 /** `a::b::Name<args>` from the source. */
 typedef struct path {
-    char before[PATH_MOST]; /**< "a::b", NUL-terminated */
-    size_t used;
-    bool whole; /**< it is all there */
+    lr_rust_path before; /**< "a::b" */
     lr_rust_token name;
     list args;
     bool text; /**< it has a form that only its text can tell: `Fn(A) -> B`, `name!(…)` */
 } path;
-
-static void before_add(path *p, const char *text, size_t length)
-{
-    size_t gap = p->used ? 2 : 0;
-    if (!length) {
-        return;
-    }
-    if (p->used + gap + length >= sizeof p->before) {
-        p->whole = false;
-        return;
-    }
-    memcpy(p->before + p->used, "::", gap);
-    memcpy(p->before + p->used + gap, text, length);
-    p->used += gap + length;
-    p->before[p->used] = '\0';
-}
 
 /* The first part of a path, if it is imported, stands for what it was imported from. */
 static const lr_rust_import *imported(const lr_rust_parser *parser, const lr_rust_token *part)
@@ -183,7 +162,7 @@ static bool is_function_trait(const lr_rust_token *name)
 static bool read_path(lr_rust_parser *parser, path *p, bool first)
 {
     lr_rust_lexer *lexer = &parser->lexer;
-    p->whole = true;
+    p->before.whole = true;
     for (;;) {
         if (!lr_rust_is_name(lexer)) {
             (void)lr_rust_expected(lexer, first ? "a type" : "a name after `::`");
@@ -218,11 +197,14 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
         }
         if (first) {
             const lr_rust_import *import = imported(parser, &p->name);
-            before_add(p, import ? import->path : "", import ? strlen(import->path) : 0);
-            before_add(p, import ? import->name : p->name.text, import ? strlen(import->name) : p->name.length);
+            if (import && *import->path) {
+                lr_rust_path_add(&p->before, import->path, strlen(import->path));
+            }
+            lr_rust_path_add(&p->before, import ? import->name : p->name.text,
+                             import ? strlen(import->name) : p->name.length);
             first = false;
         } else {
-            before_add(p, p->name.text, p->name.length);
+            lr_rust_path_add(&p->before, p->name.text, p->name.length);
         }
         lr_rust_next(lexer);
     }
@@ -241,7 +223,7 @@ static bool is_unsure(const lr_rust_lexer *lexer, const lr_rust_token *name)
 static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, const char *start)
 {
     lr_rust_lexer *lexer = &parser->lexer;
-    path p = {.used = 0};
+    path p = {.text = false};
     list args = {0};
     lr_expr expr = {.kind = LR_EXPR_NAME};
     if (!read_path(parser, &p, !self)) {
@@ -258,7 +240,7 @@ static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, con
     if (parser->mute) {
         return node(parser, expr, NULL);
     }
-    if (!p.used && !self) {
+    if (!p.before.length && !self) {
         const lr_rust_import *import = imported(parser, &p.name);
         if (import) {
             expr.name = import->name;
@@ -269,8 +251,8 @@ static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, con
         expr.name = lr_rust_copy(parser, p.name.text, p.name.length);
     }
     expr.unsure = is_unsure(lexer, &p.name);
-    if (p.used && p.whole) {
-        expr.path = lr_rust_copy(parser, p.before, p.used);
+    if (p.before.length && p.before.whole) {
+        expr.path = lr_rust_copy(parser, p.before.text, p.before.length);
     }
     if (self) {
         append(parser, &args, self);
@@ -321,7 +303,7 @@ static void skip_binder(lr_rust_parser *parser)
 static bool skip_bound(lr_rust_parser *parser)
 {
     lr_rust_lexer *lexer = &parser->lexer;
-    path p = {.used = 0};
+    path p = {.text = false};
     bool ok;
     if (lexer->token.kind == LR_RUST_LIFETIME) {
         lr_rust_next(lexer);

@@ -53,25 +53,22 @@ static lr_seen *option_of(const seer *s, lr_seen *child)
     return option;
 }
 
-/* Returns the child of a name, or NULL. */
-static lr_seen *named(const lr_seen *seen, const char *name)
+uint64_t lr_seen_child(const lr_seen *seen, const char *name)
 {
-    for (uint64_t i = 0; i < seen->count; i++) {
-        if (strcmp(seen->names[i] ? seen->names[i] : "", name ? name : "") == 0) {
-            return seen->children[i];
-        }
+    uint64_t i = 0;
+    while (i < seen->count && strcmp(seen->names[i] ? seen->names[i] : "", name ? name : "") != 0) {
+        i++;
     }
-    return NULL;
+    return i;
 }
 
 static bool has_all(const lr_seen *a, const lr_seen *b)
 {
-    for (uint64_t i = 0; i < b->count; i++) {
-        if (!named(a, b->names[i])) {
-            return false;
-        }
+    uint64_t i = 0;
+    while (i < b->count && lr_seen_child(a, b->names[i]) < a->count) {
+        i++;
     }
-    return true;
+    return i == b->count;
 }
 
 /* Structs of the same fields, in whatever order the file has them. In a flat file one may lack some of the other's,
@@ -87,7 +84,8 @@ static lr_seen *merge_structs(const seer *s, const lr_seen *a, const lr_seen *b)
     both->form = a->form;
     both->module = a->module && b->module && strcmp(a->module, b->module) == 0 ? a->module : NULL;
     for (uint64_t i = 0; i < more->count; i++) {
-        lr_seen *one = more->children[i], *other = named(less, more->names[i]);
+        uint64_t k = lr_seen_child(less, more->names[i]);
+        lr_seen *one = more->children[i], *other = k < less->count ? less->children[k] : NULL;
         both->names[i] = more->names[i];
         both->children[i] = other ? merge(s, one, other) : one->kind == LR_SEEN_OPTION ? one : option_of(s, one);
         if (!both->children[i]) {
@@ -142,10 +140,7 @@ static lr_seen *merge_enums(const seer *s, const lr_seen *a, const lr_seen *b)
     memcpy(both->names, a->names, (size_t)a->count * sizeof *a->names);
     memcpy(both->children, a->children, (size_t)a->count * sizeof *a->children);
     for (uint64_t i = 0; i < b->count; i++) {
-        uint64_t j = 0;
-        while (j < a->count && strcmp(a->names[j], b->names[i]) != 0) {
-            j++;
-        }
+        uint64_t j = lr_seen_child(a, b->names[i]);
         if (j == a->count) {
             both->names[both->count] = b->names[i];
             both->children[both->count++] = b->children[i];

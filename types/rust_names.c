@@ -3,8 +3,8 @@
 
 #include "types/rust_parse_private.h"
 
-/* Bounds that keep hostile source in proportion; real paths have some 40 characters, real files some 30 imports. */
-enum { BUCKETS = 4096, PATH_MOST = 128, IMPORTS_MOST = 1 << 14 };
+/* A bound that keeps hostile source in proportion; real files have some 30 imports. */
+enum { BUCKETS = 4096, IMPORTS_MOST = 1 << 14 };
 
 typedef struct name {
     struct name *next;
@@ -68,29 +68,8 @@ void *lr_rust_look(const lr_rust_names *names, uint64_t scope, const char *text,
 
 /* ----------------------------------------------------------------------------------------------------- imports -- */
 
-/* The path that a use tree stands in, and its own names so far. Paths beyond PATH_MOST are not kept: `whole` false. */
-typedef struct path {
-    char text[PATH_MOST];
-    size_t length;
-    size_t parent; /* length without the last part */
-    bool whole;
-} path;
-
-static void add_part(path *to, const lr_rust_token *part)
-{
-    size_t gap = to->length ? 2 : 0;
-    if (to->length + gap + part->length >= sizeof to->text) {
-        to->whole = false;
-        return;
-    }
-    memcpy(to->text + to->length, "::", gap);
-    memcpy(to->text + to->length + gap, part->text, part->length);
-    to->parent = to->length;
-    to->length += gap + part->length;
-}
-
 /* `local` now stands for the last part of `from`. */
-static void import(lr_rust_parser *parser, const path *from, const char *local, size_t length, int32_t cfg)
+static void import(lr_rust_parser *parser, const lr_rust_path *from, const char *local, size_t length, int32_t cfg)
 {
     size_t start = from->parent ? from->parent + 2 : 0;
     lr_rust_import *entry;
@@ -120,7 +99,8 @@ static void import(lr_rust_parser *parser, const path *from, const char *local, 
     *slot = entry->path && entry->name ? entry : NULL;
 }
 
-static void use_tree(lr_rust_parser *parser, path at, int32_t cfg)
+/* @param at the path that the tree stands in. */
+static void use_tree(lr_rust_parser *parser, lr_rust_path at, int32_t cfg)
 {
     lr_rust_lexer *lexer = &parser->lexer;
     lr_rust_token last = {.kind = LR_RUST_END};
@@ -132,7 +112,7 @@ static void use_tree(lr_rust_parser *parser, path at, int32_t cfg)
         last = lexer->token;
         lr_rust_next(lexer);
         if (!lr_rust_same(last.text, last.length, "self") || !at.length) {
-            add_part(&at, &last);
+            lr_rust_path_add(&at, last.text, last.length);
         } else { /* `path::{self}`: the path itself */
             last.text = at.text + (at.parent ? at.parent + 2 : 0);
             last.length = at.length - (size_t)(last.text - at.text);
@@ -172,6 +152,6 @@ static void use_tree(lr_rust_parser *parser, path at, int32_t cfg)
 
 void lr_rust_use(lr_rust_parser *parser, int32_t cfg)
 {
-    use_tree(parser, (path){.whole = true}, cfg);
+    use_tree(parser, (lr_rust_path){.whole = true}, cfg);
     (void)lr_rust_need(&parser->lexer, ";", "after the import");
 }

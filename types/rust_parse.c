@@ -45,6 +45,19 @@ void lr_rust_leave(lr_rust_parser *parser)
     parser->depth--;
 }
 
+void lr_rust_path_add(lr_rust_path *path, const char *name, size_t length)
+{
+    size_t gap = path->length ? 2 : 0;
+    if (path->length + gap + length >= sizeof path->text) {
+        path->whole = false;
+        return;
+    }
+    memcpy(path->text + path->length, "::", gap);
+    memcpy(path->text + path->length + gap, name, length);
+    path->parent = path->length;
+    path->length += gap + length;
+}
+
 uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length)
 {
     for (uint64_t i = 0; parser->generics && i < parser->generics->count; i++) {

@@ -75,6 +75,14 @@ const char *lr_rust_copy(lr_rust_parser *parser, const char *text, size_t length
 /** One level deeper, or the limit's failure. Each true needs a lr_rust_leave(). */
 bool lr_rust_enter(lr_rust_parser *parser);
 void lr_rust_leave(lr_rust_parser *parser);
+/** The names of a path before the last one, "a::b". Longer paths are not kept whole: real ones have some 40 bytes. */
+typedef struct lr_rust_path {
+    char text[128]; /**< not NUL-terminated */
+    size_t length;
+    size_t parent; /**< length without the last name */
+    bool whole;
+} lr_rust_path;
+void lr_rust_path_add(lr_rust_path *path, const char *name, size_t length);
 /** @return the index of a type or constant parameter of the definition that is being read, or UINT64_MAX. */
 uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length);
 

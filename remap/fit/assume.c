@@ -62,81 +62,55 @@ static void put(words *to, const char *text)
     to->used = to->used < sizeof to->text ? to->used : sizeof to->text - 1;
 }
 
+const lr_fit_value *lr_fit_value_of(const rec_layout *layout)
+{
+    static const lr_fit_value values[] = {
+        {REC_LAYOUT_BOOL, "a bool", "false", REC_KIND_BOOL},
+        {REC_LAYOUT_INT, "an integer", "0", REC_KIND_INT},
+        {REC_LAYOUT_UINT, "an unsigned integer", "0", REC_KIND_UINT},
+        {REC_LAYOUT_FLOAT, "a float", "0.0", REC_KIND_FLOAT},
+        {REC_LAYOUT_STRING, "a string", "\"\"", REC_KIND_STRING},
+        {REC_LAYOUT_ID, "a parameter id", NULL, 0},
+        {REC_LAYOUT_BYTES, "bytes", NULL, 0},
+        {REC_LAYOUT_MAP, "a map", "{}", 0},
+        {REC_LAYOUT_TUPLE, "a tuple", NULL, 0},
+        {REC_LAYOUT_LIST, "a list", NULL, 0},
+        {REC_LAYOUT_ARRAY, "a list", NULL, 0},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (values[i].layout == layout->kind) {
+            return &values[i];
+        }
+    }
+    return NULL;
+}
+
 /* Writes the value that is assumed, as Rust prints it. */
 static void put_value(words *to, const rec_layout *layout)
 {
     enum { SHOWN = 6 };
+    const lr_fit_value *value = lr_fit_value_of(layout);
     bool tuple = layout->kind == REC_LAYOUT_TUPLE;
     uint64_t count = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count;
-    switch (layout->kind) {
-    case REC_LAYOUT_BOOL:
-        put(to, "false");
-        return;
-    case REC_LAYOUT_INT:
-    case REC_LAYOUT_UINT:
-        put(to, "0");
-        return;
-    case REC_LAYOUT_FLOAT:
-        put(to, "0.0");
-        return;
-    case REC_LAYOUT_STRING:
-        put(to, "\"\"");
-        return;
-    case REC_LAYOUT_MAP:
-        put(to, "{}");
-        return;
-    case REC_LAYOUT_LIST:
-    case REC_LAYOUT_ARRAY:
-    case REC_LAYOUT_TUPLE:
-        put(to, tuple ? "(" : "[");
-        for (uint64_t i = 0; i < count && i <= SHOWN; i++) {
-            put(to, i ? ", " : "");
-            if (i == SHOWN) {
-                put(to, "…");
-            } else {
-                put_value(to, rec_layout_child(layout, tuple ? i : 0));
-            }
-        }
-        put(to, tuple ? ")" : "]");
-        return;
-    default:
-        put(to, "None");
+    if (!tuple && layout->kind != REC_LAYOUT_LIST && layout->kind != REC_LAYOUT_ARRAY) {
+        put(to, value && value->zero ? value->zero : "None");
         return;
     }
-}
-
-static const char *wanted(const rec_layout *layout)
-{
-    switch (layout->kind) {
-    case REC_LAYOUT_BOOL:
-        return "a bool";
-    case REC_LAYOUT_INT:
-        return "an integer";
-    case REC_LAYOUT_UINT:
-        return "an unsigned integer";
-    case REC_LAYOUT_FLOAT:
-        return "a float";
-    case REC_LAYOUT_STRING:
-        return "a string";
-    case REC_LAYOUT_ID:
-        return "a parameter id";
-    case REC_LAYOUT_BYTES:
-        return "bytes";
-    case REC_LAYOUT_MAP:
-        return "a map";
-    case REC_LAYOUT_TUPLE:
-        return "a tuple";
-    default:
-        return "a list";
+    put(to, tuple ? "(" : "[");
+    for (uint64_t i = 0; i < count && i < SHOWN; i++) {
+        put(to, i ? ", " : "");
+        put_value(to, rec_layout_child(layout, tuple ? i : 0));
     }
+    put(to, count > SHOWN ? ", …" : "");
+    put(to, tuple ? ")" : "]");
 }
 
 static int32_t note(lr_fit *t, const rec_layout *layout)
 {
     words value = {.used = 0};
     put_value(&value, layout);
-    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_ASSUMED, false, lr_fit_here(t), "",
-                           "%s is not in the file: %s is assumed", lr_fit_here(t), value.text);
+    return LR_FIT_PROBLEM(t->f, REC_PROBLEM_ASSUMED, false, "", "%s is not in the file: %s is assumed",
+                          lr_fit_here(t->f), value.text);
 }
 
 /* A flat file of Burn's says by their absence that lists and maps of tensors are empty; in a foreign file they may have
@@ -145,7 +119,7 @@ static int32_t absent_tensors(lr_fit *t, const rec_layout *layout)
 {
     const rec_plan *plan = t->f->plan;
     bool told = (layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_MAP) && !layout->fixed &&
-                *lr_fit_here(t) && !lr_fit_is_partial(plan);
+                *lr_fit_here(t->f) && !lr_fit_is_partial(plan);
     for (uint64_t i = 0; told && i < plan->source_count; i++) {
         told = lr_record_is_foreign(plan->sources[i].record);
     }
@@ -169,9 +143,9 @@ int32_t lr_fit_absent(lr_fit *t, const rec_layout *layout, int *how)
     if (option) {
         return note(t, layout);
     }
-    if (partial || t->states || is_strict(t->f->plan) || !*lr_fit_here(t) || layout->kind == REC_LAYOUT_BYTES ||
+    if (partial || t->states || is_strict(t->f->plan) || !*lr_fit_here(t->f) || layout->kind == REC_LAYOUT_BYTES ||
         layout->kind == REC_LAYOUT_ID) {
-        return lr_fit_miss(t, layout, wanted(layout), how);
+        return lr_fit_miss(t, layout, lr_fit_value_of(layout)->wanted, how);
     }
     *how = LR_FIT_ASSUMED;
     status = note(t, layout);

@@ -121,7 +121,7 @@ static const char *cause(const lr_fitter *f, const lr_piece *piece, const char *
 int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why, const rec_tensor *tensor)
 {
     rec_plan *plan = f->plan;
-    const char *path = f->path.text ? f->path.text : "", *hint, *likely;
+    const char *path = lr_fit_here(f), *hint, *likely;
     const lr_key *key;
     const rec_tensor *kept;
     char shapes[2][160];
@@ -136,9 +136,8 @@ int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why
     if (strcmp(kind_of((rec_dtype)tensor->stored), kind_of((rec_dtype)kept->stored)) != 0) {
         hint = drop_option(f, piece);
         return !hint ? f->job->error.status
-                     : lr_plan_problem(f->job, plan, REC_PROBLEM_KIND, true, path, hint,
-                                       "%.300s has %s, but the base's has %s", path, kind_of((rec_dtype)tensor->stored),
-                                       kind_of((rec_dtype)kept->stored));
+                     : LR_FIT_PROBLEM(f, REC_PROBLEM_KIND, true, hint, "%.300s has %s, but the base's has %s", path,
+                                      kind_of((rec_dtype)tensor->stored), kind_of((rec_dtype)kept->stored));
     }
     if (tensor->rank == kept->rank &&
         (tensor->rank == 0 || memcmp(tensor->shape, kept->shape, tensor->rank * sizeof *tensor->shape) == 0)) {
@@ -146,18 +145,17 @@ int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why
     }
     likely = cause(f, piece, why, tensor, kept, &hint);
     return !hint ? f->job->error.status
-                 : lr_plan_problem(f->job, plan, REC_PROBLEM_SHAPE, true, path, hint,
-                                   "%.300s is %s, but the base's is %s: %s", path,
-                                   lr_shape_words(shapes[0], sizeof shapes[0], tensor->shape, tensor->rank),
-                                   lr_shape_words(shapes[1], sizeof shapes[1], kept->shape, kept->rank), likely);
+                 : LR_FIT_PROBLEM(f, REC_PROBLEM_SHAPE, true, hint, "%.300s is %s, but the base's is %s: %s", path,
+                                  lr_shape_words(shapes[0], sizeof shapes[0], tensor->shape, tensor->rank),
+                                  lr_shape_words(shapes[1], sizeof shapes[1], kept->shape, kept->rank), likely);
 }
 
 int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known)
 {
-    const char *path = f->path.text ? f->path.text : "";
+    const char *path = lr_fit_here(f);
     return !f->plan->base || known >= count
                ? REC_OK
-               : lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, path,
-                                 "Is the base a model of another size? Drop what it lacks, or make a base as large.",
-                                 "%.300s has %" PRIu64 " elements, but the base's has %" PRIu64, path, count, known);
+               : LR_FIT_PROBLEM(f, REC_PROBLEM_SHAPE, true,
+                                "Is the base a model of another size? Drop what it lacks, or make a base as large.",
+                                "%.300s has %" PRIu64 " elements, but the base's has %" PRIu64, path, count, known);
 }

@@ -3,7 +3,7 @@
 
 #include "remap/fit/fit_private.h"
 
-static const lr_piece *field(const lr_node *node, const char *name)
+const lr_piece *lr_fit_tensor_of(const lr_node *node, const char *name)
 {
     const lr_node *child = lr_node_child(node, name, strlen(name));
     const lr_piece *piece = child && !child->first ? child->piece : NULL;
@@ -13,7 +13,7 @@ static const lr_piece *field(const lr_node *node, const char *name)
 /* Returns the shape of a weight of rank 2 with a bias, or NULL. @param bias (out) its length. */
 static const uint64_t *weight_of(const lr_node *node, uint64_t *bias)
 {
-    const lr_piece *w = node ? field(node, "weight") : NULL, *b = w ? field(node, "bias") : NULL;
+    const lr_piece *w = node ? lr_fit_tensor_of(node, "weight") : NULL, *b = w ? lr_fit_tensor_of(node, "bias") : NULL;
     if (!b || w->linear || w->adapted || lr_piece_rank(w) != 2 || lr_piece_rank(b) != 1) {
         return NULL;
     }

@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *lr_fit_here(const lr_fit *t)
-{
-    return t->f->path.text ? t->f->path.text : "";
-}
-
 bool lr_fit_is_tensor(const rec_layout *layout)
 {
     return layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER;
@@ -126,27 +121,25 @@ static int by_index(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The children of a node in the order of their indices. @param ok (out) false: there is a problem. */
-lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok)
+lr_node **lr_fit_in_order(lr_fitter *f, const lr_node *node, const char *hint, bool *ok)
 {
-    lr_node **list = lr_job_alloc(t->f->job, (node->child_count + 1) * sizeof *list);
+    lr_node **list = lr_job_alloc(f->job, (node->child_count + 1) * sizeof *list);
     uint64_t n = 0;
     *ok = true;
-    if (!list) {
-        return NULL;
-    }
-    for (lr_node *child = node->first; child; child = child->next) {
+    for (lr_node *child = list ? node->first : NULL; child; child = child->next) {
         list[n++] = child;
     }
-    qsort(list, (size_t)n, sizeof(lr_node *), by_index);
+    if (n) {
+        qsort(list, (size_t)n, sizeof *list, by_index);
+    }
     for (uint64_t i = 1; i < n && *ok; i++) {
-        if (list[i]->index == list[i - 1]->index) {
+        const lr_node *a = list[i - 1], *b = list[i];
+        if (a->index == b->index) {
             *ok = false;
-            (void)lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                                  "Let a rule give one of them another number.",
-                                  "%.300s: two spellings of the index %" PRIu64 ": %.*s and %.*s", lr_fit_here(t),
-                                  list[i]->index, (int)(list[i - 1]->length < 64 ? list[i - 1]->length : 64),
-                                  list[i - 1]->name, (int)(list[i]->length < 64 ? list[i]->length : 64), list[i]->name);
+            (void)LR_FIT_PROBLEM(f, REC_PROBLEM_KIND, true, hint,
+                                 "%.300s: two spellings of the index %" PRIu64 ": %.*s and %.*s", lr_fit_here(f),
+                                 b->index, (int)(a->length < 64 ? a->length : 64), a->name,
+                                 (int)(b->length < 64 ? b->length : 64), b->name);
         }
     }
     return list;
@@ -225,7 +218,7 @@ static uint32_t rank_of(lr_fit *t, lr_piece *piece)
     if (t->f->plan->sources[piece->source].works && !piece->adapted) {
         const char *operations;
         lr_op *op = NULL;
-        (void)lr_place_work(t->f->job, t->f->plan, t->f->matcher, piece, lr_fit_here(t), t->f->path.used, false, &op,
+        (void)lr_place_work(t->f->job, t->f->plan, t->f->matcher, piece, lr_fit_here(t->f), t->f->path.used, false, &op,
                             &operations);
         rank = op ? lr_op_rank(op) : rank;
         lr_op_release(op);
@@ -237,11 +230,11 @@ static bool fits_tensor(lr_fit *t, const rec_layout *layout, const lr_node *node
 {
     uint32_t rank;
     if (!node || !node->piece || !lr_piece_is_tensor(node->piece)) {
-        return why_not(t, "%s is %s", lr_fit_here(t), node && lr_fit_has_content(node) ? "no tensor" : "missing");
+        return why_not(t, "%s is %s", lr_fit_here(t->f), node && lr_fit_has_content(node) ? "no tensor" : "missing");
     }
     rank = rank_of(t, node->piece);
     if (rank != layout->rank) {
-        return why_not(t, "%s has rank %u, expected %" PRIu64, lr_fit_here(t), (unsigned)rank, layout->rank);
+        return why_not(t, "%s has rank %u, expected %" PRIu64, lr_fit_here(t->f), (unsigned)rank, layout->rank);
     }
     t->count++;
     return true;
@@ -253,7 +246,7 @@ static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
     const char *type;
     if (!node) {
         return lr_fit_holds_nothing(layout) || lr_fit_may_be_bare(layout) ||
-               why_not(t, "%s is missing", lr_fit_here(t));
+               why_not(t, "%s is missing", lr_fit_here(t->f));
     }
     type = lr_fit_module(t, layout, node, &ruled);
     for (uint64_t i = 0; i < layout->count && !lr_job_failed(t->f->job); i++) {
@@ -268,11 +261,11 @@ static bool fits_struct(lr_fit *t, const rec_layout *layout, lr_node *node)
 static bool fits_elements(lr_fit *t, const rec_layout *layout, lr_node *node)
 {
     bool listed = layout->kind == REC_LAYOUT_LIST, ok;
-    lr_node **list = lr_fit_in_order(t, node, &ok), **slots = NULL;
+    lr_node **list = lr_fit_in_order(t->f, node, "Let a rule give one of them another number.", &ok), **slots = NULL;
     uint64_t count = listed ? node->child_count : layout->count;
     ok = ok && list && (listed || lr_fit_elements(t, layout, list, node->child_count, &slots));
     if (!ok) {
-        (void)why_not(t, "%s has elements that are too many, or of one number", lr_fit_here(t));
+        (void)why_not(t, "%s has elements that are too many, or of one number", lr_fit_here(t->f));
     }
     for (uint64_t i = 0; i < count && ok; i++) {
         char text[24];
@@ -289,13 +282,13 @@ static bool fits_list(lr_fit *t, const rec_layout *layout, lr_node *node)
 {
     if (!node) {
         return layout->kind == REC_LAYOUT_LIST || lr_fit_holds_nothing(layout) ||
-               why_not(t, "%s is missing", lr_fit_here(t));
+               why_not(t, "%s is missing", lr_fit_here(t->f));
     }
     if (lr_fit_holds_nothing(layout)) {
         return true;
     }
     if (node->index_count != node->child_count || (node->piece && lr_piece_is_tensor(node->piece) && !node->first)) {
-        return why_not(t, "%s is not a list", lr_fit_here(t));
+        return why_not(t, "%s is not a list", lr_fit_here(t->f));
     }
     return fits_elements(t, layout, node);
 }
@@ -304,14 +297,9 @@ uint64_t lr_fit_level(const lr_fit *t, const rec_layout *layout, const lr_node *
 {
     const lr_piece *piece = node->child_count == 1 ? lr_node_piece(node) : NULL;
     const lr_plan_source *source = piece ? &t->f->plan->sources[piece->source] : NULL;
-    for (uint64_t i = 0; source && i < layout->count; i++) {
-        if ((source->record->root.form != REC_FORM_PATHS || source->stored) &&
-            strlen(layout->names[i]) == node->first->length &&
-            memcmp(layout->names[i], node->first->name, (size_t)node->first->length) == 0) {
-            return i;
-        }
-    }
-    return REC_UNKNOWN;
+    return source && (source->record->root.form != REC_FORM_PATHS || source->stored)
+               ? lr_layout_named(layout, node->first->name, node->first->length)
+               : REC_UNKNOWN;
 }
 
 static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node)
@@ -339,7 +327,7 @@ static bool fits(lr_fit *t, const rec_layout *layout, lr_node *node)
                 return true;
             }
         }
-        return why_not(t, "%s fits no variant", lr_fit_here(t));
+        return why_not(t, "%s fits no variant", lr_fit_here(t->f));
     default:
         return true;
     }

@@ -14,6 +14,11 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
  * REC_FIELD_FLOATS…; 0: any. @param parameter gives it an id if it has none. @param type,why for the line. */
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
                    rec_value *out);
+/** The path where the walk is; never NULL. */
+const char *lr_fit_here(const lr_fitter *f);
+/** A problem of the place where the walk is. */
+#define LR_FIT_PROBLEM(f, kind, fatal, ...) \
+    lr_plan_problem((f)->job, (f)->plan, (kind), (fatal), lr_fit_here(f), __VA_ARGS__)
 /** A name as a key of the record. Those that come again and again, in each layer, are there once. */
 int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key);
 /** A line for the place where the walk is that has no piece. */
@@ -69,8 +74,6 @@ enum {
 
 /* fit.c */
 
-/** The path where the walk is; never NULL. */
-const char *lr_fit_here(const lr_fit *t);
 bool lr_fit_is_tensor(const rec_layout *layout);
 /** Whether a node holds anything: a nil of the base is nothing. */
 bool lr_fit_has_content(const lr_node *node);
@@ -83,14 +86,17 @@ bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
 /** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. @param ruled (out)
  *  a rule says it. */
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled);
+/** The tensor of a source in a field of a module; the base is no evidence of what a source's module is. NULL: none. */
+const lr_piece *lr_fit_tensor_of(const lr_node *node, const char *name);
 /** Whether some weight of a source is plainly stored [in, out], or a load argument says that one is (conv1d.c). */
 bool lr_fit_has_conv1d(const rec_plan *plan);
 /** Whether a Linear of the type may be a Conv1D like others of the file, and nothing shows it: it is square. */
 bool lr_fit_doubts_linear(const lr_fit *t, const char *type, const lr_node *node);
 /** The node of a field: under PyTorch's name where the adapter acts, else under its own. */
 lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose);
-/** The children of a node in the order of their indices, to be released. @param ok (out) false: there is a problem. */
-lr_node **lr_fit_in_order(lr_fit *t, const lr_node *node, bool *ok);
+/** The children of a node in the order of their indices, to be released. NULL: the job has failed. @param ok (out)
+ *  false: two have one index, a problem with that hint. */
+lr_node **lr_fit_in_order(lr_fitter *f, const lr_node *node, const char *hint, bool *ok);
 /** Assigns children to the elements of a tuple or array. @param slots (out) for each element, may hold NULL; released
  * by the caller. @return false: too many children, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
@@ -102,6 +108,16 @@ bool lr_fit_fits(lr_fit *t, const rec_layout *layout, lr_node *node);
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node);
 
 /* assume.c */
+
+/** A kind of values that are no tensors. */
+typedef struct lr_fit_value {
+    int32_t layout;     /**< REC_LAYOUT_… */
+    const char *wanted; /**< "a bool" */
+    const char *zero;   /**< what is assumed where it is absent, as Rust prints it; NULL: nothing */
+    int32_t kind;       /**< REC_KIND_… of a scalar; 0: it is none */
+} lr_fit_value;
+/** Returns the kind of a type's values, or NULL. */
+const lr_fit_value *lr_fit_value_of(const rec_layout *layout);
 
 /** Whether a node holds neither a piece nor others below it. */
 bool lr_fit_is_absent(const lr_node *node);

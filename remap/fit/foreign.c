@@ -9,15 +9,11 @@
 static bool is_field(const lr_fit *t, const rec_layout *layout, const char *type, const lr_node *node,
                      const lr_node *child)
 {
-    for (uint64_t i = 0; i < layout->count; i++) {
-        bool transpose;
-        if ((strlen(layout->names[i]) == child->length &&
-             memcmp(layout->names[i], child->name, (size_t)child->length) == 0) ||
-            lr_fit_field(t, type, node, layout->names[i], &transpose) == child) {
-            return true;
-        }
+    bool found = lr_layout_named(layout, child->name, child->length) != REC_UNKNOWN, transpose;
+    for (uint64_t i = 0; i < layout->count && !found; i++) {
+        found = lr_fit_field(t, type, node, layout->names[i], &transpose) == child;
     }
-    return false;
+    return found;
 }
 
 /* Returns the first float tensor at or below a node that has no place, or NULL. */

@@ -20,7 +20,7 @@ static int32_t remember(lr_fit *t, const rec_layout *layout, const char *what, b
 {
     rec_plan *plan = t->f->plan;
     lr_missing *m = lr_arena_alloc(&plan->arena, sizeof *m, 8);
-    const char *path = lr_arena_text(&plan->arena, lr_fit_here(t), t->f->path.used);
+    const char *path = lr_arena_text(&plan->arena, lr_fit_here(t->f), t->f->path.used);
     if (!m || !path) {
         return lr_fail_memory(t->f->job, sizeof *m);
     }
@@ -115,6 +115,7 @@ static bool has_form(const lr_piece *piece, const lr_missing *m, const char *las
 {
     const char *name = lr_path_last(piece->key, (size_t)piece->length);
     bool tensor = lr_fit_is_tensor(m->layout);
+    uint64_t weight;
     if (!lr_piece_is_tensor(piece)) {
         return false;
     }
@@ -123,12 +124,10 @@ static bool has_form(const lr_piece *piece, const lr_missing *m, const char *las
                (strcmp(name, last) == 0 || (strcmp(name, "weight") == 0 && strcmp(last, "gamma") == 0) ||
                 (strcmp(name, "bias") == 0 && strcmp(last, "beta") == 0));
     }
-    for (uint64_t i = 0; m->layout->kind == REC_LAYOUT_STRUCT && i < m->layout->count; i++) {
-        if (strcmp(m->layout->names[i], name) == 0 && strcmp(name, "weight") == 0) {
-            return lr_fit_is_tensor(m->layout->children[i]) && lr_piece_rank(piece) == m->layout->children[i]->rank;
-        }
-    }
-    return false;
+    weight = strcmp(name, "weight") == 0 && m->layout->kind == REC_LAYOUT_STRUCT ? lr_layout_named(m->layout, name, 6)
+                                                                                 : REC_UNKNOWN;
+    return weight != REC_UNKNOWN && lr_fit_is_tensor(m->layout->children[weight]) &&
+           lr_piece_rank(piece) == m->layout->children[weight]->rank;
 }
 
 /* The length of the names that two paths have in common, from the first on. */
@@ -212,12 +211,8 @@ static bool all_below(const rec_plan *plan, const char *name, uint64_t *count)
 static bool has_field(const rec_layout *layout, const char *name)
 {
     const char *other = strcmp(name, "weight") == 0 ? "gamma" : strcmp(name, "bias") == 0 ? "beta" : name;
-    for (uint64_t i = 0; layout->kind == REC_LAYOUT_STRUCT && i < layout->count; i++) {
-        if (strcmp(layout->names[i], name) == 0 || strcmp(layout->names[i], other) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return layout->kind == REC_LAYOUT_STRUCT && (lr_layout_named(layout, name, strlen(name)) != REC_UNKNOWN ||
+                                                 lr_layout_named(layout, other, strlen(other)) != REC_UNKNOWN);
 }
 
 /* "Nearest: lm_head.weight [5, 4]: `rename = ^lm_head\. => head.`" */
@@ -432,7 +427,7 @@ int32_t lr_fit_report_missing(lr_fit *t)
 int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout)
 {
     rec_plan *plan = t->f->plan;
-    const char *dot = strrchr(lr_fit_here(t), '.');
+    const char *dot = strrchr(lr_fit_here(t->f), '.');
     lr_absent *one;
     if (plan->quiet || t->assuming || lr_fit_is_partial(plan) ||
         (!lr_fit_is_tensor(layout) && layout->kind != REC_LAYOUT_LIST)) {
@@ -442,8 +437,8 @@ int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout)
     if (!one) {
         return lr_fail_memory(t->f->job, sizeof *one);
     }
-    *one = (lr_absent){.next = t->absent, .layout = layout, .parent = dot ? (size_t)(dot - lr_fit_here(t)) + 1 : 0};
-    one->path = lr_arena_text(&plan->tree, lr_fit_here(t), t->f->path.used);
+    *one = (lr_absent){.next = t->absent, .layout = layout, .parent = dot ? (size_t)(dot - lr_fit_here(t->f)) + 1 : 0};
+    one->path = lr_arena_text(&plan->tree, lr_fit_here(t->f), t->f->path.used);
     t->absent = one;
     return one->path ? REC_OK : lr_fail_memory(t->f->job, t->f->path.used);
 }

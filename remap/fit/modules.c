@@ -27,7 +27,7 @@ static const char *cause(const lr_module_clash *clash, bool transposed, const ch
 
 int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal)
 {
-    const char *path = f->path.text ? f->path.text : "", *hint, *why = cause(clash, transposed, &hint);
+    const char *path = lr_fit_here(f), *hint, *why = cause(clash, transposed, &hint);
     char shapes[2][160], own[160], rule[500], named[600];
     uint64_t turned[2];
     for (int i = 0; i < 2; i++) {
@@ -58,9 +58,8 @@ int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed
         }
         return f->first_clash ? REC_OK : f->job->error.status;
     }
-    return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, fatal, path, hint,
-                           "%.300s%s%.128s %s with %.128s %s: %s", path, *path ? ": " : "", clash->path[0], shapes[0],
-                           clash->path[1], shapes[1], why ? why : own);
+    return LR_FIT_PROBLEM(f, REC_PROBLEM_SHAPE, fatal, hint, "%.300s%s%.128s %s with %.128s %s: %s", path,
+                          *path ? ": " : "", clash->path[0], shapes[0], clash->path[1], shapes[1], why ? why : own);
 }
 
 int32_t lr_fit_report_clashes(lr_fitter *f)
@@ -152,7 +151,7 @@ static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, c
         return lr_fail_memory(f->job, sizeof *m);
     }
     *m = (lr_misfit){.next = f->misfits, .count = 1, .foreign = why->foreign};
-    m->path = lr_plan_keep(f->job, f->plan, f->path.text ? f->path.text : "", f->path.used);
+    m->path = lr_plan_keep(f->job, f->plan, lr_fit_here(f), f->path.used);
     m->text = lr_plan_keep(f->job, f->plan, text, strlen(text));
     f->misfits = m->path && m->text ? m : f->misfits;
     return f->job->error.status;

@@ -3,10 +3,15 @@
 
 #include "remap/fit/fit_private.h"
 
+const char *lr_fit_here(const lr_fitter *f)
+{
+    return f->path.text ? f->path.text : "";
+}
+
 const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length)
 {
     *length = f->path.used;
-    return lr_place_without_prefix(source, f->path.text ? f->path.text : "", length);
+    return lr_place_without_prefix(source, lr_fit_here(f), length);
 }
 
 /* The float type for ints and bools where floats are required: the final type, so that they are rounded once. */
@@ -57,8 +62,7 @@ static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t want
 static int32_t line_here(lr_fitter *f, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
                          const char *operations, const char *why)
 {
-    return lr_plan_line(f->job, f->plan, action, piece, tensor, f->path.text ? f->path.text : "", f->path.used,
-                        operations, why);
+    return lr_plan_line(f->job, f->plan, action, piece, tensor, lr_fit_here(f), f->path.used, operations, why);
 }
 
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why)
@@ -175,7 +179,7 @@ static bool is_parameter(const rec_plan *plan, const lr_piece *piece)
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted, bool parameter, const char *why,
                    rec_value *out)
 {
-    const char *path = f->path.text ? f->path.text : "";
+    const char *path = lr_fit_here(f);
     const char *operations = "", *all, *id = lr_piece_id(piece);
     rec_tensor *tensor = NULL;
     const rec_tensor *from;

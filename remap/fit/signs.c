@@ -64,7 +64,7 @@ int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, b
     static const char *const norms[] = {"BatchNorm", "LayerNorm", "GroupNorm", "RmsNorm", "PRelu", NULL};
     enum { RMS_NORM_SINCE = 22 };
     const lr_plan_source *source = wanted(f, node);
-    const char *path = f->path.text ? f->path.text : "", *dot = *path ? "." : "";
+    const char *path = lr_fit_here(f), *dot = *path ? "." : "";
     if (!source || !is_one_of(type, norms)) {
         return REC_OK;
     }
@@ -82,7 +82,7 @@ int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, b
 
 int32_t lr_fit_sign_linear(lr_fitter *f, const lr_node *node, const uint64_t *weight, uint64_t bias)
 {
-    const char *path = f->path.text ? f->path.text : "";
+    const char *path = lr_fit_here(f);
     char shape[160];
     if (!lr_fit_doubted(f, node)) {
         return REC_OK;
@@ -95,7 +95,7 @@ int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, 
 {
     const lr_entry *w, *b;
     const rec_tensor *weight, *bias;
-    const char *path = f->path.text ? f->path.text : "";
+    const char *path = lr_fit_here(f);
     if (f->plan->trial || !wanted(f, node) || strcmp(module, "Linear") != 0) {
         return REC_OK;
     }

@@ -28,22 +28,21 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
     }
     if (!node->piece || !lr_piece_is_tensor(node->piece)) {
         char rules[900], hint[1000] = "Does a rule put too much below this key, or is the type another one?";
-        if (lr_suggest_stack(node, lr_fit_here(t), layout->rank, rules, sizeof rules)) {
+        if (lr_suggest_stack(node, lr_fit_here(t->f), layout->rank, rules, sizeof rules)) {
             (void)snprintf(hint, sizeof hint, "One tensor of all: %s", rules);
         }
         *how = LR_FIT_OMITTED;
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), hint,
-                               "%.300s: expected a tensor, found %s", lr_fit_here(t),
-                               node->piece ? lr_kind_words(node->piece->value->kind) : "keys below it");
+        return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, hint, "%.300s: expected a tensor, found %s",
+                              lr_fit_here(t->f),
+                              node->piece ? lr_kind_words(node->piece->value->kind) : "keys below it");
     }
     status = lr_fit_put(t->f, node->piece, transpose, layout->elements, layout->role == LR_ROLE_PARAMETER, why, out);
     if (status == REC_OK && out->kind == REC_KIND_TENSOR && out->v.tensor->rank != layout->rank) {
         char shape[160];
-        status =
-            lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_SHAPE, true, lr_fit_here(t),
-                            "Is the type another one than the file's model?",
-                            "%.300s: a tensor of rank %" PRIu64 " is expected, found %s", lr_fit_here(t), layout->rank,
-                            lr_shape_words(shape, sizeof shape, out->v.tensor->shape, out->v.tensor->rank));
+        status = LR_FIT_PROBLEM(t->f, REC_PROBLEM_SHAPE, true, "Is the type another one than the file's model?",
+                                "%.300s: a tensor of rank %" PRIu64 " is expected, found %s", lr_fit_here(t->f),
+                                layout->rank,
+                                lr_shape_words(shape, sizeof shape, out->v.tensor->shape, out->v.tensor->rank));
     }
     return status;
 }
@@ -85,7 +84,7 @@ static int32_t left_behind(lr_fit *t, const char *type, const lr_node *node)
 static int32_t doubt_linear(lr_fit *t)
 {
     char hint[600] = "", rule[500];
-    const char *path = lr_fit_here(t);
+    const char *path = lr_fit_here(t->f);
     if (lr_suggest_module(path, "Conv1D", rule, sizeof rule)) {
         (void)snprintf(hint, sizeof hint, "If it is a Conv1D like the others: %s. If not, the same with Linear.", rule);
     }
@@ -186,16 +185,15 @@ static int32_t not_a_list(lr_fit *t, const lr_node *node, int *how)
     }
     *how = LR_FIT_OMITTED;
     if (!name) {
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type right?",
-                               "%.300s: expected a list, found %s", lr_fit_here(t),
-                               !node->piece                      ? "nothing"
-                               : lr_piece_is_tensor(node->piece) ? "a tensor"
-                                                                 : lr_kind_words(lr_piece_value(node->piece)->kind));
+        return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Is the type right?", "%.300s: expected a list, found %s",
+                              lr_fit_here(t->f),
+                              !node->piece                      ? "nothing"
+                              : lr_piece_is_tensor(node->piece) ? "a tensor"
+                                                                : lr_kind_words(lr_piece_value(node->piece)->kind));
     }
-    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                           "Let rules give every element a number, or drop the others.",
-                           "%.300s: expected a list, but %.*s is not an index", lr_fit_here(t),
-                           (int)(name->length < 100 ? name->length : 100), name->name);
+    return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Let rules give every element a number, or drop the others.",
+                          "%.300s: expected a list, but %.*s is not an index", lr_fit_here(t->f),
+                          (int)(name->length < 100 ? name->length : 100), name->name);
 }
 
 /* Burn closes gaps in lists; this reports it if the user wanted to keep them. */
@@ -205,9 +203,9 @@ static int32_t check_holes(lr_fit *t, lr_node *const *list, uint64_t count)
     const lr_plan_source *s = piece ? &t->f->plan->sources[piece->source] : NULL;
     for (uint64_t i = 0; s && s->gaps_given && !s->close_gaps && i < count; i++) {
         if (list[i]->index != i) {
-            return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                                   "Close them (gaps = close).",
-                                   "%.300s: a list has no holes, but index %" PRIu64 " is missing", lr_fit_here(t), i);
+            return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Close them (gaps = close).",
+                                  "%.300s: a list has no holes, but index %" PRIu64 " is missing", lr_fit_here(t->f),
+                                  i);
         }
     }
     return REC_OK;
@@ -244,19 +242,19 @@ static int32_t build_list(lr_fit *t, const rec_layout *layout, lr_node *node, re
         return lr_fail_memory(t->f->job, count);
     }
     if (node) {
-        list = lr_fit_in_order(t, node, &ok);
+        list = lr_fit_in_order(t->f, node, "Let a rule give one of them another number.", &ok);
         status = !list || lr_job_failed(t->f->job) ? t->f->job->error.status
                  : listed                          ? check_holes(t, list, count)
                                                    : REC_OK;
         if (status == REC_OK && ok && !listed && !lr_fit_elements(t, layout, list, node->child_count, &slots)) {
             ok = false;
-            status =
-                lr_job_failed(t->f->job)
-                    ? t->f->job->error.status
-                    : lr_plan_problem(
-                          t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type right?",
-                          "%.300s: %" PRIu64 " elements are expected, found %" PRIu64 ", the last of index %" PRIu64,
-                          lr_fit_here(t), count, (uint64_t)node->child_count, list[node->child_count - 1]->index);
+            status = lr_job_failed(t->f->job)
+                         ? t->f->job->error.status
+                         : LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Is the type right?",
+                                          "%.300s: %" PRIu64 " elements are expected, found %" PRIu64
+                                          ", the last of index %" PRIu64,
+                                          lr_fit_here(t->f), count, (uint64_t)node->child_count,
+                                          list[node->child_count - 1]->index);
         }
     }
     if (status == REC_OK && ok && list && listed && node->in_base) {
@@ -329,15 +327,14 @@ static uint64_t ruled_variant(lr_fit *t, const rec_layout *layout, const lr_node
          source && lr_source_rule(t->f->job, source, t->f->matcher, LR_RULE_VARIANT, path, (size_t)length, &i) == 1;
          i++) {
         const lr_rule *rule = &source->rules->rules[i];
+        uint64_t variant = lr_layout_named(layout, rule->replacement, strlen(rule->replacement));
         source->hits[i]++;
-        for (uint64_t v = 0; v < layout->count; v++) {
-            if (strcmp(layout->names[v], rule->replacement) == 0) {
-                return v;
-            }
+        if (variant != REC_UNKNOWN) {
+            return variant;
         }
-        (void)lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "",
-                              "%.300s: rule %u names the variant %.64s, which %s lacks", lr_fit_here(t),
-                              (unsigned)rule->number, rule->replacement, layout->module ? layout->module : "the enum");
+        (void)LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "",
+                             "%.300s: rule %u names the variant %.64s, which %s lacks", lr_fit_here(t->f),
+                             (unsigned)rule->number, rule->replacement, layout->module ? layout->module : "the enum");
     }
     return REC_UNKNOWN;
 }
@@ -351,9 +348,8 @@ static int32_t none_fits(lr_fit *t, const rec_layout *layout, lr_node *node)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.64s (%.200s)", i ? ", " : "", layout->names[i],
                                  t->why_not[0] ? t->why_not : "it holds no data");
     }
-    return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "",
-                           "%.200s: no variant%s%.64s fits: %.600s", lr_fit_here(t), layout->module ? " of " : "",
-                           layout->module ? layout->module : "", text);
+    return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "", "%.200s: no variant%s%.64s fits: %.600s", lr_fit_here(t->f),
+                          layout->module ? " of " : "", layout->module ? layout->module : "", text);
 }
 
 static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
@@ -373,9 +369,9 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
             return lr_fit_put(t->f, node->piece, false, 0, false, "", out); /* a record's own unit variant */
         }
         *how = LR_FIT_OMITTED;
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t), "Is the type right?",
-                               "%.300s: a variant%s%.100s is expected, found %s", lr_fit_here(t),
-                               layout->module ? " of " : "", layout->module ? layout->module : "", lr_kind_words(kind));
+        return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Is the type right?",
+                              "%.300s: a variant%s%.100s is expected, found %s", lr_fit_here(t->f),
+                              layout->module ? " of " : "", layout->module ? layout->module : "", lr_kind_words(kind));
     }
     chosen = ruled_variant(t, layout, node);
     if (chosen == REC_UNKNOWN) {
@@ -392,12 +388,12 @@ static int32_t build_enum(lr_fit *t, const rec_layout *layout, lr_node *node, re
         for (uint64_t k = i + 1; chosen == i && k < layout->count && status == REC_OK; k++) {
             uint64_t more = lr_fit_variant(t, layout, k, node);
             if (more != REC_UNKNOWN && more > tensors) {
-                status = lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_AMBIGUOUS, false, lr_fit_here(t),
-                                         "A variant rule chooses: variant = PATTERN => NAME.",
-                                         "%.200s is read as %.64s, the first variant that fits, as in Burn; %.64s fits "
-                                         "too, and would take %" PRIu64 " tensor%s more",
-                                         lr_fit_here(t), layout->names[i], layout->names[k], more - tensors,
-                                         more - tensors == 1 ? "" : "s");
+                status = LR_FIT_PROBLEM(t->f, REC_PROBLEM_AMBIGUOUS, false,
+                                        "A variant rule chooses: variant = PATTERN => NAME.",
+                                        "%.200s is read as %.64s, the first variant that fits, as in Burn; %.64s fits "
+                                        "too, and would take %" PRIu64 " tensor%s more",
+                                        lr_fit_here(t->f), layout->names[i], layout->names[k], more - tensors,
+                                        more - tensors == 1 ? "" : "s");
                 break;
             }
         }
@@ -446,11 +442,10 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
         lr_entry *entry;
         int how = LR_FIT_FILLED;
         if (by_number && !number_key(key_layout, child, &key)) {
-            status = lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                                     "Drop the key, or let a rule give it a number.",
-                                     "%.300s: a map by numbers of %u bits is expected, but %.*s is not a number",
-                                     lr_fit_here(t), (unsigned)key_layout->bits,
-                                     (int)(child->length < 100 ? child->length : 100), child->name);
+            status = LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Drop the key, or let a rule give it a number.",
+                                    "%.300s: a map by numbers of %u bits is expected, but %.*s is not a number",
+                                    lr_fit_here(t->f), (unsigned)key_layout->bits,
+                                    (int)(child->length < 100 ? child->length : 100), child->name);
             continue;
         }
         t->states += layout->role == LR_ROLE_IDS;
@@ -475,64 +470,34 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
     return status;
 }
 
-/* Whether a value has the kind that a layout requires; a save with that type would reject others. @param wanted (out)
- * name of that kind. */
-static bool is_value_of(const rec_layout *layout, int32_t kind, const char **wanted)
+/* Whether a value has the kind that a layout requires; a save with that type would reject others. */
+static bool is_value_of(const rec_layout *layout, int32_t kind)
 {
-    switch (layout->kind) {
-    case REC_LAYOUT_BOOL:
-        *wanted = "a bool";
-        return kind == REC_KIND_BOOL;
-    case REC_LAYOUT_INT:
-    case REC_LAYOUT_UINT:
-        *wanted = layout->kind == REC_LAYOUT_INT ? "an integer" : "an unsigned integer";
-        return kind == REC_KIND_UINT || kind == REC_KIND_INT;
-    case REC_LAYOUT_FLOAT:
-        *wanted = "a float";
-        return kind == REC_KIND_FLOAT;
-    case REC_LAYOUT_STRING:
-        *wanted = "a string";
-        return kind == REC_KIND_STRING;
-    default:
-        return true;
-    }
+    const lr_fit_value *value = lr_fit_value_of(layout);
+    bool integer = layout->kind == REC_LAYOUT_INT || layout->kind == REC_LAYOUT_UINT;
+    return !value || !value->kind || kind == value->kind ||
+           (integer && (kind == REC_KIND_UINT || kind == REC_KIND_INT));
 }
 
 static int32_t build_scalar(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
-    rec_value zero = {.bits = (uint16_t)layout->bits};
+    const lr_fit_value *kinds = lr_fit_value_of(layout);
+    rec_value zero = {.kind = (uint8_t)(kinds ? kinds->kind : 0), .bits = (uint16_t)layout->bits};
     if (lr_fit_has_content(node)) {
         const rec_value *value = node->piece ? lr_piece_value(node->piece) : NULL;
-        const char *wanted = "a plain value";
-        if (value && is_value_of(layout, value->kind, &wanted)) {
+        const char *wanted = value && kinds && kinds->kind ? kinds->wanted : "a plain value";
+        if (value && is_value_of(layout, value->kind)) {
             return lr_fit_put(t->f, node->piece, false, 0, false, "", out);
         }
         *how = LR_FIT_OMITTED;
-        return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_KIND, true, lr_fit_here(t),
-                               "Drop the key, or let a rule give it another name.", "%.300s: %s is expected, found %s",
-                               lr_fit_here(t), wanted,
-                               value         ? lr_kind_words(value->kind)
-                               : node->piece ? "a tensor"
-                                             : "keys below it");
+        return LR_FIT_PROBLEM(t->f, REC_PROBLEM_KIND, true, "Drop the key, or let a rule give it another name.",
+                              "%.300s: %s is expected, found %s", lr_fit_here(t->f), wanted,
+                              value         ? lr_kind_words(value->kind)
+                              : node->piece ? "a tensor"
+                                            : "keys below it");
     }
-    switch (layout->kind) {
-    case REC_LAYOUT_BOOL:
-        zero.kind = REC_KIND_BOOL;
-        break;
-    case REC_LAYOUT_INT:
-        zero.kind = REC_KIND_INT;
-        break;
-    case REC_LAYOUT_UINT:
-        zero.kind = REC_KIND_UINT;
-        break;
-    case REC_LAYOUT_FLOAT:
-        zero.kind = REC_KIND_FLOAT;
-        break;
-    default:
-        if (!lr_string(&t->f->record->arena, "", 0, &zero)) {
-            return lr_fail_memory(t->f->job, 1);
-        }
-        break;
+    if ((!zero.kind || zero.kind == REC_KIND_STRING) && !lr_string(&t->f->record->arena, "", 0, &zero)) {
+        return lr_fail_memory(t->f->job, 1);
     }
     *out = zero;
     return lr_place_line(t->f, REC_PLAN_DEFAULT, layout->kind == REC_LAYOUT_STRING ? "empty" : "zero");

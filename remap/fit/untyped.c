@@ -49,14 +49,6 @@ static bool gives_way(const lr_piece *piece)
 
 /* ------------------------------------------------------------------------------------------------- recognising -- */
 
-/* The tensor of a source; the base is no evidence of what a source's module is. */
-static const lr_piece *field(const lr_node *node, const char *name)
-{
-    const lr_node *child = lr_node_child(node, name, strlen(name));
-    const lr_piece *piece = child && is_leaf(child) && !child->piece->kept ? child->piece : NULL;
-    return piece && lr_piece_is_tensor(piece) ? piece : NULL;
-}
-
 static bool is_float(const lr_piece *piece)
 {
     rec_dtype dtype = lr_piece_dtype(piece);
@@ -91,12 +83,12 @@ static const char *const linear_words[] = {"proj",  "linear", "dense",      "que
 static const char *recognise(const shaper *s, const lr_node *node, const char **by, const char **doubtful,
                              const char **what_to_do)
 {
-    const lr_piece *w = field(node, "weight"), *b = field(node, "bias");
+    const lr_piece *w = lr_fit_tensor_of(node, "weight"), *b = lr_fit_tensor_of(node, "bias");
     const uint64_t *shape;
     uint64_t bias;
     *by = "by its shape";
     *doubtful = NULL;
-    if (!w && field(node, "running_mean") && field(node, "running_var")) {
+    if (!w && lr_fit_tensor_of(node, "running_mean") && lr_fit_tensor_of(node, "running_var")) {
         return "BatchNorm"; /* without weights, which Burn's always has */
     }
     if (!w || !is_float(w) || (b && !is_float(b))) {
@@ -105,7 +97,7 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
     shape = lr_piece_shape(w);
     bias = b && lr_piece_rank(b) == 1 ? lr_piece_shape(b)[0] : REC_UNKNOWN;
     if (lr_piece_rank(w) == 1) {
-        if (field(node, "running_mean") && field(node, "running_var")) {
+        if (lr_fit_tensor_of(node, "running_mean") && lr_fit_tensor_of(node, "running_var")) {
             return "BatchNorm";
         }
         if (bias == shape[0]) {
@@ -161,7 +153,7 @@ enum { DOUBTS_MOST = 256 };
 static int32_t doubt_it(shaper *s, const char *text, const char *type)
 {
     rec_plan *plan = s->f->plan;
-    const char *path = s->f->path.text ? s->f->path.text : "";
+    const char *path = lr_fit_here(s->f);
     char *pattern = lr_arena_alloc(&plan->arena, s->f->path.used + 1, 1);
     size_t used = 0;
     doubt *d;
@@ -199,14 +191,14 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
 /* Whether a weight may be stored as others of the source plainly are: [in, out]. */
 static bool may_be_conv1d(const shaper *s, const lr_node *node)
 {
-    const lr_piece *w = field(node, "weight");
+    const lr_piece *w = lr_fit_tensor_of(node, "weight");
     return s->conv1d && w && !w->linear && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
 }
 
 /* Whether the module around a Linear shows that it is one. */
 static bool is_sure(const lr_node *node)
 {
-    const lr_piece *w = field(node, "weight");
+    const lr_piece *w = lr_fit_tensor_of(node, "weight");
     return w && w->linear;
 }
 
@@ -249,8 +241,8 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
         *status = doubt_it(s, doubtful, what_to_do);
     }
     if (type && strcmp(type, "Conv1D") == 0 && *status == REC_OK) {
-        *status = lr_fit_sign_linear(s->f, node, lr_piece_shape(field(node, "weight")),
-                                     lr_piece_shape(field(node, "bias"))[0]);
+        *status = lr_fit_sign_linear(s->f, node, lr_piece_shape(lr_fit_tensor_of(node, "weight")),
+                                     lr_piece_shape(lr_fit_tensor_of(node, "bias"))[0]);
     }
     if (type && *status == REC_OK) {
         if (!is_sure(node)) {
@@ -283,7 +275,7 @@ static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length,
 /* Whether a tensor is of a module with a weight: a convolution's, the same on both sides, or one that is doubted. */
 static bool has_weight(const lr_node *node, const lr_node *leaf)
 {
-    const lr_piece *w = field(node, "weight");
+    const lr_piece *w = lr_fit_tensor_of(node, "weight");
     bool named = (leaf->length == 6 && memcmp(leaf->name, "weight", 6) == 0) ||
                  (leaf->length == 4 && memcmp(leaf->name, "bias", 4) == 0);
     return named && w && is_float(w) && lr_piece_rank(w) > 0;
@@ -369,19 +361,12 @@ static int32_t put_beside(shaper *s, const lr_node *node, const lr_node *below, 
     return status;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const lr_node *x = *(lr_node *const *)a, *y = *(lr_node *const *)b;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* Whether the children of a node are a list's, and in which order. @param list (out) to be released; NULL: a map. */
 static int32_t as_list(shaper *s, const lr_node *node, lr_node ***list)
 {
     const lr_piece *piece = lr_node_piece(node);
     const lr_plan_source *source = piece && !piece->kept ? &s->f->plan->sources[piece->source] : NULL;
-    bool close = source && source->close_gaps && !s->f->plan->backward, dense = true;
-    uint64_t n = 0;
+    bool close = source && source->close_gaps && !s->f->plan->backward, dense = true, ok;
     char plain[24];
     *list = NULL;
     if (node->piece || node->child_count == 0 || node->index_count != node->child_count) {
@@ -397,28 +382,13 @@ static int32_t as_list(shaper *s, const lr_node *node, lr_node ***list)
     if (!dense && !close) {
         return REC_OK;
     }
-    *list = lr_alloc(s->f->job->allocator, node->child_count * sizeof **list);
-    if (!*list) {
-        return lr_fail_memory(s->f->job, node->child_count * sizeof **list);
+    *list =
+        lr_fit_in_order(s->f, node, "Let a rule give one of them another number, or keep the keys (gaps = keep).", &ok);
+    if (!ok) {
+        lr_release(s->f->job->allocator, *list);
+        *list = NULL;
     }
-    for (lr_node *child = node->first; child; child = child->next) {
-        (*list)[n++] = child;
-    }
-    qsort(*list, (size_t)n, sizeof(lr_node *), by_index);
-    for (uint64_t i = 1; i < n; i++) {
-        if ((*list)[i]->index == (*list)[i - 1]->index) {
-            int32_t status = lr_plan_problem(
-                s->f->job, s->f->plan, REC_PROBLEM_KIND, true, s->f->path.text ? s->f->path.text : "",
-                "Let a rule give one of them another number, or keep the keys (gaps = keep).",
-                "%.300s: two spellings of the index %" PRIu64 ": %.*s and %.*s", s->f->path.text ? s->f->path.text : "",
-                (*list)[i]->index, (int)((*list)[i - 1]->length < 64 ? (*list)[i - 1]->length : 64),
-                (*list)[i - 1]->name, (int)((*list)[i]->length < 64 ? (*list)[i]->length : 64), (*list)[i]->name);
-            lr_release(s->f->job->allocator, *list);
-            *list = NULL;
-            return status;
-        }
-    }
-    return REC_OK;
+    return s->f->job->error.status;
 }
 
 /* Finds two modules of a list that are not of one kind. */
@@ -452,7 +422,7 @@ static int32_t note_mixed(shaper *s, const lr_node *first, const lr_list *items)
     if (s->mixed++ == 0) {
         s->mixed_of[0] = names[0];
         s->mixed_of[1] = names[1];
-        s->first_mixed = lr_plan_keep(s->f->job, s->f->plan, s->f->path.text ? s->f->path.text : "", s->f->path.used);
+        s->first_mixed = lr_plan_keep(s->f->job, s->f->plan, lr_fit_here(s->f), s->f->path.used);
     }
     return s->f->job->error.status;
 }
@@ -550,7 +520,7 @@ static int32_t build_map(shaper *s, lr_node *node, const char *type, const char 
         return lr_fail_memory(s->f->job, node->child_count);
     }
     if (status == REC_OK && twice) {
-        const char *path = s->f->path.text ? s->f->path.text : "";
+        const char *path = lr_fit_here(s->f);
         status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_COLLISION, true, path, "Drop one of them.",
                                  "2 sources for %.200s%s%.100s, once the adapter has renamed one", path,
                                  *path ? "." : "", twice->key.v.text);
@@ -576,7 +546,7 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
         status = list ? build_list(s, list, node->child_count, why, out) : build_map(s, node, type, why, out);
     }
     if (status == REC_OK && !type) {
-        type = lr_plan_shown(s->f->plan, s->f->path.text ? s->f->path.text : "");
+        type = lr_plan_shown(s->f->plan, lr_fit_here(s->f));
     }
     if (status == REC_OK && !list && !s->f->plan->foreign && !s->f->plan->backward) {
         char name[64];

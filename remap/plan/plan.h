@@ -324,6 +324,8 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan);
 lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length); /**< NULL: not found */
 /** Returns the first piece at or below a node, from a source if there is one, else from the base; may be NULL. */
 lr_piece *lr_node_piece(const lr_node *node);
+/** Returns the number of a struct's field, or of an enum's variant; REC_UNKNOWN: the type has none of that name. */
+uint64_t lr_layout_named(const rec_layout *layout, const char *name, uint64_t length);
 /** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index);
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "burn/layout/layout.h"
 #include "remap/plan/plan.h"
 
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
@@ -20,6 +21,17 @@ bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
     }
     *index = value;
     return true;
+}
+
+uint64_t lr_layout_named(const rec_layout *layout, const char *name, uint64_t length)
+{
+    bool named = layout && (layout->kind == REC_LAYOUT_STRUCT || layout->kind == REC_LAYOUT_ENUM);
+    for (uint64_t i = 0; named && i < layout->count; i++) {
+        if (strlen(layout->names[i]) == length && memcmp(layout->names[i], name, (size_t)length) == 0) {
+            return i;
+        }
+    }
+    return REC_UNKNOWN;
 }
 
 /* -------------------------------------------------------------------------------------------- finding children -- */

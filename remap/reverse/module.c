@@ -150,7 +150,7 @@ int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
     uint64_t length = strlen(one->text);
     const char *field = lr_path_last(one->text, length), *torch = NULL, *type;
     int change;
-    if (module_of(b, one, field, &type) != REC_OK) {
+    if (one->gone || module_of(b, one, field, &type) != REC_OK) {
         return b->job->error.status;
     }
     change = type ? lr_adapt_back(type, field, length - (uint64_t)(field - one->text), &torch) : LR_ADAPT_NONE;

@@ -180,12 +180,7 @@ static void set_site(lr_back_item *one, const lr_torch_kind *kind, size_t below,
 static bool is_kind(const rec_layout *layout)
 {
     const lr_torch_kind *kind = layout->kind == REC_LAYOUT_STRUCT ? lr_torch_kind_find(layout->module) : NULL;
-    for (uint64_t i = 0; kind && i < layout->count; i++) {
-        if (strcmp(layout->names[i], kind->proof) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return kind && lr_layout_named(layout, kind->proof, strlen(kind->proof)) != REC_UNKNOWN;
 }
 
 static void find_by_type(lr_reverse *b, lr_back_item *one)

@@ -30,12 +30,8 @@ static const rec_layout *below(const rec_layout *layout, const char *part, uint6
     switch (layout->kind) {
     case REC_LAYOUT_STRUCT:
     case REC_LAYOUT_ENUM:
-        for (uint64_t i = 0; i < layout->count; i++) {
-            if (strlen(layout->names[i]) == length && memcmp(layout->names[i], part, (size_t)length) == 0) {
-                return rec_layout_child(layout, i);
-            }
-        }
-        return NULL;
+        index = lr_layout_named(layout, part, length);
+        return index == REC_UNKNOWN ? NULL : rec_layout_child(layout, index);
     case REC_LAYOUT_LIST:
     case REC_LAYOUT_ARRAY:
         return lr_node_index(part, length, &index) ? rec_layout_child(layout, 0) : NULL;

@@ -246,60 +246,51 @@ static int32_t note_lists(lr_reverse *b)
                           : b->job->error.status;
 }
 
-static int32_t run(lr_reverse *b)
+static int32_t each(lr_reverse *b, int32_t (*step)(lr_reverse *b, lr_back_item *one))
+{
+    for (uint64_t i = 0; i < b->count && !lr_job_failed(b->job); i++) {
+        (void)step(b, &b->items[i]);
+    }
+    return b->job->error.status;
+}
+
+static int32_t take_keys(lr_reverse *b)
+{
+    for (uint64_t i = 0; i < b->source->key_count && !lr_job_failed(b->job); i++) {
+        (void)take_key(b, &b->source->keys[i]);
+    }
+    return b->job->error.status;
+}
+
+/* Undoes rules of a kind, the last one first. @param other another kind of them. */
+static int32_t undo(lr_reverse *b, int32_t kind, int32_t other, int32_t (*step)(lr_reverse *b, uint64_t rule))
 {
     const lr_rules *rules = b->source->rules;
-    for (uint64_t i = 0; i < b->source->key_count; i++) {
-        if (take_key(b, &b->source->keys[i]) != REC_OK) {
-            return b->job->error.status;
+    for (uint64_t i = rules->count; i-- > 0 && !lr_job_failed(b->job);) {
+        if (rules->rules[i].kind == kind || rules->rules[i].kind == other) {
+            (void)step(b, i);
         }
     }
-    for (uint64_t i = rules->count; i-- > 0;) {
-        if ((rules->rules[i].kind == LR_RULE_STACK || rules->rules[i].kind == LR_RULE_JOIN) &&
-            lr_back_take_apart(b, i) != REC_OK) {
-            return b->job->error.status;
-        }
+    return b->job->error.status;
+}
+
+static int32_t check_wholes(lr_reverse *b)
+{
+    for (uint64_t i = 0; i < b->whole_count && !lr_job_failed(b->job); i++) {
+        (void)lr_back_check_whole(b, &b->wholes[i]);
     }
-    if (lr_back_find_sites(b) != REC_OK) {
-        return b->job->error.status;
-    }
-    for (uint64_t i = 0; i < b->count; i++) {
-        if (!b->items[i].gone && lr_back_unadapt(b, &b->items[i]) != REC_OK) {
-            return b->job->error.status;
-        }
-    }
-    if (lr_back_put_together(b) != REC_OK) {
-        return b->job->error.status;
-    }
-    for (uint64_t i = rules->count; i-- > 0;) {
-        if (rules->rules[i].kind == LR_RULE_TIE && lr_back_untie(b, i) != REC_OK) {
-            return b->job->error.status;
-        }
-    }
-    if (check_gaps(b) != REC_OK) {
-        return b->job->error.status;
-    }
-    for (uint64_t i = 0; i < b->count; i++) {
-        if (lr_back_retrace(b, i) != REC_OK) {
-            return b->job->error.status;
-        }
-    }
-    for (uint64_t i = 0; i < b->whole_count; i++) {
-        if (lr_back_check_whole(b, &b->wholes[i]) != REC_OK) {
-            return b->job->error.status;
-        }
-    }
-    for (uint64_t i = 0; i < b->count; i++) {
-        if (b->items[i].waits && lr_back_choose(b, &b->items[i]) != REC_OK) {
-            return b->job->error.status;
-        }
-    }
-    for (uint64_t i = 0; i < b->count; i++) {
-        if (lr_back_emit(b, &b->items[i]) != REC_OK) {
-            return b->job->error.status;
-        }
-    }
-    return lr_back_report(b) == REC_OK && note_lists(b) == REC_OK ? note_dropped(b) : b->job->error.status;
+    return b->job->error.status;
+}
+
+static int32_t run(lr_reverse *b)
+{
+    bool done = take_keys(b) == REC_OK && undo(b, LR_RULE_STACK, LR_RULE_JOIN, lr_back_take_apart) == REC_OK &&
+                lr_back_find_sites(b) == REC_OK && each(b, lr_back_unadapt) == REC_OK &&
+                lr_back_put_together(b) == REC_OK && undo(b, LR_RULE_TIE, LR_RULE_TIE, lr_back_untie) == REC_OK &&
+                check_gaps(b) == REC_OK && each(b, lr_back_retrace) == REC_OK && check_wholes(b) == REC_OK &&
+                each(b, lr_back_choose) == REC_OK && each(b, lr_back_emit) == REC_OK && lr_back_report(b) == REC_OK &&
+                note_lists(b) == REC_OK;
+    return done ? note_dropped(b) : b->job->error.status;
 }
 
 int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)

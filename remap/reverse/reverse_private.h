@@ -261,9 +261,9 @@ bool lr_back_is_normed(const lr_reverse *b, const lr_candidate *weight);
 int32_t lr_back_normed_names(lr_reverse *b, const lr_candidate *weight, const char *names[2]);
 
 /* whole.c */
-int32_t lr_back_retrace(lr_reverse *b, uint64_t number);      /**< finds an item's key, or that it may be a part */
-int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w);      /**< settles whether its parts fit */
-int32_t lr_back_choose(lr_reverse *b, lr_back_item *one);     /**< for an item that may be a part */
-int32_t lr_back_emit(lr_reverse *b, const lr_back_item *one); /**< makes its piece, or that of its whole */
+int32_t lr_back_retrace(lr_reverse *b, lr_back_item *one); /**< finds an item's key, or that it may be a part */
+int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w);   /**< settles whether its parts fit */
+int32_t lr_back_choose(lr_reverse *b, lr_back_item *one);  /**< for an item that may be a part */
+int32_t lr_back_emit(lr_reverse *b, lr_back_item *one);    /**< makes its piece, or that of its whole */
 
 #endif

@@ -88,9 +88,8 @@ static bool keep_candidate(lr_reverse *b, const lr_candidate *from, lr_candidate
 }
 
 /* An item that may be a part waits until all items are known. */
-static int32_t wait_for_parts(lr_reverse *b, uint64_t number, const lr_candidates *candidates)
+static int32_t wait_for_parts(lr_reverse *b, lr_back_item *one, const lr_candidates *candidates)
 {
-    lr_back_item *one = &b->items[number];
     one->waits = true;
     one->candidates = *candidates;
     one->candidates.list = lr_arena_alloc(&b->plan->arena, candidates->count * sizeof *candidates->list, 8);
@@ -108,7 +107,7 @@ static int32_t wait_for_parts(lr_reverse *b, uint64_t number, const lr_candidate
                 return b->job->error.status;
             }
             if (!w->parts[c->part]) {
-                w->parts[c->part] = number + 1;
+                w->parts[c->part] = (uint64_t)(one - b->items) + 1;
             }
         }
     }
@@ -269,9 +268,8 @@ static int32_t choose(lr_reverse *b, lr_back_item *one, const lr_candidates *can
     return status;
 }
 
-int32_t lr_back_retrace(lr_reverse *b, uint64_t number)
+int32_t lr_back_retrace(lr_reverse *b, lr_back_item *one)
 {
-    lr_back_item *one = &b->items[number];
     lr_candidates candidates;
     if (one->gone || one->start_count == 0) {
         return REC_OK;
@@ -279,18 +277,18 @@ int32_t lr_back_retrace(lr_reverse *b, uint64_t number)
     if (lr_retrace(b->retracer, one->starts, one->start_count, one->op, &candidates) != REC_OK) {
         return b->job->error.status;
     }
-    return candidates.split ? wait_for_parts(b, number, &candidates) : choose(b, one, &candidates, NULL, NULL);
+    return candidates.split ? wait_for_parts(b, one, &candidates) : choose(b, one, &candidates, NULL, NULL);
 }
 
 /* Chooses for an item that may be a part. */
 int32_t lr_back_choose(lr_reverse *b, lr_back_item *one)
 {
     const lr_candidates *c = &one->candidates;
-    bool *dead = lr_zalloc(b->job->allocator, c->count + 1);
+    bool *dead = one->waits ? lr_job_zalloc(b->job, c->count + 1) : NULL;
     const lr_whole *wrong = NULL;
     int32_t status;
     if (!dead) {
-        return lr_fail_memory(b->job, c->count);
+        return b->job->error.status;
     }
     for (uint64_t i = 0; i < c->count; i++) {
         const lr_whole *w = c->list[i].split ? find_whole(b, c->list[i].split - 1, c->list[i].text, false) : NULL;
@@ -456,7 +454,7 @@ static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
     return status == REC_OK ? emit(b, names[1], one->op, one->inputs, one->input_count, one->operations, why) : status;
 }
 
-int32_t lr_back_emit(lr_reverse *b, const lr_back_item *one)
+int32_t lr_back_emit(lr_reverse *b, lr_back_item *one)
 {
     lr_whole *w;
     const char *why;

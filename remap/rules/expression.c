@@ -424,27 +424,29 @@ static int term_value(lookup *l, const lr_term *term, const active *outer, int d
 
 /* ---------------------------------------------------------------------------------------------------- messages -- */
 
+/* How many amounts a rule may have. */
+static uint64_t amounts_of(const lr_rule *rule)
+{
+    return 1 + rule->amount_count + rule->part_count + rule->before_count;
+}
+
+/* One of them, or NULL. */
+static const lr_amount *amount_at(const lr_rule *rule, uint64_t i)
+{
+    uint64_t parts = 1 + rule->amount_count, before = parts + rule->part_count;
+    return i == 0       ? rule->groups
+           : i < parts  ? &rule->amounts[i - 1]
+           : i < before ? rule->parts[i - parts].amount
+                        : &rule->before[i - before];
+}
+
 /* The rule that an amount is of, or NULL. */
 static const lr_rule *find_rule(const lr_rules *rules, const lr_amount *amount)
 {
     for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *rule = &rules->rules[i];
-        if (rule->groups == amount) {
-            return rule;
-        }
-        for (uint64_t j = 0; j < rule->amount_count; j++) {
-            if (&rule->amounts[j] == amount) {
-                return rule;
-            }
-        }
-        for (uint64_t j = 0; j < rule->before_count; j++) {
-            if (&rule->before[j] == amount) {
-                return rule;
-            }
-        }
-        for (uint64_t j = 0; j < rule->part_count; j++) {
-            if (rule->parts[j].amount == amount) {
-                return rule;
+        for (uint64_t k = 0; k < amounts_of(&rules->rules[i]); k++) {
+            if (amount_at(&rules->rules[i], k) == amount) {
+                return &rules->rules[i];
             }
         }
     }
@@ -544,12 +546,8 @@ static void want_all(const lookup *l, wanted *w)
     lr_job_begin(&own, l->job->context, "numbers", NULL);
     for (uint64_t i = 0; i < l->rules->count; i++) {
         const lr_rule *rule = &l->rules->rules[i];
-        want_of(l, &own, w, rule->groups);
-        for (uint64_t j = 0; j < rule->amount_count && !rule->before; j++) { /* with a shape before: its own lengths */
-            want_of(l, &own, w, &rule->amounts[j]);
-        }
-        for (uint64_t j = 0; j < rule->part_count; j++) {
-            want_of(l, &own, w, rule->parts[j].amount);
+        for (uint64_t k = 0; k < amounts_of(rule) && !rule->before; k++) { /* with a shape before: its own lengths */
+            want_of(l, &own, w, amount_at(rule, k));
         }
     }
     lr_job_drop(&own);
@@ -623,24 +621,12 @@ bool lr_rules_names_variables(const lr_rules *rules)
 {
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
-        bool compared = rule->kind == LR_RULE_TIE || rule->kind == LR_RULE_ROPE;
-        if (compared || (rule->groups && has_name(rule->groups->terms))) {
+        bool asks = rule->kind == LR_RULE_TIE || rule->kind == LR_RULE_ROPE;
+        for (uint64_t k = 0; k < amounts_of(rule) && !asks; k++) {
+            asks = amount_at(rule, k) && has_name(amount_at(rule, k)->terms);
+        }
+        if (asks) {
             return true;
-        }
-        for (uint64_t j = 0; j < rule->part_count; j++) {
-            if (rule->parts[j].amount && has_name(rule->parts[j].amount->terms)) {
-                return true;
-            }
-        }
-        for (uint64_t j = 0; j < rule->amount_count; j++) {
-            if (has_name(rule->amounts[j].terms)) {
-                return true;
-            }
-        }
-        for (uint64_t j = 0; j < rule->before_count; j++) {
-            if (has_name(rule->before[j].terms)) {
-                return true;
-            }
         }
     }
     return false;

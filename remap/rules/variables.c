@@ -258,7 +258,6 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
     return status;
 }
 
-/* @param source what is at that path, or NULL. */
 /* JSON is read by librecord's own reader, whatever other plugin calls itself so or comes first. */
 static const lr_plugin *reader_of(rec_job *job, const char *path)
 {
@@ -266,6 +265,7 @@ static const lr_plugin *reader_of(rec_job *job, const char *path)
     return json && lr_plugin_extension(&json->d, path) ? json : lr_registry_by_extension(job, path, LR_CAN_LOAD);
 }
 
+/* @param source what is at that path, or NULL. */
 static int32_t read_config(rec_job *job, lr_variables *numbers, const char *path, rec_source *source)
 {
     const lr_plugin *plugin = reader_of(job, path);
@@ -317,85 +317,40 @@ static char *join(rec_job *job, const char *folder, size_t length, const char *s
     return path;
 }
 
-/* The configuration of a model's file or folder. @param path (out) the last place looked at. @return whether it is
- * there. */
-static bool find_config(rec_job *job, const char *model, char **path)
+/* Finds the configuration of a model: in its directory, else NAME.config.json for each NAME that its file's begins with
+ * (model.safetensors.index, model.safetensors, model), else config.json next to it.
+ * @param source of a model at an address, whose plugin finds companion files; NULL: a local one. @param path (out) the
+ * last place looked at. @param config (out) what is there, of an address. @return whether it is there. */
+static bool find_config(rec_job *job, rec_source *source, const char *model, char **path, rec_source **config)
 {
     const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
     size_t length = (size_t)(name - model), stem = strlen(name);
     struct stat state;
-    *path = NULL;
-    if (stat(model, &state) == 0 && S_ISDIR(state.st_mode)) {
+    bool found = false, more = !source || stem;
+    if (!source && stat(model, &state) == 0 && S_ISDIR(state.st_mode)) {
         *path = join(job, model, strlen(model), "", 0, "config.json");
         return *path && exists(*path);
     }
-    /* model.safetensors.index.json: model.safetensors.index, model.safetensors, model */
-    while (stem > 1) {
-        do {
-            stem--;
-        } while (stem && name[stem] != '.');
-        if (stem) {
-            *path = join(job, model, length, name, stem, ".config.json");
-            if (!*path || exists(*path)) {
-                return *path != NULL;
-            }
-            lr_release(job->allocator, *path);
-            *path = NULL;
+    while (more && !found) {
+        while (stem && name[--stem] != '.') {
         }
-    }
-    *path = join(job, model, length, "", 0, "config.json");
-    return *path && exists(*path);
-}
-
-/* The configurations of a model at an address, in turn: what its name begins with, then "config.json".
- * @param path (out) the place of the last one looked at, to be released. @param config (out) NULL if not found. */
-static int32_t find_far_config(rec_job *job, rec_source *source, const char *model, char **path, rec_source **config)
-{
-    const char *slash = strrchr(model, '/'), *name = slash + 1; /* a scheme ends in one */
-    size_t length = (size_t)(name - model), stem = strlen(name);
-    int32_t status = REC_OK;
-    while (status == REC_OK && !*config && stem) {
-        do {
-            stem--;
-        } while (stem && name[stem] != '.');
         lr_release(job->allocator, *path);
         *path = stem ? join(job, model, length, name, stem, ".config.json")
                      : join(job, model, length, "", 0, "config.json");
-        status = *path ? rec_source_beside_maybe(job, source, *path + length, config) : job->error.status;
+        if (*path && source) {
+            (void)rec_source_beside_maybe(job, source, *path + length, config);
+        }
+        found = source ? *config != NULL : *path && exists(*path);
+        more = *path && stem && !lr_job_failed(job);
     }
-    return status;
-}
-
-/* The same for a model that a plugin opens: the plugin finds its companion files. */
-static int32_t read_far_config(rec_job *job, lr_variables *numbers, const char *address)
-{
-    rec_source *source = lr_registry_open(job, address, false), *config = NULL;
-    char *model = source ? lr_strdup(job->allocator, address) : NULL, *path = NULL;
-    int32_t status = job->error.status;
-    if (model) {
-        model[strcspn(model, "?#")] = '\0';
-        status = find_far_config(job, source, model, &path, &config);
-    } else if (source) {
-        status = lr_fail_memory(job, strlen(address) + 1);
-    }
-    if (config) {
-        status = read_config(job, numbers, path, config);
-    } else if (status == REC_OK && path) {
-        lr_release(numbers->allocator, numbers->config_tried);
-        numbers->config_tried = lr_strdup(numbers->allocator, path);
-        status = numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1);
-    }
-    lr_release(job->allocator, path);
-    lr_release(job->allocator, model);
-    rec_source_release(config);
-    lr_source_release(source);
-    return status;
+    return found;
 }
 
 int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model_path, const char *explicit_path)
 {
-    char *path = NULL;
-    int32_t status = REC_OK;
+    rec_source *source = NULL, *config = NULL;
+    char *model = NULL, *path = NULL;
+    bool found = false;
     if (explicit_path) {
         return read_config(job, numbers, explicit_path, NULL);
     }
@@ -403,19 +358,27 @@ int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model
         return REC_OK;
     }
     if (lr_path_scheme(model_path)) {
-        return read_far_config(job, numbers, model_path);
+        source = lr_registry_open(job, model_path, false);
+        model = source ? lr_job_strdup(job, model_path) : NULL;
     }
-    if (find_config(job, model_path, &path)) {
-        status = read_config(job, numbers, path, NULL);
-    } else if (path) {
+    if (model) {
+        model[strcspn(model, "?#")] = '\0';
+    }
+    if (!lr_job_failed(job)) {
+        found = find_config(job, source, model ? model : model_path, &path, &config);
+    }
+    if (found) {
+        (void)read_config(job, numbers, path, config);
+    } else if (path && !lr_job_failed(job)) {
         lr_release(numbers->allocator, numbers->config_tried);
         numbers->config_tried = lr_strdup(numbers->allocator, path);
-        status = numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1);
-    } else {
-        status = job->error.status;
+        (void)(numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1));
     }
     lr_release(job->allocator, path);
-    return status;
+    lr_release(job->allocator, model);
+    rec_source_release(config);
+    lr_source_release(source);
+    return job->error.status;
 }
 
 int32_t lr_variables_take(rec_job *job, lr_variables *numbers, const rec_record *record)

@@ -347,21 +347,11 @@ static int32_t walk_untyped(lr_torch_run *r, const lr_node *node, unsigned depth
 
 /* --------------------------------------------------------------------------------------------------- with a type -- */
 
-static bool has_name(const rec_layout *layout, const char *name)
-{
-    for (uint64_t i = 0; i < layout->count; i++) {
-        if (strcmp(layout->names[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The kind that a struct of the type is. */
 static const lr_torch_kind *kind_of(const rec_layout *layout)
 {
     const lr_torch_kind *kind = layout->kind == REC_LAYOUT_STRUCT ? lr_torch_kind_find(layout->module) : NULL;
-    return kind && has_name(layout, kind->proof) ? kind : NULL;
+    return kind && lr_layout_named(layout, kind->proof, strlen(kind->proof)) != REC_UNKNOWN ? kind : NULL;
 }
 
 static int32_t walk_typed(lr_torch_run *r, const rec_layout *layout, const lr_node *node, unsigned depth);

@@ -6,17 +6,6 @@
 
 enum { LEVELS_MOST = 200 };
 
-/* Whether a type has a field of that name here: then it is the model's own. */
-static bool asks_for(const rec_layout *layout, const char *name, uint64_t length)
-{
-    for (uint64_t i = 0; layout && layout->kind == REC_LAYOUT_STRUCT && i < layout->count; i++) {
-        if (strlen(layout->names[i]) == length && memcmp(layout->names[i], name, (size_t)length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The tensor next to another whose name differs in its end. */
 static lr_piece *partner(lr_torch_run *r, const lr_node *node, const char *name, uint64_t head, const char *end)
 {
@@ -102,7 +91,7 @@ static int32_t take_old(lr_torch_run *r, const rec_layout *layout, const lr_node
     bool is_orig = length > 5 && memcmp(name + length - 5, "_orig", 5) == 0;
     uint64_t end = is_v ? 2 : 5;
     if ((!is_v && !is_orig) || !piece || piece->dead || !lr_piece_is_tensor(piece) || !lr_torch_adapts(r, child) ||
-        asks_for(layout, name, length)) {
+        lr_layout_named(layout, name, length) != REC_UNKNOWN) { /* a field of the type: the model's own */
         return REC_OK;
     }
     key = key_without(r, piece, end);
@@ -160,14 +149,13 @@ static int32_t take_children(lr_torch_run *r, const rec_layout *layout, const lr
 /* The layout of a child, as far as the type follows the file's names. */
 static const rec_layout *below(const rec_layout *layout, const lr_node *child)
 {
+    uint64_t field;
     if (layout && layout->kind == REC_LAYOUT_OPTION) {
         layout = rec_layout_child(layout, 0);
     }
-    for (uint64_t i = 0; layout && layout->kind == REC_LAYOUT_STRUCT && i < layout->count; i++) {
-        if (strlen(layout->names[i]) == child->length &&
-            memcmp(layout->names[i], child->name, (size_t)child->length) == 0) {
-            return rec_layout_child(layout, i);
-        }
+    if (layout && layout->kind == REC_LAYOUT_STRUCT) {
+        field = lr_layout_named(layout, child->name, child->length);
+        return field == REC_UNKNOWN ? NULL : rec_layout_child(layout, field);
     }
     return layout && (layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_ARRAY) ? rec_layout_child(layout, 0)
                                                                                            : NULL;

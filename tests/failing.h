@@ -19,11 +19,13 @@
 #include <cmocka.h>
 
 #include "librecord.h"
+#include "tests/sparse.h"
 
 static bool armed;
 static long countdown; /* allocations until one fails */
 static long failed;
-static bool by_place; /* the first fails that is asked for at a place where none has failed yet */
+static bool by_place;             /* the first fails that is asked for at a place where none has failed yet */
+static long place_at, place_from; /* allocations of this run; those that the run before found at known places */
 
 /* A place: who asks, called by whom, as deep as helpers of helpers are. */
 enum { PLACE_DEEP = 5, PLACES_MOST = 1 << 14, SKIPPED = 3 /* is_new_place, fails_now, who calls it */ };
@@ -62,11 +64,13 @@ static inline bool is_new_place(void)
     return true;
 }
 
+/* A trace takes longer than the allocation: there is none where the run before has come to. */
 static inline bool fails_now(void)
 {
-    if (!armed || (by_place ? !is_new_place() : countdown-- > 0)) {
+    if (!armed || (by_place ? place_at++ < place_from || !is_new_place() : countdown-- > 0)) {
         return false;
     }
+    place_from = by_place ? place_at - 1 : 0;
     armed = false; /* one failure a run: what comes after must cope with it */
     errno = ENOMEM;
     failed++;
@@ -164,18 +168,18 @@ char *__wrap_lr_arena_text(lr_arena *arena, const char *text, uint64_t length)
 /** What is done while allocations fail. @return what came of it, from malloc; NULL: an error was told. */
 typedef char *(*failing_operation)(rec_context *context, const void *what);
 
-/** Does it once for each of its allocations, which fails then: it ends as if nothing had failed, or with the error that
- *  memory ran out; what it took is given back, and the next one works in the same context.
- *  @param expected what comes of it. @return how many failed. */
+/** Does it once for each of its allocations, or every sparsely() one, which fails then: it ends as if nothing had
+ *  failed, or with the error that memory ran out; what it took is given back, and the next one works in the same
+ *  context. @param expected what comes of it. @return how many allocations it makes, or sparsely() more. */
 static inline long each_fails_once(rec_context *context, failing_operation operation, const void *what,
                                    const char *expected)
 {
-    long before = failed;
-    for (long n = 0;; n++) {
+    for (long n = 0;; n += by_place ? 1 : (long)sparsely()) {
         long failures = failed;
         uint64_t held_before = held;
         char *found;
         countdown = n;
+        place_at = 0;
         armed = true;
         found = operation(context, what);
         armed = false;
@@ -189,8 +193,12 @@ static inline long each_fails_once(rec_context *context, failing_operation opera
             fail_msg("allocation %ld: %s: %s", n, rec_status_name(rec_error_status()), rec_error_message());
         }
         free(found);
+        if (failed == failures && place_from > 0) {
+            place_from = 0; /* once more, in case that other allocations were made */
+            continue;
+        }
         if (failed == failures) {
-            return failed - before;
+            return n;
         }
         if (n > 1 && held > held_before + 64) { /* what a context keeps is taken once */
             fail_msg("allocation %ld: %llu pieces are lost", n, (unsigned long long)(held - held_before));

@@ -97,7 +97,7 @@ typed() { # KEY DTYPE SHAPE BYTES
     st_entry "$1" "$2" "$3" "$4"
     at=0
     while [ "$at" -lt "$4" ]; do
-        st_bytes="$st_bytes\\$(printf %03o $((at % 64 + 1)))"
+        st_octal $((at % 64 + 1))
         at=$((at + 1))
     done
 }

@@ -456,6 +456,18 @@ static void a_folder_that_may_not_be_listed_is_an_error(void **state)
     in_child(look_into_the_locked, w);
 }
 
+/* A file system in memory makes the many files in a fifth of the time. */
+static int enter_world_in_memory(void **state)
+{
+    const char *memory = "/dev/shm", *parent = getenv("TMPDIR");
+    char *before = parent ? strdup(parent) : NULL;
+    int result = access(memory, W_OK | X_OK) == 0 ? setenv("TMPDIR", memory, 1) : 0;
+    result |= enter_world(state);
+    result |= before ? setenv("TMPDIR", before, 1) : unsetenv("TMPDIR");
+    free(before);
+    return result;
+}
+
 static void a_folder_of_too_many_files_is_refused(void **state)
 {
     world *w = *state;
@@ -1245,7 +1257,7 @@ int main(void)
         TEST(a_file_has_a_name_and_no_names),
         TEST(an_empty_folder_is_a_folder),
         TEST(a_folder_that_may_not_be_listed_is_an_error),
-        TEST(a_folder_of_too_many_files_is_refused),
+        cmocka_unit_test_setup_teardown(a_folder_of_too_many_files_is_refused, enter_world_in_memory, leave_world),
         TEST(files_that_belong_together_appear_together),
         TEST(a_failure_leaves_all_of_the_old_ones),
         TEST(the_first_can_be_renamed),

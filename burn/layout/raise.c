@@ -100,7 +100,11 @@ static int raise_v2(const lr_raise *r, const rec_value *bytes, const rec_value *
             return -1;
         }
         *words = *dtype;
-        tensor->dtype_value = words;
+        if (!lr_encoding_make(tensor)) {
+            (void)lr_fail_arena(r->job, &r->record->arena, sizeof *tensor->encoding);
+            return -1;
+        }
+        tensor->encoding->words = words;
     } else if (!lr_tensor_size(tensor->stored, tensor->count, &size) || size != tensor->data->size) {
         (void)lr_fail_data(r->job, r->at, tensor->stored, tensor->shape, tensor->rank, tensor->data->size);
         return -1;

@@ -310,13 +310,13 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     }
     if (rec_dtype_bits(event->dtype) == 0) {
         rec_value *name = lr_arena_alloc(&record->arena, sizeof *name, 8);
-        if (!name) {
+        if (!name || !lr_encoding_make(tensor)) {
             return lr_fail_arena(b->job, &b->record->arena, sizeof *name);
         }
         if (lr_burn_dtype_read(b->job, record, at, event->dtype, event->dtype_name ? event->dtype_name : "", name)) {
             return b->job->error.status;
         }
-        tensor->dtype_value = name;
+        tensor->encoding->words = name;
     } else if (!lr_tensor_size(event->dtype, tensor->count, &size) || size != event->data.length) {
         return lr_fail_data(b->job, at, event->dtype, event->shape, event->rank, event->data.length);
     }

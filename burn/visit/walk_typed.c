@@ -171,7 +171,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
     lr_data data = {.offset = REC_UNKNOWN};
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
     uint8_t bytes[8];
-    if (!like || like->dtype_value || !like->data) {
+    if (!like || lr_encoding_of(like)->words || !like->data) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
     }
     data.size = like->data->size;

@@ -244,8 +244,8 @@ static int32_t walk_dtype(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     uint64_t index, store;
     const char *name;
     int32_t status;
-    if (tensor->dtype_value) {
-        return lr_walk_value(w, tensor->dtype_value);
+    if (lr_encoding_of(tensor)->words) {
+        return lr_walk_value(w, tensor->encoding->words);
     }
     name = lr_burn_dtype_name(dtype, w->job->burn.minor, &index);
     if (!name) {
@@ -357,8 +357,8 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype,
                               .flags = flags_of(w, tensor, id),
                               .shape = tensor->shape,
                               .id = id};
-    if (tensor->dtype_value) {
-        event.dtype_name = lr_burn_dtype_text(w->job, tensor->dtype_value, words);
+    if (lr_encoding_of(tensor)->words) {
+        event.dtype_name = lr_burn_dtype_text(w->job, tensor->encoding->words, words);
         if (!event.dtype_name) {
             return w->job->error.status;
         }
@@ -376,7 +376,7 @@ static int32_t walk_event(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype,
 /* Whether what is written can hold the words of an element type that has more to it than a name. */
 static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
 {
-    if (tensor->numbers && tensor->dtype != REC_DTYPE_QFLOAT && !w->tensors) {
+    if (tensor->encoding->numbers && tensor->dtype != REC_DTYPE_QFLOAT && !w->tensors) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s: Burn has no such element type",
                        rec_tensor_dtype_name(tensor));
         rec_fail_hint(w->job, "Convert to a precision: full, half or double make numbers of its elements.");
@@ -399,7 +399,7 @@ static int32_t check_words(lr_walk *w, const rec_tensor *tensor)
                         (int)w->job->burn.minor);
     }
     if (tensor->dtype == REC_DTYPE_QFLOAT &&
-        !lr_burn_scheme_fits(tensor->dtype_value, w->record->burn_minor, w->job->burn.minor)) {
+        !lr_burn_scheme_fits(tensor->encoding->words, w->record->burn_minor, w->job->burn.minor)) {
         (void)rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "a quantised tensor whose scheme is not in the form of Burn 0.%d", (int)w->job->burn.minor);
         rec_fail_hint(w->job, "Write it for the version of Burn that it comes from, or quantise the model again.");
@@ -415,15 +415,15 @@ int32_t lr_walk_tensor(lr_walk *w, const rec_tensor *tensor)
     const char *id = tensor->id;
     rec_dtype dtype;
     int32_t status;
-    if (tensor->numbers && lr_precision_changes(w->precision)) {
-        tensor = tensor->numbers;
+    if (lr_encoding_of(tensor)->numbers && lr_precision_changes(w->precision)) {
+        tensor = tensor->encoding->numbers;
     }
     dtype = target_dtype(w, tensor);
     if (tensor->dtype == REC_DTYPE_OPAQUE && lr_precision_changes(w->precision)) {
         lr_walk_tell(w, REC_NOTE_LAYOUT, 1, rec_tensor_dtype_name(tensor),
                      "elements of this type are copied unchanged at every precision");
     }
-    status = tensor->dtype_value ? check_words(w, tensor) : REC_OK;
+    status = lr_encoding_of(tensor)->words ? check_words(w, tensor) : REC_OK;
     if (status != REC_OK) {
         return status;
     }

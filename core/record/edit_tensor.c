@@ -253,10 +253,11 @@ rec_status rec_set_id(rec_record *record, const char *path, const char *id)
             (void)lr_edit_no_memory(&e);
         }
     }
-    if (!lr_job_failed(&e.job) && value->v.tensor->numbers) {
-        value->v.tensor->numbers->id = value->v.tensor->id;
-        value->v.tensor->numbers->anonymous = value->v.tensor->anonymous;
-        value->v.tensor->numbers->id_made = value->v.tensor->id_made;
+    if (!lr_job_failed(&e.job) && lr_encoding_of(value->v.tensor)->numbers) {
+        rec_tensor *numbers = value->v.tensor->encoding->numbers;
+        numbers->id = value->v.tensor->id;
+        numbers->anonymous = value->v.tensor->anonymous;
+        numbers->id_made = value->v.tensor->id_made;
     }
     return lr_edit_end(&e);
 }

@@ -106,6 +106,15 @@ typedef struct lr_scheme {
     uint32_t parts;          /**< that it is made of, this tensor included */
 } lr_scheme;
 
+/** What few tensors have: those whose elements are no plain numbers, or that a scheme claims. */
+typedef struct lr_encoding {
+    const rec_value *words;     /**< of qfloat and opaque: the file's own words of the element type, else NULL */
+    struct rec_tensor *numbers; /**< the decoded tensor of a scheme, computed on demand, with the same id; NULL: no
+                                   scheme decodes it */
+    const lr_scheme *scheme;    /**< what claimed it, or NULL */
+} lr_encoding;
+
+/** There may be millions: each is as small as it can be. */
 struct rec_tensor {
     rec_record *record; /**< it belongs to */
     lr_data *data;
@@ -113,20 +122,26 @@ struct rec_tensor {
     const char *id; /**< NULL for none */
     uint64_t count;
     _Atomic(lr_view *) views;
-    const rec_value *dtype_value; /**< of qfloat and opaque: the file's own words, else NULL */
-    struct rec_tensor *numbers;   /**< the decoded tensor of a scheme, computed on demand, with the same id; NULL: plain
-                                     numbers, or no scheme decodes it */
-    const lr_scheme *scheme;      /**< what claimed it, or NULL */
+    lr_encoding *encoding; /**< in the record's arena; NULL: plain numbers. Read by lr_encoding_of() */
     uint8_t rank;
     uint8_t packed; /**< element type of the bytes: `stored`, or a narrower integer type that holds all values (V1) */
     uint8_t stored; /**< element type in the file */
     uint8_t dtype;  /**< element type at the record's precision */
-    bool assumed;
-    bool anonymous; /**< a parameter whose id is unknown, as its file has no ids; written, it gets one of its path */
-    bool id_made;   /**< librecord made the id: no file has it */
-    bool part;      /**< of a logical tensor whose first part is another one */
     uint8_t turned; /**< REC_TRANSPOSED_…, of a foreign file whose reader knows it */
+    bool assumed : 1;
+    bool
+        anonymous : 1; /**< a parameter whose id is unknown, as its file has no ids; written, it gets one of its path */
+    bool id_made : 1;  /**< librecord made the id: no file has it */
+    bool part : 1;     /**< of a logical tensor whose first part is another one */
 };
+
+extern const lr_encoding lr_no_encoding;
+static inline const lr_encoding *lr_encoding_of(const rec_tensor *tensor)
+{
+    return tensor->encoding ? tensor->encoding : &lr_no_encoding;
+}
+/** @return its encoding to be filled in; NULL: out of memory. */
+lr_encoding *lr_encoding_make(rec_tensor *tensor);
 
 /** Whether a tensor is a parameter of a module: Burn stores {id, param} of it, and else the tensor itself. */
 static inline bool lr_tensor_is_parameter(const rec_tensor *tensor)
@@ -328,9 +343,9 @@ void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
 /** The tensor itself, or its numbers if it is read as a number type, has none itself, and has as many elements. */
 static inline const rec_tensor *lr_tensor_as(const rec_tensor *tensor, rec_dtype dtype)
 {
-    return tensor->numbers && rec_dtype_bits(dtype) && !rec_dtype_bits(tensor->stored) &&
-                   tensor->numbers->count == tensor->count
-               ? tensor->numbers
+    const rec_tensor *numbers = lr_encoding_of(tensor)->numbers;
+    return numbers && rec_dtype_bits(dtype) && !rec_dtype_bits(tensor->stored) && numbers->count == tensor->count
+               ? numbers
                : tensor;
 }
 /** Whether a precision changes what is stored: not KEEP, not DEFAULT. */

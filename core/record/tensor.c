@@ -48,8 +48,8 @@ int32_t lr_fail_data(rec_job *job, uint64_t at, rec_dtype dtype, const uint64_t 
 
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
 {
-    if (tensor->numbers && lr_precision_changes(precision)) {
-        *tensor = *tensor->numbers;
+    if (lr_encoding_of(tensor)->numbers && lr_precision_changes(precision)) {
+        *tensor = *tensor->encoding->numbers;
     }
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
 }
@@ -69,8 +69,8 @@ void lr_tensor_free_views(rec_tensor *tensor)
         view = next;
     }
     atomic_store_explicit(&tensor->views, NULL, memory_order_relaxed);
-    if (tensor->numbers) {
-        lr_tensor_free_views(tensor->numbers);
+    if (lr_encoding_of(tensor)->numbers) {
+        lr_tensor_free_views(tensor->encoding->numbers);
     }
 }
 
@@ -422,7 +422,7 @@ rec_dtype rec_tensor_stored_dtype(const rec_tensor *tensor)
 
 const char *rec_tensor_dtype_name(const rec_tensor *tensor)
 {
-    const rec_value *value = tensor ? tensor->dtype_value : NULL;
+    const rec_value *value = rec_tensor_dtype_value(tensor);
     if (value && value->kind == REC_KIND_STRING) {
         return value->v.text;
     }
@@ -435,20 +435,20 @@ const char *rec_tensor_dtype_name(const rec_tensor *tensor)
 
 const rec_value *rec_tensor_dtype_value(const rec_tensor *tensor)
 {
-    return tensor ? tensor->dtype_value : NULL;
+    return tensor ? lr_encoding_of(tensor)->words : NULL;
 }
 
 const char *rec_tensor_scheme(const rec_tensor *tensor)
 {
-    return tensor && tensor->scheme ? tensor->scheme->label : NULL;
+    return tensor && lr_encoding_of(tensor)->scheme ? tensor->encoding->scheme->label : NULL;
 }
 
 rec_dtype rec_tensor_numbers_dtype(const rec_tensor *tensor)
 {
-    return !tensor                         ? REC_DTYPE_NONE
-           : rec_dtype_bits(tensor->dtype) ? tensor->dtype
-           : tensor->numbers               ? lr_tensor_as(tensor, REC_DTYPE_F32)->dtype
-                                           : REC_DTYPE_NONE;
+    return !tensor                           ? REC_DTYPE_NONE
+           : rec_dtype_bits(tensor->dtype)   ? tensor->dtype
+           : lr_encoding_of(tensor)->numbers ? lr_tensor_as(tensor, REC_DTYPE_F32)->dtype
+                                             : REC_DTYPE_NONE;
 }
 
 int32_t rec_tensor_is_part(const rec_tensor *tensor)

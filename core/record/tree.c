@@ -111,19 +111,33 @@ rec_scalar lr_packed_number(const lr_packed *run, uint64_t index)
 
 /* ------------------------------------------------------------------------------------------------------ copies -- */
 
+const lr_encoding lr_no_encoding;
+
+lr_encoding *lr_encoding_make(rec_tensor *tensor)
+{
+    if (!tensor->encoding) {
+        tensor->encoding = lr_arena_alloc(&tensor->record->arena, sizeof *tensor->encoding, 8);
+        if (tensor->encoding) {
+            *tensor->encoding = lr_no_encoding;
+        }
+    }
+    return tensor->encoding;
+}
+
 bool lr_tensor_copy_scheme(rec_tensor *to, const rec_tensor *from)
 {
     lr_arena *arena = &to->record->arena;
-    const lr_scheme *s = from->scheme;
-    lr_scheme *copy = s ? lr_arena_alloc(arena, sizeof *copy, 8) : NULL;
+    const lr_scheme *s = lr_encoding_of(from)->scheme;
+    lr_encoding *encoding = s ? lr_encoding_make(to) : NULL;
+    lr_scheme *copy = encoding ? lr_arena_alloc(arena, sizeof *copy, 8) : NULL;
     to->part = from->part;
     if (copy) {
         *copy = *s;
         copy->label = lr_arena_text(arena, s->label, strlen(s->label));
         copy->cut = lr_arena_text(arena, s->cut, strlen(s->cut));
-        copy->unsupported = from->numbers && !to->numbers ? "a rule reshaped it" : s->unsupported;
+        copy->unsupported = from->encoding->numbers && !encoding->numbers ? "a rule reshaped it" : s->unsupported;
         copy->end = lr_arena_text(arena, s->end, strlen(s->end));
-        to->scheme = copy;
+        encoding->scheme = copy;
     }
     return !s || (copy && copy->label && copy->cut && copy->end);
 }
@@ -132,7 +146,8 @@ static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *t
 {
     rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
     uint64_t *shape = lr_arena_alloc(&record->arena, sizeof *shape * (from->rank ? from->rank : 1u), 8);
-    rec_value *name = NULL;
+    const lr_encoding *encoding = lr_encoding_of(from);
+    rec_value *words = NULL, numbers = {.v.tensor = NULL};
     if (!tensor || !shape) {
         return false;
     }
@@ -148,22 +163,24 @@ static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *t
     tensor->id_made = from->id_made;
     tensor->shape = memcpy(shape, from->shape, sizeof *shape * from->rank);
     tensor->data = lr_data_share(record, from->data);
-    if (from->dtype_value) {
-        name = lr_arena_alloc(&record->arena, sizeof *name, 8);
-        if (!name || !lr_value_copy(record, from->dtype_value, name)) {
+    if (encoding->words) {
+        words = lr_arena_alloc(&record->arena, sizeof *words, 8);
+        if (!words || !lr_value_copy(record, encoding->words, words)) {
             return false;
         }
-        tensor->dtype_value = name;
     }
     if (from->id) {
         tensor->id = lr_arena_text(&record->arena, from->id, strlen(from->id));
     }
-    if (from->numbers) {
-        rec_value numbers;
-        if (!copy_tensor(record, from->numbers, &numbers)) {
+    if (encoding->numbers && !copy_tensor(record, encoding->numbers, &numbers)) {
+        return false;
+    }
+    if (from->encoding) {
+        if (!lr_encoding_make(tensor)) {
             return false;
         }
-        tensor->numbers = numbers.v.tensor;
+        tensor->encoding->words = words;
+        tensor->encoding->numbers = numbers.v.tensor;
     }
     to->v.tensor = tensor;
     return tensor->data && (!from->id || tensor->id) && lr_tensor_copy_scheme(tensor, from);

@@ -38,15 +38,16 @@ static const char *type_of(rec_job *job, rec_siblings *s, const rec_tensor *tens
 {
     uint64_t length;
     char *words;
-    if (tensor->stored != REC_DTYPE_QFLOAT || !tensor->dtype_value) {
+    const rec_value *value = rec_tensor_dtype_value(tensor);
+    if (tensor->stored != REC_DTYPE_QFLOAT || !value) {
         return rec_tensor_dtype_name(tensor);
     }
-    length = lr_value_json(tensor->dtype_value, NULL, 0);
+    length = lr_value_json(value, NULL, 0);
     words = lr_job_arena_alloc(job, &s->arena, length + 1, 1);
     if (!words) {
         return NULL;
     }
-    (void)lr_value_json(tensor->dtype_value, words, length + 1);
+    (void)lr_value_json(value, words, length + 1);
     return words;
 }
 
@@ -258,11 +259,12 @@ static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_l
  * from its config.json, is still what it was where it was loaded. */
 static bool is_known(const rec_tensor *first, const rec_logical *l, rec_tensor *const *tensors)
 {
-    const lr_scheme *known = first->scheme;
+    const rec_tensor *numbers = lr_encoding_of(first)->numbers;
+    const lr_scheme *known = lr_encoding_of(first)->scheme;
     if (!known || l->part_count != known->parts) {
         return known && l->part_count < known->parts;
     }
-    return first->numbers ? lr_scheme_is_of(first->numbers->data->source, tensors, l->part_count) : known->parts == 1;
+    return numbers ? lr_scheme_is_of(numbers->data->source, tensors, l->part_count) : known->parts == 1;
 }
 
 static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
@@ -279,16 +281,21 @@ static int32_t take(finder *f, const rec_plugin *plugin, const rec_logical *l)
     first = tensors[0];
     f->claimed = true;
     if (!is_known(first, l, tensors)) {
-        first->numbers = l->unsupported ? NULL : make_numbers(f, plugin, l, tensors);
-        first->scheme = lr_job_failed(f->job) ? NULL : keep_scheme(f, l);
+        lr_encoding *encoding = lr_encoding_make(first);
+        if (!encoding) {
+            return lr_fail_memory(f->job, sizeof *encoding);
+        }
+        encoding->numbers = l->unsupported ? NULL : make_numbers(f, plugin, l, tensors);
+        encoding->scheme = lr_job_failed(f->job) ? NULL : keep_scheme(f, l);
     }
     for (uint32_t i = 1; i < l->part_count && !lr_job_failed(f->job); i++) {
         if (tensors[i] == first) {
             continue; /* another span of it */
         }
         tensors[i]->part = true;
-        tensors[i]->numbers = NULL;
-        tensors[i]->scheme = NULL;
+        if (tensors[i]->encoding) {
+            *tensors[i]->encoding = (lr_encoding){.words = tensors[i]->encoding->words};
+        }
     }
     return f->job->error.status;
 }

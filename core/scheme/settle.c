@@ -7,7 +7,7 @@
 
 static bool needs(rec_tensor *t)
 {
-    return t->scheme || t->numbers || !rec_dtype_bits(t->stored);
+    return lr_encoding_of(t)->scheme || lr_encoding_of(t)->numbers || !rec_dtype_bits(t->stored);
 }
 
 bool lr_schemes_needed(const rec_record *record)
@@ -29,7 +29,7 @@ static int32_t fail_encoded(rec_job *job, const rec_tensor *tensor, const char *
 {
     char found[512];
     const char *path = key ? key : found;
-    const lr_scheme *scheme = tensor->scheme;
+    const lr_scheme *scheme = lr_encoding_of(tensor)->scheme;
     if (!key) {
         lr_tensor_path(tensor, found, sizeof found);
     }
@@ -90,7 +90,7 @@ static int32_t check_scale(const settling *s, const lr_map *map, const lr_entry 
 
 static void become_numbers(rec_tensor *tensor, rec_precision precision)
 {
-    rec_tensor *numbers = tensor->numbers;
+    rec_tensor *numbers = tensor->encoding->numbers;
     rec_tensor stored = *tensor;
     lr_tensor_free_views(tensor);
     *tensor = *numbers;
@@ -128,8 +128,8 @@ static int32_t give_name(const settling *s, rec_value *key, const lr_scheme *sch
 /* @param entry of a map, or NULL. @return REC_OK also for what stays. */
 static int32_t settle_tensor(const settling *s, rec_tensor *tensor, lr_entry *entry, bool flat)
 {
-    const lr_scheme *scheme = tensor->scheme;
-    if (!tensor->numbers) {
+    const lr_scheme *scheme = lr_encoding_of(tensor)->scheme;
+    if (!lr_encoding_of(tensor)->numbers) {
         return s->strict && (scheme || is_encoded(tensor))
                    ? fail_encoded(s->job, tensor, flat && entry ? entry->key.v.text : NULL)
                    : REC_OK;
@@ -163,7 +163,7 @@ static int32_t settle_map(const settling *s, lr_map *map, bool flat)
             changed = true;
             continue;
         }
-        changed = changed || (tensor && is_renamed(entry->value.v.tensor->scheme));
+        changed = changed || (tensor && is_renamed(lr_encoding_of(entry->value.v.tensor)->scheme));
         (void)(tensor ? settle_tensor(s, entry->value.v.tensor, entry, flat) : settle(s, &entry->value, false));
         map->entries[kept++] = *entry;
     }

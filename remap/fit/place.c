@@ -142,15 +142,19 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     (void)lr_shape_count(shape, rank, &tensor->count);
     if (words) {
         rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);
-        if (!copy || !lr_value_copy(record, words, copy)) {
+        if (!copy || !lr_value_copy(record, words, copy) || !lr_encoding_make(tensor)) {
             (void)lr_fail_memory(f->job, sizeof *copy);
             return NULL;
         }
-        tensor->dtype_value = copy;
+        tensor->encoding->words = copy;
     }
     tensor->data = lr_op_data(f->job, record, op);
     if (tensor->data && lr_op_numbers(op)) {
-        tensor->numbers = make_tensor(f, lr_op_numbers(op), id);
+        if (!lr_encoding_make(tensor)) {
+            (void)lr_fail_memory(f->job, sizeof *tensor->encoding);
+            return NULL;
+        }
+        tensor->encoding->numbers = make_tensor(f, lr_op_numbers(op), id);
     }
     lr_tensor_set_precision(tensor, f->plan->precision);
     return tensor->data && !lr_job_failed(f->job) ? tensor : NULL;
@@ -159,7 +163,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
 /* Says of a tensor, and of its elements as numbers, what it is. */
 static void mark(rec_tensor *tensor, bool made, bool anonymous)
 {
-    for (; tensor; tensor = tensor->numbers) {
+    for (; tensor; tensor = lr_encoding_of(tensor)->numbers) {
         tensor->id_made = made;
         tensor->anonymous = anonymous;
     }

@@ -222,6 +222,7 @@ static int32_t keep_words(rec_job *job, lr_op *op, const rec_value *value)
 
 lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
 {
+    const lr_encoding *encoding = lr_encoding_of(tensor);
     const lr_data *data = tensor->data;
     int32_t status = REC_OK;
     uint8_t *copy;
@@ -245,11 +246,11 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
             memcpy(copy, data->data, (size_t)data->size);
         }
     }
-    if (status == REC_OK && tensor->dtype_value) {
-        status = keep_words(job, op, tensor->dtype_value);
+    if (status == REC_OK && encoding->words) {
+        status = keep_words(job, op, encoding->words);
     }
-    if (status == REC_OK && tensor->numbers) {
-        op->u.tensor.numbers = lr_op_tensor(job, tensor->numbers);
+    if (status == REC_OK && encoding->numbers) {
+        op->u.tensor.numbers = lr_op_tensor(job, encoding->numbers);
     }
     if (status != REC_OK || lr_job_failed(job)) {
         lr_op_release(op);

@@ -270,8 +270,9 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
 
 bool lr_tensor_is_plain(const rec_tensor *tensor)
 {
+    const lr_encoding *encoding = lr_encoding_of(tensor);
     uint64_t size;
-    return tensor->packed == tensor->stored && tensor->data->source && !tensor->dtype_value && !tensor->numbers &&
+    return tensor->packed == tensor->stored && tensor->data->source && !encoding->words && !encoding->numbers &&
            lr_tensor_size(tensor->stored, tensor->count, &size) && size == tensor->data->size;
 }
 

@@ -362,6 +362,72 @@ static void a_wrong_length_costs_no_memory(void **state)
     scratch_free(s);
 }
 
+/* Writes a file of tensors of one element, eight to a layer. */
+static char *write_small(const scratch *s, const char *name, unsigned count)
+{
+    char *path = scratch_path(s, name), *header = NULL;
+    size_t length;
+    FILE *file = fopen(path, "wb"), *text = open_memstream(&header, &length);
+    assert_true(file && text);
+    for (unsigned i = 0; i < count; i++) {
+        (void)fprintf(text, "%s\"layers.%u.part_%u.w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%u,%u]}",
+                      i ? "," : "{", i / 8, i % 8, i * 4, i * 4 + 4);
+    }
+    (void)fputc('}', text);
+    assert_int_equal(fclose(text), 0);
+    for (unsigned i = 0; i < 8; i++) {
+        assert_int_not_equal(fputc((int)((uint64_t)length >> (8 * i) & 255), file), EOF);
+    }
+    assert_int_equal(fwrite(header, 1, length, file), length);
+    assert_int_equal(fflush(file), 0);
+    assert_int_equal(ftruncate(fileno(file), (off_t)(8 + length + (size_t)count * 4)), 0);
+    assert_int_equal(fclose(file), 0);
+    free(header);
+    return path;
+}
+
+/* The bytes that a record, or a plan, of so many tensors has. */
+static uint64_t cost_of(const scratch *s, unsigned count, bool planned)
+{
+    meter m = {0};
+    rec_context *context = metered(&m);
+    rec_recorder *r = opened(context, "Safetensors", "yes", NULL);
+    char *path = write_small(s, "small.safetensors", count);
+    rec_plan *plan = planned ? rec_plan_new(context, NULL) : NULL;
+    rec_plan_totals totals = {.size = sizeof totals};
+    uint64_t before = m.live, cost;
+    rec_record *record = NULL;
+    if (plan) {
+        good(rec_plan_add(plan, r, path));
+        good(rec_plan_total(plan, &totals));
+        assert_int_equal(totals.mapped, count);
+    } else {
+        record = rec_load(r, path);
+        assert_non_null(record);
+    }
+    cost = m.live - before;
+    rec_plan_free(plan);
+    rec_record_free(record);
+    rec_close_recorder(r);
+    rec_context_free(context);
+    free(path);
+    return cost;
+}
+
+/* A file with a header of 97 MB has a million tensors. */
+static void test_small_tensor_costs_few_bytes(void **state)
+{
+    enum { FEW = 1 << 13, MANY = 5 << 13, LOADED = 210, PLANNED = 550 };
+    scratch *s = scratch_new();
+    uint64_t loaded = (cost_of(s, MANY, false) - cost_of(s, FEW, false)) / (MANY - FEW);
+    uint64_t planned = (cost_of(s, MANY, true) - cost_of(s, FEW, true)) / (MANY - FEW);
+    (void)state;
+    print_message("# bytes of a tensor: loaded %u, planned %u\n", (unsigned)loaded, (unsigned)planned);
+    assert_true(loaded <= LOADED);
+    assert_true(planned <= PLANNED);
+    scratch_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +437,7 @@ int main(void)
         cmocka_unit_test(converting_mapped_gives_back_what_it_passed),
         cmocka_unit_test(a_file_that_is_cut_short_after_the_plan_is_a_failure_that_says_where),
         cmocka_unit_test(a_wrong_length_costs_no_memory),
+        cmocka_unit_test(test_small_tensor_costs_few_bytes),
     };
     return cmocka_run_group_tests_name("safetensors, read when needed", tests, NULL, NULL);
 }

@@ -259,7 +259,8 @@ static void a_dtype_of_its_own_words_is_carried(void **state)
     lr_op *op, *flat;
     char made[5];
     assert_true(lr_string(&record->arena, "F8_E4M3", 7, &words));
-    tensor->dtype_value = &words;
+    assert_non_null(lr_encoding_make(tensor));
+    tensor->encoding->words = &words;
     op = lr_op_tensor(&w->job, tensor);
     rec_record_free(record);
     flat = lr_op_reshape(&w->job, op, SHAPE(6), 1);

@@ -472,7 +472,7 @@ static bool make_all(world *w, const naive *g, rec_record *to, rec_source *file)
                            .packed = REC_DTYPE_F32,
                            .stored = REC_DTYPE_F32,
                            .dtype = REC_DTYPE_F32,
-                           .dtype_value = &words};
+                           .encoding = &(lr_encoding){.words = &words}};
     ops[0] = lr_op_tensor(&w->job, tensor);
     tensor->data = &(lr_data){.data = g->data, .size = 20 * 4, .offset = REC_UNKNOWN};
     tensor->shape = SHAPE(1, 20);

@@ -83,7 +83,7 @@ record_end() {
     printf "$record_bytes"
 }
 
-# many_tensors COUNT (65,536 or more): m.0.w to m.COUNT-1.w, each f32 [32]
+# many_tensors COUNT (a multiple of 1,000): m.0.w to m.COUNT-1.w, each f32 [32]
 many_tensors() {
     record_begin 1
     str m

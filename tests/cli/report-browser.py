@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Opens a page in headless Chromium, over its pipe for tools, and runs steps in it.
+"""Opens pages in headless Chromium, over its pipe for tools, and runs steps in them.
 
-report-browser.py CHROMIUM PAGE STEP...
+report-browser.py CHROMIUM OUT ERR
+Standard input has lists of PAGE STEP..., each word ended by a NUL and each list by an empty word. Each page opens in a
+context of its own, as in a new browser. What the steps print is left in the file OUT, what is wrong in ERR; the exit
+status of the list is a line of standard output: 1 if the console had an error, an exception was not caught, something
+was refused or asked of a network.
+
   size WIDTH HEIGHT     of the window
   scheme light|dark     what the system prefers
   load                  opens the page
@@ -14,9 +19,9 @@ report-browser.py CHROMIUM PAGE STEP...
   noscript              from here on pages run no scripts (js and wait do not work)
   paper                 from here on the page looks as it will be printed
   print FILE            the page as PDF
-Exit status 1 if the console had an error, an exception was not caught, something was refused or asked of a network.
 """
 import base64
+import contextlib
 import json
 import os
 import select
@@ -26,6 +31,10 @@ import subprocess
 import sys
 import tempfile
 import time
+
+
+class Failed(Exception):
+    """A step that does not work."""
 
 
 class Browser:
@@ -50,8 +59,7 @@ class Browser:
         os.close(up)
         self.to, self.fro = to, fro
         self.number, self.pending, self.session = 0, b"", None
-        self.wrong, self.asked, self.loaded = [], [], False
-        self.silent = False
+        self.wrong, self.loaded, self.silent = [], False, False
 
     def event(self, message):
         method, p = message.get("method"), message.get("params", {})
@@ -84,10 +92,10 @@ class Browser:
                     return found
             left = end - time.monotonic()
             if left <= 0 or not select.select([self.fro], [], [], left)[0]:
-                raise SystemExit("the browser does not answer")
+                raise Failed("the browser does not answer")
             more = os.read(self.fro, 1 << 20)
             if not more:
-                raise SystemExit("the browser has ended")
+                raise Failed("the browser has ended")
             self.pending += more
 
     def call(self, method, seconds=300, **params):
@@ -101,20 +109,27 @@ class Browser:
             data = data[os.write(self.to, data):]
         answer = self.read(lambda m: m if m.get("id") == number else None, seconds)
         if "error" in answer:
-            raise SystemExit("%s: %s" % (method, answer["error"]))
+            raise Failed("%s: %s" % (method, answer["error"]))
         return answer["result"]
 
     def begin(self):
-        target = self.call("Target.getTargets")["targetInfos"]
-        page = next(t for t in target if t["type"] == "page")
-        self.session = self.call("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        """Opens an empty page in a new context."""
+        self.wrong, self.loaded, self.silent, self.session = [], False, False, None
+        self.context = self.call("Target.createBrowserContext", disposeOnDetach=True)["browserContextId"]
+        target = self.call("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
             self.call(domain + ".enable")
+
+    def close(self):
+        """Closes the page and its context. What it says from here on is nobody's."""
+        self.session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self.context)
 
     def js(self, expression):
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
-            raise SystemExit("%s: %s" % (expression, answer["exceptionDetails"].get("exception", {}).get("description")))
+            raise Failed("%s: %s" % (expression, answer["exceptionDetails"].get("exception", {}).get("description")))
         return answer["result"].get("value")
 
     def picture(self, path, whole):
@@ -134,7 +149,6 @@ class Browser:
 
 
 def run(browser, page, steps):
-    browser.begin()
     while steps:
         word = steps.pop(0)
         if word == "size":
@@ -160,7 +174,7 @@ def run(browser, page, steps):
             expression, end = steps.pop(0), time.monotonic() + 300
             while not browser.js(expression):
                 if time.monotonic() > end:
-                    raise SystemExit("never true: " + expression)
+                    raise Failed("never true: " + expression)
                 time.sleep(0.05)
         elif word == "key":
             name = steps.pop(0)
@@ -176,20 +190,49 @@ def run(browser, page, steps):
             with open(steps.pop(0), "wb") as file:
                 file.write(base64.b64decode(browser.call("Page.printToPDF", printBackground=False)["data"]))
         else:
-            raise SystemExit("no such step: " + word)
+            raise Failed("no such step: " + word)
     browser.call("Runtime.evaluate", expression="0")
 
 
-def main():
-    browser = Browser(sys.argv[1])
-    try:
-        run(browser, sys.argv[2], sys.argv[3:])
-    finally:
-        browser.end()
-    for line in browser.wrong:
-        print(line, file=sys.stderr)
+def lists_of(file):
+    """Yields the lists of words that come in."""
+    words = []
+    pending = b""
+    while chunk := file.read1(1 << 16):
+        *whole, pending = (pending + chunk).split(b"\0")
+        for word in whole:
+            if word:
+                words.append(word.decode())
+            else:
+                yield words
+                words = []
+
+
+def one(browser, words, out, err):
+    """@return the exit status of a list"""
+    with open(out, "w", encoding="utf-8") as printed, open(err, "w", encoding="utf-8") as wrong:
+        try:
+            with contextlib.redirect_stdout(printed):
+                browser.begin()
+                run(browser, words[0], words[1:])
+            browser.close()
+        except Failed as why:
+            print(why, file=wrong)
+            return 1
+        for line in browser.wrong:
+            print(line, file=wrong)
     return 1 if browser.wrong else 0
 
 
+def main():
+    program, out, err = sys.argv[1:]
+    browser = Browser(program)
+    try:
+        for words in lists_of(sys.stdin.buffer):
+            print(one(browser, words, out, err), flush=True)
+    finally:
+        browser.end()
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

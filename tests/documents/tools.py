@@ -57,14 +57,16 @@ exec "{record}" "$@\""""
 
 
 def _compiler(command):
-    """Returns a script that compiles with all warnings and the build's sanitizers."""
+    """Returns a script that compiles with all warnings and the build's sanitizers. The compiler may be a script itself
+    that looks for its name in PATH (ccache), where it must not find this one."""
+    path = f'PATH="{os.environ["PATH"]}"\nexport PATH\n'
     program, *options = command.split()
     command = f'{shutil.which(program)} {" ".join(options)} -Wall -Wextra -Werror'
     sanitizers = os.environ.get("SANITIZERS")
     if not sanitizers:
-        return f'exec {command} "$@"'
+        return path + f'exec {command} "$@"'
     # Clang links the run time of the sanitizers only to programs.
-    return f"""case " $* " in
+    return path + f"""case " $* " in
 *" -shared "*) exec {command} -fsanitize={sanitizers} "$@" -Wl,-z,undefs ;;
 esac
 exec {command} -fsanitize={sanitizers} "$@\""""

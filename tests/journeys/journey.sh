@@ -23,6 +23,7 @@ burn_store=$LIBRECORD_INTEROP_DIR/store-0.22.1/target/debug/store
 output=$scratch/output
 : "${LIBRECORD_PLUGIN_PATH:=$top_builddir/plugins/.libs}" "${LIBRECORD_DATA:=$srcdir/etc}" "${PYTHON:=python3}"
 HOME=$scratch/home
+path_before=$PATH
 PATH=$scratch/bin:$PATH
 PYTHONDONTWRITEBYTECODE=1
 export HOME PATH PYTHON PYTHONDONTWRITEBYTECODE srcdir journeys
@@ -42,6 +43,9 @@ exec "$record" "\$@"
 END
 cat >"$scratch/bin/cc" <<END
 #!/bin/sh
+# The compiler may be a script itself that looks for its name in PATH (ccache), where it must not find this one.
+PATH="$path_before"
+export PATH
 case " \$* " in
 *" -shared "*) ;; # clang's run time of sanitizers is in programs alone
 *) set -- ${SANITIZERS:+-fsanitize=$SANITIZERS} "\$@" ;;

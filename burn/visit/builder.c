@@ -58,12 +58,8 @@ static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *
         }
     }
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t little = 0;
-        rec_scalar number;
+        rec_scalar number = lr_host_element(dtype, from + i * width);
         rec_value value;
-        memcpy(&little, from + i * width, width);
-        lr_swap_if_big(&little, width, 1);
-        number = lr_element(dtype, &little);
         if (number.kind == REC_KIND_INT && number.v.i >= 0) {
             number.kind = REC_KIND_UINT;
         }

@@ -413,132 +413,35 @@ static void heard(lr_check *c, uint64_t place, const overheard *o)
     }
 }
 
-static int32_t tee_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+/* Each event goes to the check, and then to the writer or builder. */
+static int32_t tee(lr_listener *self, const lr_event *event)
 {
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.metadata(c, at, key, value);
-    return status == REC_OK && c->inner.metadata ? c->inner.metadata(c->inner_self, at, key, value) : status;
-}
-
-static int32_t tee_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.scalar(c, at, scalar);
-    return status == REC_OK && c->inner.scalar ? c->inner.scalar(c->inner_self, at, scalar) : status;
-}
-
-static int32_t tee_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.numbers(c, at, dtype, data, count);
-    return status == REC_OK && c->inner.numbers ? c->inner.numbers(c->inner_self, at, dtype, data, count) : status;
-}
-
-static int32_t tee_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    lr_check *c = self;
+    lr_check *c = (lr_check *)self;
+    lr_event theirs = *event;
+    rec_tensor_event tensor;
+    rec_blob blob;
     overheard o;
-    rec_blob theirs;
-    int32_t status = lr_check_visitor.bytes(c, at, blob);
-    uint64_t place = c->last;
-    if (c->reading) { /* a reader's events: what was written has its hash */
-        return status == REC_OK && c->inner.bytes ? c->inner.bytes(c->inner_self, at, blob) : status;
+    uint64_t place;
+    int32_t status = lr_event_send(&lr_check_visitor, c, event);
+    if (status != REC_OK) {
+        return status;
     }
-    theirs = listen(&o, blob);
-    status = status == REC_OK && c->inner.bytes ? c->inner.bytes(c->inner_self, at, &theirs) : status;
+    if (c->reading || (event->kind != LR_EVENT_TENSOR && event->kind != LR_EVENT_BYTES)) {
+        return lr_event_send(&c->inner, c->inner_self, event); /* of a reader: what was written has its hash */
+    }
+    place = c->last;
+    if (event->kind == LR_EVENT_BYTES) {
+        blob = listen(&o, event->blob);
+        theirs.blob = &blob;
+    } else {
+        tensor = *event->tensor;
+        tensor.data = listen(&o, &event->tensor->data);
+        theirs.tensor = &tensor;
+    }
+    status = lr_event_send(&c->inner, c->inner_self, &theirs);
     heard(c, place, &o);
     return status;
 }
-
-static int32_t tee_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.list_begin(c, at, form, count);
-    return status == REC_OK && c->inner.list_begin ? c->inner.list_begin(c->inner_self, at, form, count) : status;
-}
-
-static int32_t tee_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.map_begin(c, at, form, count);
-    return status == REC_OK && c->inner.map_begin ? c->inner.map_begin(c->inner_self, at, form, count) : status;
-}
-
-static int32_t tee_key(void *self, uint64_t at, const rec_scalar *key)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.key(c, at, key);
-    return status == REC_OK && c->inner.key ? c->inner.key(c->inner_self, at, key) : status;
-}
-
-static int32_t tee_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.variant_begin(c, at, index, name, payload);
-    return status == REC_OK && c->inner.variant_begin ? c->inner.variant_begin(c->inner_self, at, index, name, payload)
-                                                      : status;
-}
-
-static int32_t tee_end(void *self, uint64_t at)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.end(c, at);
-    return status == REC_OK && c->inner.end ? c->inner.end(c->inner_self, at) : status;
-}
-
-static int32_t tee_option(void *self, uint64_t at, int32_t present)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.option(c, at, present);
-    return status == REC_OK && c->inner.option ? c->inner.option(c->inner_self, at, present) : status;
-}
-
-static int32_t tee_tensor(void *self, uint64_t at, const rec_tensor_event *event)
-{
-    lr_check *c = self;
-    rec_tensor_event theirs;
-    overheard o;
-    int32_t status = lr_check_visitor.tensor(c, at, event);
-    uint64_t place = c->last;
-    if (c->reading) {
-        return status == REC_OK && c->inner.tensor ? c->inner.tensor(c->inner_self, at, event) : status;
-    }
-    theirs = *event;
-    theirs.data = listen(&o, &event->data);
-    status = status == REC_OK && c->inner.tensor ? c->inner.tensor(c->inner_self, at, &theirs) : status;
-    heard(c, place, &o);
-    return status;
-}
-
-static int32_t tee_metadata_value(void *self, uint64_t at, const rec_scalar *key)
-{
-    lr_check *c = self;
-    int32_t status = lr_check_visitor.metadata_value(c, at, key);
-    return status == REC_OK && c->inner.metadata_value ? c->inner.metadata_value(c->inner_self, at, key) : status;
-}
-
-static int32_t tee_list_of(void *self, uint64_t at, const char *type)
-{
-    lr_check *c = self;
-    return c->inner.list_of(c->inner_self, at, type);
-}
-
-const rec_visitor lr_check_tee = {
-    .size = sizeof(rec_visitor),
-    .metadata = tee_metadata,
-    .scalar = tee_scalar,
-    .numbers = tee_numbers,
-    .bytes = tee_bytes,
-    .list_begin = tee_list_begin,
-    .map_begin = tee_map_begin,
-    .key = tee_key,
-    .variant_begin = tee_variant_begin,
-    .end = tee_end,
-    .option = tee_option,
-    .tensor = tee_tensor,
-    .metadata_value = tee_metadata_value,
-    .list_of = tee_list_of,
-};
 
 /* Puts the check between the walk and a writer. */
 static void overhear(void *user, rec_visitor *visitor, void **self)
@@ -547,15 +450,13 @@ static void overhear(void *user, rec_visitor *visitor, void **self)
     c->inner = *visitor;
     c->inner_self = *self;
     lr_check_rewind(c);
-    *visitor = lr_check_tee;
-    visitor->list_of = c->inner.list_of ? tee_list_of : NULL; /* by it the walk knows whether types are kept */
-    *self = c;
+    c->listener.event = tee;
+    *self = &c->listener;
     if (!c->sought) { /* what a writer lacks the walk gives it in another way */
-        visitor->numbers = c->inner.numbers ? tee_numbers : NULL;
-        visitor->bytes = c->inner.bytes ? tee_bytes : NULL;
-        visitor->variant_begin = c->inner.variant_begin ? tee_variant_begin : NULL;
-        visitor->option = c->inner.option ? tee_option : NULL;
-        visitor->metadata_value = c->inner.metadata_value ? tee_metadata_value : NULL;
+        *visitor = lr_listener_like(&c->inner);
+    } else {
+        *visitor = lr_listener_visitor;
+        visitor->list_of = NULL;
     }
 }
 

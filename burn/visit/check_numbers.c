@@ -127,53 +127,23 @@ static void put_floats(lr_variables *n, rec_dtype dtype, const uint8_t *data, ui
     put_words(n, KIND_FLOAT, words, used);
 }
 
-/* One integer or bool of host byte order. */
-static uint64_t word_of(rec_dtype dtype, const uint8_t *data, int32_t *kind)
+static int32_t kind_of(const rec_scalar *number)
 {
-    union {
-        uint64_t u64;
-        int64_t i64;
-        uint32_t u32;
-        int32_t i32;
-        uint16_t u16;
-        int16_t i16;
-        uint8_t u8;
-        int8_t i8;
-    } number = {0};
-    memcpy(&number, data, rec_dtype_bits(dtype) / 8);
-    *kind = KIND_INT;
-    switch (dtype) {
-    case REC_DTYPE_I64:
-        return (uint64_t)number.i64;
-    case REC_DTYPE_I32:
-        return (uint64_t)(int64_t)number.i32;
-    case REC_DTYPE_I16:
-        return (uint64_t)(int64_t)number.i16;
-    case REC_DTYPE_I8:
-        return (uint64_t)(int64_t)number.i8;
-    case REC_DTYPE_U64:
-        *kind = number.i64 < 0 ? KIND_HUGE : KIND_INT;
-        return number.u64;
-    case REC_DTYPE_U32:
-        return number.u32;
-    case REC_DTYPE_U16:
-        return number.u16;
-    case REC_DTYPE_U8:
-        return number.u8;
-    default:
-        *kind = KIND_BOOL;
-        return number.u8 != 0;
-    }
+    return number->kind == REC_KIND_BOOL                              ? KIND_BOOL
+           : number->kind == REC_KIND_UINT && number->v.u > INT64_MAX ? KIND_HUGE
+                                                                      : KIND_INT;
 }
 
+/* Integers or bools of host byte order. */
 static void put_whole(lr_variables *n, rec_dtype dtype, const uint8_t *data, uint64_t count)
 {
     uint64_t words[TOGETHER], used = 0;
     uint32_t width = rec_dtype_bits(dtype) / 8;
     int32_t kind = 0;
     for (uint64_t i = 0; i < count; i++) {
-        int32_t mine;
-        uint64_t word = word_of(dtype, data + i * width, &mine);
+        rec_scalar number = lr_host_element(dtype, data + i * width);
+        int32_t mine = kind_of(&number);
+        uint64_t word = number.v.u;
         if (!n->wide && !used && mine == KIND_INT && word <= UINT8_MAX) {
             uint8_t byte = (uint8_t)word;
             lr_hash_add(&n->hash, &byte, 1);

@@ -3,6 +3,7 @@
 #ifndef LR_CHECK_PRIVATE_H
 #define LR_CHECK_PRIVATE_H
 
+#include "burn/visit/event.h"
 #include "burn/visit/visit.h"
 
 /* check_hash.c: XXH64, whatever pieces the bytes come in. */
@@ -84,6 +85,7 @@ typedef struct lr_check_frame {
 } lr_check_frame;
 
 struct lr_check {
+    lr_listener listener; /**< passes each event to `inner`, too */
     rec_job *job;
     bool paths; /**< the outermost map's keys are paths */
     /** Handles a leaf. @param blob its data; may be NULL. */
@@ -97,7 +99,7 @@ struct lr_check {
     bool entry_due;      /**< and that value has not begun */
     bool with_id;        /**< some tensor was read back with the id that it was written with… */
     uint64_t without_id; /**< …and the place of one that was not: a format has room for ids or has not; 0: none */
-    rec_visitor inner;   /**< that each event of lr_check_tee goes to as well: of the writer, or of a builder */
+    rec_visitor inner;   /**< that each event goes to as well: of the writer, or of a builder */
     void *inner_self;
     bool with_values; /**< a format of tensors also had other values: it supports them, or announced that it drops them
                        */
@@ -144,8 +146,6 @@ lr_leaf *lr_check_take(lr_check *check, uint64_t place, const lr_leaf *leaf);
 /* check_events.c */
 
 extern const rec_visitor lr_check_visitor;
-/** Events to the check, and then to what is in `inner`. */
-extern const rec_visitor lr_check_tee;
 
 /** Compares the values of a tree that are neither tensors nor bytes: a reader reported them under paths. */
 int32_t lr_check_values(lr_check *check, const rec_value *root);

@@ -85,7 +85,7 @@ static void read_both(lr_check *c, rec_source *source, lr_check_finish finish)
     job->where_user = c;
     c->inner = lr_builder_visitor;
     c->inner_self = builder;
-    (void)lr_plugin_load(job, source, &lr_check_tee, c);
+    (void)lr_plugin_load(job, source, &lr_listener_visitor, &c->listener);
     paths = c->paths;
     record = lr_builder_finish(builder);
     lr_builder_free(builder);

@@ -133,11 +133,7 @@ int32_t lr_walk_numbers(lr_walk *w, rec_dtype dtype, const void *data, uint64_t 
         return count ? w->visitor.numbers(w->self, REC_UNKNOWN, dtype, data, count) : REC_OK;
     }
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        uint64_t little = 0;
-        rec_scalar number;
-        memcpy(&little, from + i * width, width);
-        lr_swap_if_big(&little, width, 1);
-        number = lr_element(dtype, &little);
+        rec_scalar number = lr_host_element(dtype, from + i * width);
         status = lr_walk_scalar(w, &number);
     }
     return status;

@@ -2,10 +2,11 @@
  * A map of paths as nested maps, for writers of nested formats. The walk goes along a tree, so keys with a common
  * beginning follow one another: a map is opened for each level that the path before did not have, and closed where the
  * next path leaves it. A first walk counts the entries of these maps, which nested formats store before the entries. */
-
+#include "burn/visit/event.h"
 #include "burn/visit/walk_private.h"
 
 typedef struct levels {
+    lr_listener listener;
     rec_job *job;
     rec_visitor to;
     void *self;
@@ -118,93 +119,23 @@ static int32_t on_path(levels *l, uint64_t at, const rec_scalar *key)
     return status;
 }
 
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+static int32_t on_event(lr_listener *self, const lr_event *event)
 {
-    levels *l = self;
-    if (l->flat && l->depth == 1) {
-        return on_path(l, at, key);
+    levels *l = (levels *)self;
+    int32_t status = REC_OK;
+    if (event->kind == LR_EVENT_KEY && l->flat && l->depth == 1) {
+        return on_path(l, event->at, event->key);
     }
-    return l->counting ? REC_OK : l->to.key(l->self, at, key);
-}
-
-static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    levels *l = self;
-    bool flat = l->depth++ == 0 && form == REC_FORM_PATHS;
-    l->flat = l->flat || flat;
-    if (flat) {
-        return begin_map(l, at, 0);
+    if (event->kind == LR_EVENT_MAP && l->depth == 0 && event->form == REC_FORM_PATHS) {
+        l->depth = 1;
+        l->flat = true;
+        return begin_map(l, event->at, 0);
     }
-    return l->counting ? REC_OK : l->to.map_begin(l->self, at, form, count);
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    levels *l = self;
-    int32_t status = --l->depth == 0 && l->flat ? close_to(l, 0) : REC_OK;
-    return status == REC_OK && !l->counting ? l->to.end(l->self, at) : status;
-}
-
-static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    levels *l = self;
-    l->depth++;
-    return l->counting ? REC_OK : l->to.list_begin(l->self, at, form, count);
-}
-
-static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
-{
-    levels *l = self;
-    l->depth++;
-    return l->counting ? REC_OK : l->to.variant_begin(l->self, at, index, name, payload);
-}
-
-static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.metadata(l->self, at, key, value);
-}
-
-static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.metadata_value(l->self, at, key);
-}
-
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.scalar(l->self, at, scalar);
-}
-
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.numbers(l->self, at, dtype, data, count);
-}
-
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.bytes(l->self, at, blob);
-}
-
-static int32_t on_option(void *self, uint64_t at, int32_t present)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.option(l->self, at, present);
-}
-
-static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.tensor(l->self, at, tensor);
-}
-
-static int32_t on_list_of(void *self, uint64_t at, const char *type)
-{
-    levels *l = self;
-    return l->counting ? REC_OK : l->to.list_of(l->self, at, type);
+    if (event->kind == LR_EVENT_END) {
+        status = --l->depth == 0 && l->flat ? close_to(l, 0) : REC_OK;
+    }
+    l->depth += event->kind == LR_EVENT_MAP || event->kind == LR_EVENT_LIST || event->kind == LR_EVENT_VARIANT;
+    return status == REC_OK && !l->counting ? lr_event_send(&l->to, l->self, event) : status;
 }
 
 /* One of the two walks. */
@@ -213,42 +144,21 @@ static int32_t walk(levels *l, const rec_visitor *visitor, bool counting)
     l->counting = counting;
     l->depth = l->used = l->open = l->maps = 0;
     l->flat = false;
-    return rec_job_walk(l->job, visitor, l);
+    return rec_job_walk(l->job, visitor, &l->listener);
 }
 
 int32_t rec_job_walk_levels(rec_job *job, const rec_visitor *visitor, void *self)
 {
-    levels l = {.job = job, .self = self};
-    rec_visitor all = {.size = sizeof all,
-                       .metadata = on_metadata,
-                       .metadata_value = on_metadata_value,
-                       .scalar = on_scalar,
-                       .numbers = on_numbers,
-                       .bytes = on_bytes,
-                       .list_begin = on_list,
-                       .map_begin = on_map,
-                       .key = on_key,
-                       .variant_begin = on_variant,
-                       .end = on_end,
-                       .option = on_option,
-                       .tensor = on_tensor,
-                       .list_of = on_list_of};
+    levels l = {.listener.event = on_event, .job = job, .self = self};
+    rec_visitor all;
     int32_t status;
     if (LR_LACKS(job, job) || LR_LACKS(job, visitor) ||
         !lr_size_check(job, "a visitor", visitor->size, offsetof(rec_visitor, metadata_value))) {
         return lr_breach_status(job);
     }
     memcpy(&l.to, visitor, visitor->size < sizeof l.to ? visitor->size : sizeof l.to);
-    status = walk(&l, &all, true);
-    /* What a writer leaves to the core is left to it here too. */
-    all.metadata = l.to.metadata ? on_metadata : NULL;
-    all.metadata_value = l.to.metadata_value ? on_metadata_value : NULL;
-    all.numbers = l.to.numbers ? on_numbers : NULL;
-    all.bytes = l.to.bytes ? on_bytes : NULL;
-    all.variant_begin = l.to.variant_begin ? on_variant : NULL;
-    all.option = l.to.option ? on_option : NULL;
-    all.tensor = l.to.tensor ? on_tensor : NULL;
-    all.list_of = l.to.list_of ? on_list_of : NULL;
+    all = lr_listener_like(&l.to); /* what a writer leaves to the core is left to it here too */
+    status = walk(&l, &lr_listener_visitor, true);
     status = status == REC_OK ? walk(&l, &all, false) : status;
     rec_job_free(job, l.path);
     rec_job_free(job, l.name);

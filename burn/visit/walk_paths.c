@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "burn/visit/event.h"
 #include "burn/visit/walk_private.h"
 
 enum { TUPLES_SINCE = 20 };
@@ -24,6 +25,7 @@ typedef struct frame {
 } frame;
 
 struct lr_paths {
+    lr_listener listener;
     lr_walk *walk;
     rec_visitor to;
     void *self;
@@ -151,12 +153,6 @@ static int32_t open_frame(lr_paths *p, int32_t kind, bool tuple)
 
 /* ------------------------------------------------------------------------------------------------------ events -- */
 
-static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
-{
-    lr_paths *p = self;
-    return p->to.metadata(p->self, at, key, value);
-}
-
 /* The number that a scheduler is to a Burn with recorders, under its name. */
 static int32_t scheduler_number(lr_paths *p, const rec_scalar *scalar)
 {
@@ -199,11 +195,9 @@ static void tell_left_out(lr_paths *p, const rec_scalar *scalar)
                  p->walk->job->plugin->name);
 }
 
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+static int32_t on_scalar(lr_paths *p, const rec_scalar *scalar)
 {
-    lr_paths *p = self;
     int32_t status = begin_value(p);
-    (void)at;
     if (status != REC_OK || scalar->kind == REC_KIND_NIL) {
         return status;
     }
@@ -217,49 +211,14 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     return tell_number(p, scalar);
 }
 
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+static int32_t on_numbers(lr_paths *p, rec_dtype dtype, const uint8_t *data, uint64_t count)
 {
-    uint32_t width = rec_dtype_bits(dtype) / 8;
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        uint64_t little = 0;
-        rec_scalar number;
-        memcpy(&little, (const uint8_t *)data + i * width, width);
-        lr_swap_if_big(&little, width, 1);
-        number = lr_element(dtype, &little);
-        status = on_scalar(self, at, &number);
+        rec_scalar number = lr_host_element(dtype, data + i * (rec_dtype_bits(dtype) / 8));
+        status = on_scalar(p, &number);
     }
     return status;
-}
-
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
-{
-    lr_paths *p = self;
-    int32_t status = begin_value(p);
-    (void)at, (void)blob;
-    if (status == REC_OK) {
-        tell_left_out(p, &(rec_scalar){.kind = REC_KIND_STRING});
-    }
-    return status;
-}
-
-static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    lr_paths *p = self;
-    int32_t status = begin_value(p);
-    (void)at, (void)count;
-    return status == REC_OK
-               ? open_frame(p, REC_KIND_LIST,
-                            form == REC_FORM_TUPLE && p->mode == MODULE && p->walk->job->burn.minor < TUPLES_SINCE)
-               : status;
-}
-
-static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    lr_paths *p = self;
-    int32_t status = begin_value(p);
-    (void)at, (void)form, (void)count;
-    return status == REC_OK ? open_frame(p, REC_KIND_MAP, false) : status;
 }
 
 static uint64_t names_above(const lr_paths *p)
@@ -271,57 +230,61 @@ static uint64_t names_above(const lr_paths *p)
     return names;
 }
 
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+static int32_t on_key(lr_paths *p, const rec_scalar *key)
 {
-    lr_paths *p = self;
-    char digits[24];
-    rec_scalar text = *key;
-    (void)at;
+    char digits[LR_KEY_DIGITS];
+    rec_scalar text = {.kind = REC_KIND_STRING};
+    text.text = lr_key_text(key, digits, &text.v.length);
     p->here = p->frames[p->depth - 1].here;
-    if (key->kind != REC_KIND_STRING) {
-        text.kind = REC_KIND_STRING;
-        text.text = digits;
-        text.v.length =
-            (uint64_t)(key->kind == REC_KIND_BOOL  ? snprintf(digits, sizeof digits, "%s", key->v.i ? "true" : "false")
-                       : key->kind == REC_KIND_INT ? snprintf(digits, sizeof digits, "%" PRId64, key->v.i)
-                                                   : snprintf(digits, sizeof digits, "%" PRIu64, key->v.u));
-    }
     return step(p, &text, names_above(p) - 1);
 }
 
-static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+/* The metadata were walked before. */
+static int32_t on_event(lr_listener *self, const lr_event *e)
 {
-    lr_paths *p = self;
-    int32_t status = begin_value(p);
-    (void)at, (void)index, (void)payload;
-    status = status == REC_OK ? step(p, name, names_above(p)) : status;
-    return status == REC_OK ? open_frame(p, REC_KIND_VARIANT, false) : status;
-}
-
-static int32_t on_end(void *self, uint64_t at)
-{
-    lr_paths *p = self;
-    (void)at;
-    p->depth--;
-    return REC_OK;
-}
-
-static int32_t on_option(void *self, uint64_t at, int32_t present)
-{
-    (void)at;
-    return present ? REC_OK : begin_value(self);
-}
-
-static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
-{
-    lr_paths *p = self;
-    rec_tensor_event own = *event;
-    int32_t status = begin_value(p);
-    if (p->mode == OPTIMIZER) {
-        own.id = p->id_text;
+    lr_paths *p = (lr_paths *)self;
+    rec_tensor_event own;
+    int32_t status = REC_OK;
+    switch (e->kind) {
+    case LR_EVENT_SCALAR:
+        return on_scalar(p, e->scalar);
+    case LR_EVENT_NUMBERS:
+        return on_numbers(p, e->dtype, e->data, e->count);
+    case LR_EVENT_BYTES:
+        status = begin_value(p);
+        if (status == REC_OK) {
+            tell_left_out(p, &(rec_scalar){.kind = REC_KIND_STRING});
+        }
+        return status;
+    case LR_EVENT_LIST:
+        status = begin_value(p);
+        return status == REC_OK ? open_frame(p, REC_KIND_LIST,
+                                             e->form == REC_FORM_TUPLE && p->mode == MODULE &&
+                                                 p->walk->job->burn.minor < TUPLES_SINCE)
+                                : status;
+    case LR_EVENT_MAP:
+        status = begin_value(p);
+        return status == REC_OK ? open_frame(p, REC_KIND_MAP, false) : status;
+    case LR_EVENT_KEY:
+        return on_key(p, e->key);
+    case LR_EVENT_VARIANT:
+        status = begin_value(p);
+        status = status == REC_OK ? step(p, e->key, names_above(p)) : status;
+        return status == REC_OK ? open_frame(p, REC_KIND_VARIANT, false) : status;
+    case LR_EVENT_END:
+        p->depth--;
+        return REC_OK;
+    case LR_EVENT_OPTION:
+        return e->form ? REC_OK : begin_value(p);
+    case LR_EVENT_TENSOR:
+        status = begin_value(p);
+        own = *e->tensor;
+        own.id = p->mode == OPTIMIZER ? p->id_text : own.id;
+        status = status == REC_OK ? tell_key(p) : status;
+        return status == REC_OK ? p->to.tensor(p->self, e->at, &own) : status;
+    default:
+        return REC_OK;
     }
-    status = status == REC_OK ? tell_key(p) : status;
-    return status == REC_OK ? p->to.tensor(p->self, at, &own) : status;
 }
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */
@@ -371,18 +334,6 @@ static int32_t check_states(const lr_walk *w)
 
 int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)
 {
-    static const rec_visitor visitor = {.size = sizeof visitor,
-                                        .metadata = on_metadata,
-                                        .scalar = on_scalar,
-                                        .numbers = on_numbers,
-                                        .bytes = on_bytes,
-                                        .list_begin = on_list_begin,
-                                        .map_begin = on_map_begin,
-                                        .key = on_key,
-                                        .variant_begin = on_variant_begin,
-                                        .end = on_end,
-                                        .option = on_option,
-                                        .tensor = on_tensor};
     lr_paths *p;
     int mode = mode_of(w->record);
     if (mode != MODULE && w->job->burn.minor < LR_BURN_STATES) {
@@ -400,10 +351,10 @@ int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)
     if (!p) {
         return w->job->error.status;
     }
-    *p = (lr_paths){.walk = w, .to = w->visitor, .self = w->self, .mode = mode};
+    *p = (lr_paths){.listener.event = on_event, .walk = w, .to = w->visitor, .self = w->self, .mode = mode};
     *out = p;
-    w->visitor = visitor;
-    w->self = p;
+    w->visitor = lr_listener_visitor;
+    w->self = &p->listener;
     if (mode == SCHEDULER) {
         p->scheduler = w->job->type.name ? lr_scheduler_find(w->job->type.name, NULL, NULL) : NULL;
         if (append(p, "0", 1) != REC_OK) { /* the group of all parameters */

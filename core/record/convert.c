@@ -484,6 +484,15 @@ rec_scalar lr_element(rec_dtype dtype, const void *data)
     return scalar;
 }
 
+rec_scalar lr_host_element(rec_dtype dtype, const void *data)
+{
+    uint32_t width = rec_dtype_bits(dtype) / 8;
+    uint64_t little = 0;
+    memcpy(&little, data, width);
+    lr_swap_if_big(&little, width, 1);
+    return lr_element(dtype, &little);
+}
+
 /** Ints one by one: reports the first that does not fit, or clamps and counts. `first` is the index of the first. */
 static int check_ints(rec_dtype from, const uint8_t *from_data, rec_dtype to, uint8_t *to_data, uint64_t count,
                       bool clamp, uint64_t first, lr_converted *result)

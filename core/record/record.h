@@ -412,6 +412,8 @@ int lr_convert(rec_dtype from, const void *from_data, rec_dtype to, void *to_dat
 /** One element. @param data little-endian, any alignment. @return it as a scalar with its width (a bool has
  *  none); kind REC_KIND_NIL for types whose elements have no size. */
 rec_scalar lr_element(rec_dtype dtype, const void *data);
+/** The same of host byte order. */
+rec_scalar lr_host_element(rec_dtype dtype, const void *data);
 
 /** The limits of an integer type, for messages. @return false for other types. */
 bool lr_int_limits(rec_dtype dtype, int64_t *minimum, uint64_t *maximum);

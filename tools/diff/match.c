@@ -3,75 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/system.h"
 #include "tools/diff/diff_private.h"
 
-/* Open addressing over the items of one side. A random seed, as keys come from files of strangers. */
-typedef struct table_of_items {
-    struct place {
-        uint64_t hash;
-        size_t index; /* plus one; 0: empty */
-    } *places;
-    size_t mask;
-    uint64_t seed;
-} table_of_items;
+/* An item by what it goes by. */
+typedef struct named {
+    const char *word;
+    size_t index;
+} named;
 
-static uint64_t hash_of(uint64_t hash, const char *word)
+static int by_word(const void *a, const void *b)
 {
-    for (; *word; word++) {
-        hash = (hash ^ (unsigned char)*word) * UINT64_C(0x100000001B3);
-    }
-    return hash ^ hash >> 29;
+    return strcmp(((const named *)a)->word, ((const named *)b)->word);
 }
 
-/* What an item goes by. @param goes_by one for each item; NULL: they go by their keys. */
+/* @param goes_by one for each item; NULL: they go by their keys. */
 static const char *word_at(const item *items, char *const *goes_by, size_t i)
 {
     return goes_by ? goes_by[i] : items[i].key;
-}
-
-static table_of_items make_table(const item *items, size_t count, char *const *goes_by)
-{
-    table_of_items t = {NULL, 15, UINT64_C(0xCBF29CE484222325)};
-    uint64_t seed;
-
-    if (lr_system_random(&seed, sizeof seed, false)) {
-        t.seed ^= seed;
-    }
-    while (t.mask < count * 2) {
-        t.mask = t.mask * 2 + 1;
-    }
-    t.places = xmalloc((t.mask + 1) * sizeof *t.places);
-    memset(t.places, 0, (t.mask + 1) * sizeof *t.places);
-    for (size_t i = 0; i < count; i++) {
-        const char *word = word_at(items, goes_by, i);
-        uint64_t hash = hash_of(t.seed, word);
-        size_t at = (size_t)hash & t.mask;
-        /* Of several that go by the same word the first one counts: ids may repeat. */
-        while (t.places[at].index &&
-               (t.places[at].hash != hash || strcmp(word_at(items, goes_by, t.places[at].index - 1), word) != 0)) {
-            at = (at + 1) & t.mask;
-        }
-        if (!t.places[at].index) {
-            t.places[at] = (struct place){hash, i + 1};
-        }
-    }
-    return t;
-}
-
-/* @return the first unmatched item of that word, or NO_TWIN. */
-static size_t find(const table_of_items *t, const item *items, char *const *goes_by, const char *word)
-{
-    uint64_t hash = hash_of(t->seed, word);
-
-    for (size_t at = (size_t)hash & t->mask; t->places[at].index; at = (at + 1) & t->mask) {
-        size_t index = t->places[at].index - 1;
-        if (t->places[at].hash == hash && items[index].twin == NO_TWIN &&
-            strcmp(word_at(items, goes_by, index), word) == 0) {
-            return index;
-        }
-    }
-    return NO_TWIN;
 }
 
 /* The words of all items, where they do not go by their keys; NULL: they do. */
@@ -96,7 +44,8 @@ static void free_words(char **goes_by, size_t count)
 static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int match)
 {
     char **goes_a, **goes_b;
-    table_of_items t;
+    void *known = NULL;
+    named *all;
 
     if (match == MATCH_POSITION) {
         for (size_t i = 0; i < count_a && i < count_b; i++) {
@@ -106,15 +55,21 @@ static void bring_together(item *a, size_t count_a, item *b, size_t count_b, int
     }
     goes_a = make_words(a, count_a, match);
     goes_b = make_words(b, count_b, match);
-    t = make_table(b, count_b, goes_b);
+    all = xmalloc((count_b + 1) * sizeof *all);
+    /* Of several that go by the same word the first one counts: ids may repeat. */
+    for (size_t i = 0; i < count_b; i++) {
+        all[i] = (named){word_at(b, goes_b, i), i};
+        (void)tool_known_add(&known, &all[i], by_word);
+    }
     for (size_t i = 0; i < count_a; i++) {
-        size_t twin = find(&t, b, goes_b, word_at(a, goes_a, i));
-        if (twin != NO_TWIN) {
-            a[i].twin = twin;
-            b[twin].twin = i;
+        const named *twin = tool_known_find(&known, &(named){.word = word_at(a, goes_a, i)}, by_word);
+        if (twin && b[twin->index].twin == NO_TWIN) {
+            a[i].twin = twin->index;
+            b[twin->index].twin = i;
         }
     }
-    free(t.places);
+    tool_known_free(&known, by_word);
+    free(all);
     free_words(goes_a, count_a);
     free_words(goes_b, count_b);
 }

@@ -13,11 +13,9 @@ typedef struct splitting {
     bool strip;
     part *parts;
     size_t count;
-    size_t *slots; /* parts by the hash of their names, + 1 */
+    void *known; /* parts by their names */
     int status;
 } splitting;
-
-enum { SLOTS = 2 * PARTS_MOST };
 
 /* The length of the first levels of a path. */
 static size_t head_length(const char *path, uint64_t levels)
@@ -32,37 +30,27 @@ static size_t head_length(const char *path, uint64_t levels)
     return (size_t)(at - path);
 }
 
-static size_t hash(const char *name, size_t length)
+static int by_name(const void *a, const void *b)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
-
-    for (size_t i = 0; i < length; i++) {
-        h = (h ^ (uint8_t)name[i]) * UINT64_C(1099511628211);
-    }
-    return (size_t)(h % SLOTS);
+    return strcmp(((const part *)a)->name, ((const part *)b)->name);
 }
 
 /* @return the part of that name, made if it is not there; NULL with the error printed. */
 static part *part_of(splitting *sp, const char *name, size_t length)
 {
-    size_t slot = hash(name, length);
-    part *p;
+    part wanted = {.name = xasprintf("%.*s", (int)length, name)}, *p = tool_known_find(&sp->known, &wanted, by_name);
 
-    for (; sp->slots[slot]; slot = (slot + 1) % SLOTS) {
-        p = &sp->parts[sp->slots[slot] - 1];
-        if (strlen(p->name) == length && memcmp(p->name, name, length) == 0) {
-            return p;
-        }
-    }
-    if (sp->count == PARTS_MOST) {
+    if (p) {
+        free(wanted.name);
+    } else if (sp->count == PARTS_MOST) {
         (void)tool_fail("split: more than %d parts\nSplit by fewer levels; by size that is convert --max-shard-size.",
                         PARTS_MOST);
-        return NULL;
+        free(wanted.name);
+    } else {
+        p = &sp->parts[sp->count++];
+        *p = wanted;
+        (void)tool_known_add(&sp->known, p, by_name);
     }
-    sp->parts = tool_grown(sp->parts, sp->count, sizeof *sp->parts);
-    p = &sp->parts[sp->count];
-    *p = (part){.name = xasprintf("%.*s", (int)length, name)};
-    sp->slots[slot] = ++sp->count;
     return p;
 }
 
@@ -150,12 +138,12 @@ static int read_levels(const char *by, uint64_t *levels)
 
 int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *count)
 {
-    splitting sp = {.w = w, .strip = strip, .slots = calloc(SLOTS, sizeof(size_t))};
+    splitting sp = {.w = w, .strip = strip, .parts = xmalloc(PARTS_MOST * sizeof *sp.parts)};
     rec_record *empty = NULL;
 
     *parts = NULL;
     *count = 0;
-    sp.status = !sp.slots ? tool_fail("out of memory") : read_levels(by, &sp.levels);
+    sp.status = read_levels(by, &sp.levels);
     if (sp.status == EXIT_OK && rec_value_kind(rec_root(w->record)) != REC_KIND_MAP) {
         sp.status = tool_fail("split: the record is not a map of names");
     }
@@ -183,7 +171,7 @@ int tool_edit_split(work *w, const char *by, bool strip, part **parts, size_t *c
         tool_edit_leaves(w->record, "", copy_leaf, &sp);
     }
     rec_record_free(empty);
-    free(sp.slots);
+    tool_known_free(&sp.known, by_name);
     if (sp.status != EXIT_OK) {
         tool_edit_parts_free(sp.parts, sp.count);
         return sp.status;

@@ -46,10 +46,11 @@ typedef struct lookup_slot {
     size_t length;
     char *text; /* owned */
     unsigned number;
+    struct lookup_slot *before; /* the one that was added before it */
 } lookup_slot;
 typedef struct lookup {
-    lookup_slot *slots;
-    size_t count, room;
+    void *tree;
+    lookup_slot *last;
 } lookup;
 /* @return the slot of a key, valid until the next insertion, or NULL. */
 lookup_slot *tool_lookup_find(const lookup *l, const void *key, size_t length);

@@ -87,70 +87,37 @@ char *tool_c_name_upper(const char *name)
 
 /* ----------------------------------------------------------------------------------------------------- look-up -- */
 
-/* FNV-1a: keys are short. */
-static size_t hash_of(const char *key, size_t length)
+static int by_key(const void *a, const void *b)
 {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325);
+    const lookup_slot *x = a, *y = b;
+    int order = memcmp(x->key, y->key, x->length < y->length ? x->length : y->length);
 
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ (unsigned char)key[i]) * UINT64_C(0x100000001B3);
-    }
-    return (size_t)(hash ^ hash >> 32);
-}
-
-static lookup_slot *find_slot(const lookup *l, const char *key, size_t length)
-{
-    size_t at = hash_of(key, length) & (l->room - 1);
-
-    while (l->slots[at].key && (l->slots[at].length != length || memcmp(l->slots[at].key, key, length) != 0)) {
-        at = (at + 1) & (l->room - 1);
-    }
-    return &l->slots[at];
-}
-
-static void grow(lookup *l)
-{
-    lookup bigger = {.room = l->room ? l->room * 2 : 64, .count = l->count};
-
-    bigger.slots = xmalloc(bigger.room * sizeof *bigger.slots);
-    memset(bigger.slots, 0, bigger.room * sizeof *bigger.slots);
-    for (size_t i = 0; i < l->room; i++) {
-        if (l->slots[i].key) {
-            *find_slot(&bigger, l->slots[i].key, l->slots[i].length) = l->slots[i];
-        }
-    }
-    free(l->slots);
-    *l = bigger;
+    return order ? order : (x->length > y->length) - (x->length < y->length);
 }
 
 lookup_slot *tool_lookup_find(const lookup *l, const void *key, size_t length)
 {
-    lookup_slot *slot = l->room ? find_slot(l, key, length) : NULL;
-
-    return slot && slot->key ? slot : NULL;
+    return tool_known_find(&l->tree, &(lookup_slot){.key = (void *)(uintptr_t)key, .length = length}, by_key);
 }
 
 lookup_slot *tool_lookup_add(lookup *l, const void *key, size_t length)
 {
-    lookup_slot *slot;
+    lookup_slot *slot = xmalloc(sizeof *slot);
 
-    if (l->count >= l->room / 2) {
-        grow(l);
-    }
-    slot = find_slot(l, key, length);
-    *slot = (lookup_slot){.key = xmalloc(length), .length = length};
-    memcpy(slot->key, key, length);
-    l->count++;
-    return slot;
+    *slot = (lookup_slot){.key = memcpy(xmalloc(length), key, length), .length = length, .before = l->last};
+    l->last = slot;
+    return tool_known_add(&l->tree, slot, by_key);
 }
 
 void tool_lookup_free(lookup *l)
 {
-    for (size_t i = 0; i < l->room; i++) {
-        free(l->slots[i].key);
-        free(l->slots[i].text);
+    tool_known_free(&l->tree, by_key);
+    for (lookup_slot *slot = l->last, *before; slot; slot = before) {
+        before = slot->before;
+        free(slot->key);
+        free(slot->text);
+        free(slot);
     }
-    free(l->slots);
     *l = (lookup){0};
 }
 

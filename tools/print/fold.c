@@ -4,33 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/system.h"
 #include "tools/print/fold_private.h"
 
 /* ----------------------------------------------------------------------------------------------- equal but for -- */
 
 /* Compares keys except for list indices. */
-static uint64_t hash_pattern(uint64_t hash, const part *parts, size_t count)
+static int by_pattern(const void *one, const void *other)
 {
-    for (size_t i = 0; i < count; i++) {
-        hash = tool_fold_is_index(&parts[i]) ? tool_fold_hash(hash, "#", 2)
-                                             : tool_fold_hash(hash, parts[i].at, parts[i].length);
-        hash = tool_fold_hash(hash, ".", 1);
+    const group *a = one, *b = other;
+    int order = (a->count > b->count) - (a->count < b->count);
+
+    for (size_t i = 0; i < a->count && !order; i++) {
+        bool index = tool_fold_is_index(&a->parts[i]), both = tool_fold_is_index(&b->parts[i]) == index;
+        order = !both ? (index ? -1 : 1) : index ? 0 : tool_fold_compare_text(&a->parts[i], &b->parts[i]);
     }
-    return hash;
+    return order;
 }
 
-static bool same_pattern(const part *a, size_t count_a, const part *b, size_t count_b)
+/* The same, and element types and shapes. */
+static int by_layer(const void *one, const void *other)
 {
-    if (count_a != count_b) {
-        return false;
-    }
-    for (size_t i = 0; i < count_a; i++) {
-        if (!tool_fold_same_text(&a[i], &b[i]) && !(tool_fold_is_index(&a[i]) && tool_fold_is_index(&b[i]))) {
-            return false;
-        }
-    }
-    return true;
+    int order = tool_fold_compare_form(((const group *)one)->entry, ((const group *)other)->entry);
+
+    return order ? order : by_pattern(one, other);
 }
 
 /* --------------------------------------------------------------------------------------------- repeated layers -- */
@@ -38,41 +34,32 @@ static bool same_pattern(const part *a, size_t count_a, const part *b, size_t co
 /* @param groups (out) one group for each set of entries with one dtype and shape whose keys differ in list indices
  * alone. @param of (out) the group of each entry. @param room all parts, in the order of the groups. @return their
  * number. */
-static size_t group_layers(const entry *entries, size_t count, uint64_t seed, group *groups, size_t *of, part *room)
+static size_t group_layers(const entry *entries, size_t count, group *groups, size_t *of, part *room)
 {
-    index_table t = tool_fold_table(count);
+    void *known = NULL;
     size_t made = 0;
 
     for (size_t i = 0; i < count; i++) {
         size_t parts = tool_fold_count_parts(entries[i].path);
+        group *fresh = &groups[made], *g;
         tool_fold_split(entries[i].path, room);
-        uint64_t hash = tool_fold_hash_form(hash_pattern(seed, room, parts), &entries[i]);
-        size_t at = (size_t)hash & t.mask;
-        group *g = NULL;
-        for (; t.slots[at].index; at = (at + 1) & t.mask) {
-            g = &groups[t.slots[at].index - 1];
-            if (t.slots[at].hash == hash && tool_fold_same_form(g->entry, &entries[i]) &&
-                same_pattern(g->parts, g->count, room, parts)) {
-                break;
+        *fresh = (group){.entry = &entries[i], .parts = room, .count = parts, .names = 1};
+        g = tool_known_add(&known, fresh, by_layer);
+        g->repeats++;
+        of[i] = (size_t)(g - groups);
+        if (g == fresh) {
+            while (g->middle < parts && !tool_fold_is_between(&room[g->middle])) {
+                g->middle++;
             }
-        }
-        if (!t.slots[at].index) {
-            t.slots[at] = (struct slot){hash, made + 1};
-            groups[made] = (group){.entry = &entries[i], .parts = room, .count = parts, .names = 1, .repeats = 1};
-            while (groups[made].middle < parts && !tool_fold_is_between(&room[groups[made].middle])) {
-                groups[made].middle++;
-            }
-            of[i] = made++;
+            made++;
             room += parts;
             continue;
         }
-        g->repeats++;
-        of[i] = (size_t)(g - groups);
         for (size_t p = 0; p < parts; p++) {
             g->parts[p].varies = g->parts[p].varies || !tool_fold_same_text(&g->parts[p], &room[p]);
         }
     }
-    free(t.slots);
+    tool_known_free(&known, by_layer);
     return made;
 }
 
@@ -148,30 +135,22 @@ static void show_runs(group *g, int key, size_t level)
 }
 
 /* Where layers of one name differ in shape, `#` would say the same of each: name their indices instead. */
-static void name_ranges(const entry *entries, size_t count, const size_t *of, group *groups, size_t made, uint64_t seed)
+static void name_ranges(const entry *entries, size_t count, const size_t *of, group *groups, size_t made)
 {
-    index_table t = tool_fold_table(made);
+    void *known = NULL;
     bool *ambiguous = xmalloc(made);
     size_t most = 0;
     part *parts;
 
     memset(ambiguous, 0, made);
     for (size_t i = 0; i < made; i++) {
-        group *g = &groups[i];
-        uint64_t hash = hash_pattern(seed, g->parts, g->count);
-        size_t at = (size_t)hash & t.mask;
-        most = g->count > most ? g->count : most;
-        for (; t.slots[at].index; at = (at + 1) & t.mask) {
-            group *other = &groups[t.slots[at].index - 1];
-            if (t.slots[at].hash == hash && same_pattern(other->parts, other->count, g->parts, g->count)) {
-                ambiguous[i] = ambiguous[other - groups] = true;
-                break;
-            }
-        }
-        if (!t.slots[at].index) {
-            t.slots[at] = (struct slot){hash, i + 1};
+        const group *first = tool_known_add(&known, &groups[i], by_pattern);
+        most = groups[i].count > most ? groups[i].count : most;
+        if (first != &groups[i]) {
+            ambiguous[i] = ambiguous[first - groups] = true;
         }
     }
+    tool_known_free(&known, by_pattern);
     parts = xmalloc(most * sizeof *parts);
     for (size_t i = 0; i < count; i++) {
         group *g = &groups[of[i]];
@@ -198,7 +177,6 @@ static void name_ranges(const entry *entries, size_t count, const size_t *of, gr
     }
     free(parts);
     free(ambiguous);
-    free(t.slots);
 }
 
 /* ------------------------------------------------------------------------------------------------------ public -- */
@@ -227,22 +205,18 @@ static fold *make(const entry *entries, size_t entry_count, size_t width, bool t
     words kept = {0};
     fold *folds;
     part *parts;
-    uint64_t seed = 0;
 
-    if (!lr_system_random(&seed, sizeof seed, false)) {
-        seed = UINT64_C(0xCBF29CE484222325);
-    }
     for (size_t i = 0; i < entry_count; i++) {
         size_t parts_here = tool_fold_count_parts(entries[i].path);
         all_parts += parts_here;
         most = parts_here > most ? parts_here : most;
     }
     parts = xmalloc(all_parts * sizeof *parts);
-    made = group_layers(entries, entry_count, seed, groups, of, parts);
-    name_ranges(entries, entry_count, of, groups, made, seed);
+    made = group_layers(entries, entry_count, groups, of, parts);
+    name_ranges(entries, entry_count, of, groups, made);
     if (siblings && width) {
         width = two_keys ? width : tool_fold_key_width(entries, entry_count, groups, made, width);
-        tool_fold_siblings(groups, made, most, two_keys, width, &kept, seed);
+        tool_fold_siblings(groups, made, most, two_keys, width, &kept);
     }
     folds = xmalloc(made * sizeof *folds);
     *count = 0;

@@ -19,6 +19,11 @@ typedef struct runs {
     unsigned count;
 } runs;
 
+/* Where siblings differ: at a level, and at another one counted from the end; SIZE_MAX: at the first alone. */
+typedef struct place {
+    size_t level, other;
+} place;
+
 typedef struct group {
     const entry *entry; /* the first one */
     part *parts;
@@ -29,20 +34,9 @@ typedef struct group {
     struct group *last; /* of a first sibling: the end of that chain */
     struct group *into; /* gathered into another one: which */
     size_t line;        /* of the listing, if it is not */
+    const place *where; /* siblings differ in the running pass */
 } group;
 
-/* Open addressing over indices into an array of groups. A random seed, as keys come from files of strangers. */
-typedef struct index_table {
-    struct slot {
-        uint64_t hash;
-        size_t index; /* plus one; 0: empty */
-    } *slots;
-    size_t mask;
-} index_table;
-
-/* To be freed by its slots. */
-index_table tool_fold_table(size_t items);
-uint64_t tool_fold_hash(uint64_t hash, const void *bytes, size_t length);
 /* How many parts a key has, and those. */
 size_t tool_fold_count_parts(const char *path);
 void tool_fold_split(const char *path, part *parts);
@@ -50,14 +44,13 @@ bool tool_fold_is_index(const part *p);
 /* Whether it is the separator of two keys. */
 bool tool_fold_is_between(const part *p);
 bool tool_fold_same_text(const part *a, const part *b);
-/* Element type and shape. */
-uint64_t tool_fold_hash_form(uint64_t hash, const entry *e);
-bool tool_fold_same_form(const entry *a, const entry *b);
+int tool_fold_compare_text(const part *a, const part *b);
+/* By element type and shape. */
+int tool_fold_compare_form(const entry *a, const entry *b);
 
 /* Puts siblings into braces (fold_siblings.c). @param most parts of the longest key. @param kept (out) takes names that
  * must live as long as the groups. */
-void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept,
-                        uint64_t seed);
+void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept);
 /* @return the width that a listing leaves for keys next to its other columns: ×N, DTYPE, SHAPE, PARAMETERS. */
 size_t tool_fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width);
 

@@ -5,48 +5,34 @@
 
 #include "tools/print/fold_private.h"
 
-/* Where siblings differ: at a level, and at another one counted from the end; SIZE_MAX: at the first alone. */
-typedef struct place {
-    size_t level, other;
-} place;
-
 static size_t other_level(const group *g, const place *p)
 {
     return p->other < g->count ? g->count - 1 - p->other : SIZE_MAX;
 }
 
-/* Compares keys except for the names there. */
-static uint64_t hash_siblings(uint64_t hash, const group *g, const place *p)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
-    size_t other = other_level(g, p);
-
-    hash = tool_fold_hash(hash, &g->repeats, sizeof g->repeats);
-    hash = tool_fold_hash(hash, &g->names, sizeof g->names);
-    for (size_t i = 0; i < g->count; i++) {
-        if (i != p->level && i != other) {
-            hash = g->parts[i].varies ? tool_fold_hash(hash, "#", 2)
-                                      : tool_fold_hash(hash, g->parts[i].at, g->parts[i].length);
-        }
-        hash = tool_fold_hash(hash, ".", 1);
-    }
-    return tool_fold_hash_form(hash, g->entry);
+    return (a > b) - (a < b);
 }
 
-static bool same_siblings(const group *a, const group *b, const place *p)
+/* Compares groups except for the names where siblings differ. */
+static int by_sibling(const void *one, const void *another)
 {
-    size_t other = other_level(a, p);
+    const group *a = one, *b = another;
+    size_t other = other_level(a, a->where);
+    int order = compare_numbers(a->count, b->count);
 
-    if (a->count != b->count || a->repeats != b->repeats || a->names != b->names ||
-        !tool_fold_same_form(a->entry, b->entry)) {
-        return false;
-    }
-    for (size_t i = 0; i < a->count; i++) {
+    order = order ? order : compare_numbers(a->repeats, b->repeats);
+    order = order ? order : compare_numbers(a->names, b->names);
+    order = order ? order : tool_fold_compare_form(a->entry, b->entry);
+    for (size_t i = 0; i < a->count && !order; i++) {
         const part *x = &a->parts[i], *y = &b->parts[i];
-        if (i != p->level && i != other && (x->varies != y->varies || (!x->varies && !tool_fold_same_text(x, y)))) {
-            return false;
+        if (i != a->where->level && i != other) {
+            order = compare_numbers(x->varies, y->varies);
+            order = order || x->varies ? order : tool_fold_compare_text(x, y);
         }
     }
-    return true;
+    return order;
 }
 
 size_t tool_fold_key_width(const entry *entries, size_t count, const group *groups, size_t made, size_t width)
@@ -89,9 +75,9 @@ static bool is_name(const group *g, size_t level)
 }
 
 /* Chains groups that differ in the names there only. */
-static void gather_siblings(group *groups, size_t made, const place *p, uint64_t seed)
+static void gather_siblings(group *groups, size_t made, const place *p)
 {
-    index_table t = tool_fold_table(made);
+    void *known = NULL;
 
     for (size_t i = 0; i < made; i++) {
         group *g = &groups[i];
@@ -102,24 +88,14 @@ static void gather_siblings(group *groups, size_t made, const place *p, uint64_t
             (p->other != SIZE_MAX && (p->level >= g->middle || other <= g->middle || !is_name(g, other)))) {
             continue;
         }
-        uint64_t hash = hash_siblings(seed, g, p);
-        size_t at = (size_t)hash & t.mask;
-        group *first = NULL;
-        for (; t.slots[at].index; at = (at + 1) & t.mask) {
-            first = &groups[t.slots[at].index - 1];
-            if (t.slots[at].hash == hash && same_siblings(first, g, p)) {
-                break;
-            }
-        }
-        if (t.slots[at].index) {
+        g->where = p;
+        group *first = tool_known_add(&known, g, by_sibling);
+        if (first != g) {
             first->last->next = g;
-            first->last = g;
-        } else {
-            t.slots[at] = (struct slot){hash, i + 1};
-            g->last = g;
         }
+        first->last = g;
     }
-    free(t.slots);
+    tool_known_free(&known, by_sibling);
 }
 
 /* Where a key is too long already, braces that add little still save lines. */
@@ -207,14 +183,14 @@ static void make_braces(group *groups, size_t made, const place *p, size_t width
     }
 }
 
-static void fold_at(group *groups, size_t made, place p, size_t width, words *kept, uint64_t seed)
+static void fold_at(group *groups, size_t made, place p, size_t width, words *kept)
 {
-    gather_siblings(groups, made, &p, seed);
+    gather_siblings(groups, made, &p);
     make_braces(groups, made, &p, width, kept);
 }
 
 /* Folds groups that differ in one name, the last level first. */
-static void fold_pairs(group *groups, size_t made, size_t width, words *kept, uint64_t seed)
+static void fold_pairs(group *groups, size_t made, size_t width, words *kept)
 {
     enum { LEVELS = 12 }; /* deeper names stay apart: each pair of levels is a pass */
     size_t first = 0, second = 0;
@@ -226,19 +202,18 @@ static void fold_pairs(group *groups, size_t made, size_t width, words *kept, ui
     }
     for (size_t level = first < LEVELS ? first : LEVELS; level-- > 0;) {
         for (size_t other = 0; other < second && other < LEVELS; other++) {
-            fold_at(groups, made, (place){level, other}, width, kept, seed);
+            fold_at(groups, made, (place){level, other}, width, kept);
         }
     }
 }
 
-void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept,
-                        uint64_t seed)
+void tool_fold_siblings(group *groups, size_t made, size_t most, bool two_keys, size_t width, words *kept)
 {
     if (two_keys) {
-        fold_pairs(groups, made, width, kept, seed);
+        fold_pairs(groups, made, width, kept);
     }
     /* Names of the top level are separate models: they are not folded. */
     for (size_t level = most; level-- > 1;) {
-        fold_at(groups, made, (place){level, SIZE_MAX}, width, kept, seed);
+        fold_at(groups, made, (place){level, SIZE_MAX}, width, kept);
     }
 }

@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What folding a listing stands on: the parts of keys, when they are equal, and a hash table of groups. */
+ * The parts of keys, and their order. */
 #include <string.h>
 
 #include "tools/print/fold_private.h"
-
-index_table tool_fold_table(size_t items)
-{
-    index_table t = {NULL, 15};
-
-    while (t.mask < items * 2) {
-        t.mask = t.mask * 2 + 1;
-    }
-    t.slots = xmalloc((t.mask + 1) * sizeof *t.slots);
-    memset(t.slots, 0, (t.mask + 1) * sizeof *t.slots);
-    return t;
-}
-
-uint64_t tool_fold_hash(uint64_t hash, const void *bytes, size_t length)
-{
-    const unsigned char *b = bytes;
-
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ b[i]) * UINT64_C(0x100000001B3);
-    }
-    return hash ^ hash >> 29;
-}
 
 bool tool_fold_is_index(const part *p)
 {
@@ -78,14 +56,17 @@ void tool_fold_split(const char *path, part *parts)
     }
 }
 
-uint64_t tool_fold_hash_form(uint64_t hash, const entry *e)
+int tool_fold_compare_text(const part *a, const part *b)
 {
-    hash = tool_fold_hash(hash, e->dtype, strlen(e->dtype) + 1);
-    return tool_fold_hash(hash, e->shape, e->rank * sizeof *e->shape);
+    int order = memcmp(a->at, b->at, a->length < b->length ? a->length : b->length);
+
+    return order ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-bool tool_fold_same_form(const entry *a, const entry *b)
+int tool_fold_compare_form(const entry *a, const entry *b)
 {
-    return a->rank == b->rank && strcmp(a->dtype, b->dtype) == 0 &&
-           (a->rank == 0 || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
+    int order = (a->rank > b->rank) - (a->rank < b->rank);
+
+    order = order ? order : strcmp(a->dtype, b->dtype);
+    return order || !a->rank ? order : memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
 }

@@ -295,22 +295,25 @@ static void print_json(json *j, const rec_record *record, const summary *s, cons
     tool_json_close(j, '}');
 }
 
-/* @param several prints the file's name: there are several files. @param begun whether something was printed before. */
-static int info(session *s, const char *path, bool several, bool *begun, json *j)
+/* State across the files. */
+typedef struct run {
+    session *s;
+    input_files in;
+    json j;
+    bool begun; /* something was printed */
+} run;
+
+static int info(void *user, const char *path)
 {
-    rec_recorder *recorder = tool_session_look(s);
+    run *r = user;
+    session *s = r->s;
     bool by_position = false;
-    rec_record *record = NULL;
+    rec_record *record = tool_session_read(s, tool_session_look(s), path, &by_position);
     summary sums = {0};
     families like = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
-    if (recorder) {
-        tool_progress_begin(s->context, s->o->quiet);
-        record = tool_session_load_any(s, recorder, path, &by_position);
-        tool_progress_end();
-    }
     if (record) {
         tool_notes_take(&n);
         status = tool_summarise(record, &sums);
@@ -319,52 +322,30 @@ static int info(session *s, const char *path, bool several, bool *begun, json *j
             tool_notes_add(&n, REC_NOTE_RULE, "", xasprintf("the family is unknown: %s", like.failed));
         }
         if (status == EXIT_OK && s->o->json) {
-            print_json(j, record, &sums, &like, path, &n);
+            print_json(&r->j, record, &sums, &like, path, &n);
         } else if (status == EXIT_OK) {
-            fputs(*begun ? "\n" : "", stdout);
-            print_people(record, &sums, &like, tool_input_name(path), by_position, several, s->o->all);
-            if (several) {
+            fputs(r->begun ? "\n" : "", stdout);
+            print_people(record, &sums, &like, tool_input_name(path), by_position, r->in.several, s->o->all);
+            if (r->in.several) {
                 (void)fflush(stdout); /* before what is noted of this one */
             }
             tool_notes_print(&n, s->o->quiet);
-            *begun = true;
+            r->begun = true;
         }
     }
     tool_families_free(&like);
     tool_summary_free(&sums);
     tool_notes_free(&n);
     rec_record_free(record);
-    rec_close_recorder(recorder);
     return status;
 }
 
 int tool_run_info(session *s, const char *const *operands, size_t count)
 {
-    input_files in;
-    json j;
-    bool several, begun = false;
-    int status = tool_inputs_find(s, operands, count, false, &in);
+    run r = {.s = s};
+    int status = tool_inputs_find(s, operands, count, false, &r.in);
 
-    several = status == EXIT_OK && s->o->json && in.several;
-    tool_json_begin(&j, stdout, several ? 3 : 1);
-    if (several) {
-        tool_json_object(&j, NULL);
-        tool_json_array(&j, "files");
-    }
-    for (size_t i = 0, files = status == EXIT_OK ? in.count : 0; i < files; i++) {
-        if (info(s, in.files[i], in.several, &begun, &j) != EXIT_OK) {
-            status = EXIT_ERROR;
-            if (several) {
-                tool_json_failed(&j, in.files[i]);
-            }
-        }
-    }
-    if (several) {
-        tool_json_close(&j, ']');
-        tool_json_finish(&j);
-    } else if (s->o->json && status == EXIT_OK) {
-        tool_json_end(&j);
-    }
-    tool_inputs_free(&in);
+    status = status == EXIT_OK ? tool_inputs_each(s, &r.in, 1, &r.j, info, &r) : status;
+    tool_inputs_free(&r.in);
     return status;
 }

@@ -693,23 +693,9 @@ static bool is_packed(const rec_record *record, const char *key)
                   : !is_key(record, key) && !is_pattern(record, key);
 }
 
-static rec_record *load(session *s, rec_recorder **recorder, const char *path)
-{
-    rec_record *record = NULL;
-
-    *recorder = tool_session_look(s);
-    if (*recorder) {
-        tool_progress_begin(s->context, s->o->quiet);
-        record = tool_session_load_typed(s, *recorder, path);
-        tool_progress_end();
-    }
-    return record;
-}
-
 int tool_run_show(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder;
-    rec_record *record = load(s, &recorder, operands[0]);
+    rec_record *record = tool_session_read(s, tool_session_look(s), operands[0], NULL);
     notes n = {0};
     const char *output = tool_own(s->o, "output");
     int status = EXIT_ERROR;
@@ -720,20 +706,15 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
         record = NULL;
     }
     if (record && count == 2 && strcmp(operands[0], "-") != 0 && is_packed(record, operands[1])) {
-        rec_recorder *other;
         rec_record *decoded;
         s->decoded = true;
-        decoded = load(s, &other, operands[0]);
+        decoded = tool_session_read(s, tool_session_look(s), operands[0], NULL);
         if (decoded && is_key(decoded, operands[1])) {
             rec_record *stored = record;
-            rec_recorder *first = recorder;
             record = decoded;
-            recorder = other;
             decoded = stored;
-            other = first;
         }
         rec_record_free(decoded);
-        rec_close_recorder(other);
     }
     if (record) {
         tool_notes_take(&n);
@@ -745,6 +726,5 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
         tool_notes_free(&n);
     }
     rec_record_free(record);
-    rec_close_recorder(recorder);
     return status;
 }

@@ -267,8 +267,7 @@ done:
 
 int tool_run_types(session *s, const char *const *operands, size_t count)
 {
-    rec_recorder *recorder = NULL;
-    rec_record *record = NULL;
+    rec_record *record;
     bool by_position = false;
     notes n = {0};
     int status = EXIT_ERROR;
@@ -280,12 +279,7 @@ int tool_run_types(session *s, const char *const *operands, size_t count)
     if (s->o->positional && strcmp(operands[0], "-") == 0 && tool_session_keep_input() != EXIT_OK) {
         return EXIT_ERROR;
     }
-    recorder = tool_session_input(s);
-    if (recorder) {
-        tool_progress_begin(s->context, s->o->quiet);
-        record = tool_session_load_any(s, recorder, operands[0], &by_position);
-        tool_progress_end();
-    }
+    record = tool_session_read(s, tool_session_input(s), operands[0], &by_position);
     if (record && by_position && rec_value_count(rec_root(record)) == 0) {
         (void)tool_fail_no_type(s, operands[0], rec_record_origin(record)->recorder);
     } else if (record) {
@@ -297,6 +291,5 @@ int tool_run_types(session *s, const char *const *operands, size_t count)
     }
     tool_notes_free(&n);
     rec_record_free(record);
-    rec_close_recorder(recorder);
     return status;
 }

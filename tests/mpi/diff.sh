@@ -99,7 +99,7 @@ same_words "a wrong word" diff --ignore nonsense a.mpk a.mpk
 
 refused "standard input" "not by record-mpi: standard input" diff - a.mpk
 refused "one alone" "expected record-mpi diff A B, found 1 operand" diff a.mpk
-refused "three" "expected record-mpi diff A B, found 3 operands" diff a.mpk a.mpk a.mpk
+refused "a key that no tensor has" 'no key matches "a.mpk"' diff a.mpk a.mpk a.mpk
 mkdir elsewhere
 cp -p a.mpk a.safetensors elsewhere
 cp a.mpk elsewhere/b.mpk

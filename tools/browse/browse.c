@@ -19,14 +19,7 @@ int tool_run_browse(session *s, const char *const *operands, size_t count)
     int status = s->o->json ? EXIT_OK : tool_terminal_check();
 
     for (size_t i = 0; i < count && status == EXIT_OK; i++) {
-        rec_recorder *recorder = tool_session_look(s);
-        rec_record *record = NULL;
-        if (recorder) {
-            tool_progress_begin(s->context, s->o->quiet);
-            record = tool_session_load_any(s, recorder, operands[i], &by_position);
-            tool_progress_end();
-        }
-        rec_close_recorder(recorder);
+        rec_record *record = tool_session_read(s, tool_session_look(s), operands[i], &by_position);
         if (record) {
             tool_notes_take(&more);
             tool_notes_append(&n, &more);

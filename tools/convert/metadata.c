@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Metadata that the command line sets: VALUE, TYPE VALUE, @FILE. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/convert/convert.h"
 
@@ -29,23 +27,11 @@ static size_t type_length(const char *value)
 /* All of a file as a text. */
 static int read_text(const char *path, text *t)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), status = EXIT_OK;
-    char chunk[1 << 14];
-    ssize_t got = fd < 0 ? -1 : 1;
-
-    tool_text_add(t, "", 0);
-    while (got > 0 && (got = read(fd, chunk, sizeof chunk)) > 0) {
-        tool_text_add(t, chunk, (size_t)got);
+    if (!tool_text_read(t, path)) {
+        return tool_fail("%s: %s", path, strerror(errno));
     }
-    if (got < 0) {
-        status = tool_fail("%s: %s", path, strerror(errno));
-    } else if (strlen(t->at) < t->length) {
-        status = tool_fail("%s: byte %zu: expected a text, found a NUL", path, strlen(t->at));
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return status;
+    return strlen(t->at) == t->length ? EXIT_OK
+                                      : tool_fail("%s: byte %zu: expected a text, found a NUL", path, strlen(t->at));
 }
 
 static int set_as(rec_record *record, const char *what, const char *key, const char *type, const char *value)
@@ -67,6 +53,22 @@ static int set_as(rec_record *record, const char *what, const char *key, const c
                      what, key, old, value, value);
 }
 
+/* What a record of Burn says of itself is not set but follows from how it is written. */
+static int check_key(const rec_record *record, const char *what, const char *key)
+{
+    static const struct {
+        const char *key, *option;
+    } chosen[] = {
+        {"version", "burn"}, {"format", "to"}, {"float", "precision"}, {"int", "precision"}, {"settings", "precision"}};
+
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen && !tool_is_of_others(record); i++) {
+        if (strcmp(key, chosen[i].key) == 0) {
+            return tool_fail("%s %s: it describes how the record is written; use --%s", what, key, chosen[i].option);
+        }
+    }
+    return EXIT_OK;
+}
+
 int tool_set_metadata(rec_record *record, const char *what, const char *key, const char *value)
 {
     size_t length = type_length(value);
@@ -74,6 +76,10 @@ int tool_set_metadata(rec_record *record, const char *what, const char *key, con
     text file = {0};
     int status = EXIT_OK;
 
+    if (check_key(record, what, key) != EXIT_OK) {
+        free(type);
+        return EXIT_ERROR;
+    }
     if (!*value) {
         return rec_metadata_set(record, key, NULL) == REC_OK ? EXIT_OK : tool_fail_library();
     }

@@ -24,22 +24,6 @@ static int set_shown_type(session *s, const rec_record *record, rec_recorder *to
     return tool_session_set_shown_type(s, record, to);
 }
 
-/* What a record of Burn says of itself is not set but follows from how it is written. */
-static int check_key(const rec_record *record, const char *key)
-{
-    static const struct {
-        const char *key, *option;
-    } chosen[] = {
-        {"version", "burn"}, {"format", "to"}, {"float", "precision"}, {"int", "precision"}, {"settings", "precision"}};
-
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen && rec_value_form(rec_root(record)) != REC_FORM_PATHS; i++) {
-        if (strcmp(key, chosen[i].key) == 0) {
-            return tool_fail("--metadata %s: it describes how the record is written; use --%s", key, chosen[i].option);
-        }
-    }
-    return EXIT_OK;
-}
-
 /* Sets what --metadata asks for. */
 static int set_metadata(const session *s, rec_record *record)
 {
@@ -48,8 +32,7 @@ static int set_metadata(const session *s, rec_record *record)
     for (size_t i = 0; i < s->o->metadata.count && status == EXIT_OK; i++) {
         const char *setting = s->o->metadata.at[i], *value = strchr(setting, '=') + 1;
         char *key = xasprintf("%.*s", (int)(value - 1 - setting), setting);
-        status = check_key(record, key);
-        status = status == EXIT_OK ? tool_set_metadata(record, "--metadata", key, value) : status;
+        status = tool_set_metadata(record, "--metadata", key, value);
         free(key);
     }
     return status;

@@ -40,9 +40,9 @@ typedef struct side {
     rec_record *record;
     bool by_position;
     item *tensors, *values; /* in the order of the record */
-    size_t tensor_count, value_count, nils;
+    size_t tensor_count, value_count;
     uint64_t elements, nbytes;
-    text keys;
+    listing l; /* its keys are those of the items */
 } side;
 
 /* Loads both and lists what is in them (sides.c). @param match (in, out) becomes MATCH_POSITION where one has no names.

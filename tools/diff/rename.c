@@ -68,7 +68,7 @@ static int by_content(const void *a, const void *b)
 /* ----------------------------------------------------------------------------------------------------- summing -- */
 
 /* Adds bytes to lanes, which are mixed at the end. It need not resist collisions: equal hashes are compared in full. */
-static void sum_bytes(uint64_t lanes[LANES], const unsigned char *bytes, size_t size)
+static void mix_bytes(uint64_t lanes[LANES], const unsigned char *bytes, size_t size)
 {
     uint64_t next[LANES];
 
@@ -132,7 +132,7 @@ static void sum_numbers(part *x, part_sum *made, size_t width)
             memcpy(made->first, buffer, width);
         }
         made->constant = made->constant && repeats(buffer, (size_t)n * width, made->first, width);
-        sum_bytes(made->lanes, buffer, (size_t)n * width);
+        mix_bytes(made->lanes, buffer, (size_t)n * width);
         rec_tensor_release(tensor, at, n);
         at += n;
     }
@@ -161,7 +161,7 @@ static void sum_up(void *user, uint64_t i)
     if (made->failed) {
         x->error = strdup(rec_error_message());
     } else if (bytes) {
-        sum_bytes(made->lanes, bytes, (size_t)size);
+        mix_bytes(made->lanes, bytes, (size_t)size);
     }
 }
 
@@ -188,7 +188,7 @@ static size_t end_sum(loner *l, const part *own, const part_sum *made, size_t co
 
     l->known = l->constant = true;
     for (; done < count && own[done].of == l; done++) {
-        sum_bytes(lanes, (const unsigned char *)made[done].lanes, sizeof made[done].lanes);
+        mix_bytes(lanes, (const unsigned char *)made[done].lanes, sizeof made[done].lanes);
         l->constant =
             l->constant && made[done].constant && memcmp(made[done].first, made[0].first, sizeof made->first) == 0;
     }

@@ -204,44 +204,24 @@ static int load_both(session *s, side sides[SIDES], reader readers[SIDES], notes
 /* @return EXIT_OK, or EXIT_ERROR with the error printed. */
 static int list(side *d)
 {
-    rec_iterator *iterator = rec_iterate(d->record);
-    text value_keys = {0};
-    const rec_value *value;
-    const char *path;
+    const listing *l = &d->l;
 
-    if (!iterator) {
-        return tool_fail_library();
+    if (tool_listing_gather(d->record, NULL, true, &d->l) != EXIT_OK) {
+        return EXIT_ERROR;
     }
-    while ((value = rec_iterator_next(iterator, &path))) {
-        const rec_tensor *tensor = rec_value_tensor(value);
-        if (tensor) {
-            d->tensors = tool_grown(d->tensors, d->tensor_count, sizeof *d->tensors);
-            d->tensors[d->tensor_count++] = (item){NULL, tensor, value, NO_TWIN};
-            d->elements += rec_tensor_count(tensor);
-            d->nbytes += rec_tensor_nbytes(tensor);
-        } else if (rec_value_kind(value) == REC_KIND_NIL) {
-            d->nils++; /* what holds nothing is as if it were not there: not every format says that it is */
-            continue;
-        } else {
-            d->values = tool_grown(d->values, d->value_count, sizeof *d->values);
-            d->values[d->value_count++] = (item){NULL, NULL, value, NO_TWIN};
+    d->tensors = xmalloc((l->tensor_count + 1) * sizeof *d->tensors);
+    d->values = xmalloc((l->value_count + 1) * sizeof *d->values);
+    for (size_t i = 0; i < l->tensor_count; i++) {
+        d->tensors[d->tensor_count++] = (item){l->tensors[i].path, l->handles[i], NULL, NO_TWIN};
+    }
+    for (size_t i = 0; i < l->value_count; i++) {
+        /* What holds nothing is as if it were not there: not every format says that it is. */
+        if (rec_value_kind(l->values[i].value) != REC_KIND_NIL) {
+            d->values[d->value_count++] = (item){l->values[i].path, NULL, l->values[i].value, NO_TWIN};
         }
-        tool_text_add(tensor ? &d->keys : &value_keys, path, strlen(path) + 1);
     }
-    rec_iterator_free(iterator);
-
-    /* The texts have stopped moving: the keys of tensors first, then those of values. */
-    if (value_keys.length) {
-        tool_text_add(&d->keys, value_keys.at, value_keys.length);
-    }
-    tool_text_free(&value_keys);
-    path = d->keys.at;
-    for (size_t i = 0; i < d->tensor_count; i++, path += strlen(path) + 1) {
-        d->tensors[i].key = path;
-    }
-    for (size_t i = 0; i < d->value_count; i++, path += strlen(path) + 1) {
-        d->values[i].key = path;
-    }
+    d->elements = l->elements;
+    d->nbytes = l->nbytes;
     return EXIT_OK;
 }
 
@@ -277,6 +257,6 @@ void tool_diff_close(side sides[SIDES])
         rec_close_recorder(sides[i].recorder);
         free(sides[i].tensors);
         free(sides[i].values);
-        tool_text_free(&sides[i].keys);
+        tool_listing_free(&sides[i].l);
     }
 }

@@ -176,14 +176,6 @@ static int parse(session *s, request *r, const char *const *operands, size_t cou
     return parse_operations(s, r, operands, count, at);
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    size_t length = strlen(path);
-
-    return (length && path[length - 1] == '/') || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
-}
-
 /* Checks combinations of options. */
 static int check(const request *r)
 {
@@ -221,7 +213,7 @@ static int check(const request *r)
             }
         }
     }
-    if (!r->split && r->file_count > 1 && r->output && !is_folder(r->output)) {
+    if (!r->split && r->file_count > 1 && r->output && !tool_is_folder(r->output)) {
         return tool_fail_usage("edit", "several files go to a directory: --output DIRECTORY/, or --in-place");
     }
     return EXIT_OK;
@@ -304,7 +296,7 @@ static int choose(session *s, const request *r, size_t index, job *j)
 {
     const char *in = r->files[index], *base = strrchr(in, '/');
     const rec_plugin_info *p;
-    bool folder = r->output && !r->split && is_folder(r->output);
+    bool folder = r->output && !r->split && tool_is_folder(r->output);
     struct stat st;
     char *path;
 

@@ -71,11 +71,6 @@ static int prune(rec_record *record, char *path)
     return EXIT_OK;
 }
 
-static int by_key(const void *a, const void *b)
-{
-    return tool_compare_names(*(char *const *)a, *(char *const *)b);
-}
-
 /* Whether a key is one before it again, or lies below one: sorted, they are in this order. */
 static bool goes_with_another(const found *keys, size_t index)
 {
@@ -83,7 +78,7 @@ static bool goes_with_another(const found *keys, size_t index)
     bool goes = false;
 
     while (!goes && dot) {
-        goes = index && bsearch(&above, keys->at, index, sizeof *keys->at, by_key) != NULL;
+        goes = index && bsearch(&above, keys->at, index, sizeof *keys->at, tool_by_name) != NULL;
         dot = last_dot(above);
         if (dot) {
             *dot = '\0';
@@ -107,7 +102,7 @@ static int find_all(const work *w, const step *todo, found *keys)
         }
     }
     if (keys->count > 1) {
-        qsort(keys->at, keys->count, sizeof *keys->at, by_key);
+        qsort(keys->at, keys->count, sizeof *keys->at, tool_by_name);
     }
     return status;
 }
@@ -219,21 +214,10 @@ int tool_edit_move(work *w, const step *todo, outcome *o)
 int tool_edit_metadata(work *w, const step *todo, outcome *o)
 {
     const char *const *operands = todo->operands;
-    static const struct {
-        const char *key, *option;
-    } chosen[] = {
-        {"version", "burn"}, {"format", "to"}, {"float", "precision"}, {"int", "precision"}, {"settings", "precision"}};
-    const char *key = operands[0], *value = operands[1], *old;
+    const char *key = operands[0], *value = operands[1], *old = rec_metadata(w->record, key);
+    bool lacks = !old && !*value;
+    int status;
 
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen && !tool_is_of_others(w->record); i++) {
-        if (strcmp(key, chosen[i].key) == 0) {
-            return tool_fail("meta %s: it describes how the record is written; use --%s", key, chosen[i].option);
-        }
-    }
-    old = rec_metadata(w->record, key);
-    if (!old && !*value) {
-        return tool_fail("meta %s: there is no such metadata to remove", key);
-    }
     if (old) {
         text safe = {0};
         tool_text_safe(&safe, old, strlen(old));
@@ -245,5 +229,6 @@ int tool_edit_metadata(work *w, const step *todo, outcome *o)
     }
     tool_text_put(&o->said, *value ? "" : ", removed");
     o->changed = 1;
-    return tool_set_metadata(w->record, "meta", key, value);
+    status = tool_set_metadata(w->record, "meta", key, value);
+    return status == EXIT_OK && lacks ? tool_fail("meta %s: there is no such metadata to remove", key) : status;
 }

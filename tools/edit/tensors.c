@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/little.h"
 #include "tools/edit/edit_private.h"
 
 enum { PIECE = 64 * 1024 }; /* elements */
@@ -28,26 +29,6 @@ size_t tool_edit_width(rec_dtype dtype)
     return rec_dtype_bits(dtype) / 8;
 }
 
-/* From host byte order to a tensor's, or back. */
-static void swap_if_big(void *elements, size_t width, uint64_t count)
-{
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    uint8_t *at = elements;
-
-    for (uint64_t i = 0; i < count; i++, at += width) {
-        for (size_t k = 0; k < width / 2; k++) {
-            uint8_t byte = at[k];
-            at[k] = at[width - 1 - k];
-            at[width - 1 - k] = byte;
-        }
-    }
-#else
-    (void)elements;
-    (void)width;
-    (void)count;
-#endif
-}
-
 /* -------------------------------------------------------------------------------------------------- conversion -- */
 
 /* By the library, which knows how numbers become others. @return 0 or an errno; the library's error says more. */
@@ -66,7 +47,7 @@ static int encode(session *s, rec_dtype from, const void *numbers, uint64_t coun
 
     if (scratch) {
         memcpy(copy, numbers, (size_t)spec.data_size);
-        swap_if_big(copy, tool_edit_width(from), count);
+        lr_to_little(copy, (uint32_t)tool_edit_width(from), count * tool_edit_width(from));
         spec.data = copy;
         copy = NULL;
         if (rec_set_tensor(scratch, "numbers", &spec) == REC_OK && (tensor = rec_tensor_at(scratch, "numbers")) &&
@@ -209,7 +190,7 @@ static int32_t produce(void *user, uint64_t offset, void *target, uint64_t size)
 
     if (skipped == 0 && size % m->width == 0) {
         status = tool_edit_read(m->s, m->from, m->dtype, first, last - first, target);
-        swap_if_big(target, m->width, last - first);
+        lr_to_little(target, (uint32_t)m->width, (last - first) * m->width);
         return status;
     }
     whole_elements = malloc((size_t)((last - first) * m->width));
@@ -217,7 +198,7 @@ static int32_t produce(void *user, uint64_t offset, void *target, uint64_t size)
         return ENOMEM;
     }
     status = tool_edit_read(m->s, m->from, m->dtype, first, last - first, whole_elements);
-    swap_if_big(whole_elements, m->width, last - first);
+    lr_to_little(whole_elements, (uint32_t)m->width, (last - first) * m->width);
     memcpy(target, whole_elements + skipped, (size_t)size);
     free(whole_elements);
     return status;
@@ -262,7 +243,7 @@ int tool_edit_put_elements(work *w, const char *path, rec_dtype dtype, uint32_t 
     for (uint32_t i = 0; i < rank; i++) {
         count *= shape[i];
     }
-    swap_if_big(elements, tool_edit_width(dtype), count);
+    lr_to_little(elements, (uint32_t)tool_edit_width(dtype), count * tool_edit_width(dtype));
     spec.data_size = count * tool_edit_width(dtype);
     return rec_set_tensor(w->record, path, &spec) == REC_OK ? EXIT_OK : tool_fail_library();
 }

@@ -18,30 +18,8 @@ typedef struct manner {
 /* Reads them. Mistakes are printed. */
 int tool_manner_read(const options *o, manner *m);
 
-typedef uint8_t sum_bytes[MEASURE_SUM_BYTES];
-
-typedef struct leaf {
-    const char *path;
-    const rec_value *value;
-} leaf;
-
-/* All that a listing needs, copied out of the iterator. Zero it to begin. */
-typedef struct listing {
-    entry *tensors;
-    const rec_tensor **handles; /* of each */
-    sum_bytes *sums;            /* of each; NULL: not requested */
-    size_t tensor_count;
-    leaf *values;
-    size_t value_count;
-    size_t nils; /* values that hold nothing: not listed for people unless --all */
-    text paths;
-    uint64_t elements, nbytes;
-    uint64_t tensors_in_all, values_in_all; /* with those that patterns leave out; values without nils */
-} listing;
-
 /* Gathers the selected entries of a record in the requested order. Errors are printed. */
 int tool_listing_make(session *s, const rec_record *record, key_patterns *keys, const manner *m, listing *l);
-void tool_listing_free(listing *l);
 /* Sorts the lines of a folded listing as requested. */
 void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, size_t count);
 

@@ -41,80 +41,6 @@ int tool_manner_read(const options *o, manner *m)
     return EXIT_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------- gathering -- */
-
-static void add_tensor(listing *l, const rec_tensor *tensor)
-{
-    l->tensors = tool_grown(l->tensors, l->tensor_count, sizeof *l->tensors);
-    l->handles = tool_grown(l->handles, l->tensor_count, sizeof *l->handles);
-    l->tensors[l->tensor_count] = (entry){
-        .dtype = rec_tensor_dtype_name(tensor),
-        .shape = rec_tensor_shape(tensor),
-        .rank = rec_tensor_rank(tensor),
-        .count = rec_tensor_count(tensor),
-    };
-    l->handles[l->tensor_count++] = tensor;
-    l->elements += rec_tensor_count(tensor);
-    l->nbytes += rec_tensor_nbytes(tensor);
-}
-
-static void add_value(listing *l, const rec_value *value)
-{
-    l->values = tool_grown(l->values, l->value_count, sizeof *l->values);
-    l->nils += rec_value_kind(value) == REC_KIND_NIL;
-    l->values[l->value_count++] = (leaf){NULL, value};
-}
-
-static int collect(listing *l, const rec_record *record, key_patterns *keys)
-{
-    rec_iterator *iterator = rec_iterate(record);
-    const rec_value *value;
-    const char *path;
-    text value_paths = {0};
-
-    if (!iterator) {
-        return tool_fail_library();
-    }
-    while ((value = rec_iterator_next(iterator, &path))) {
-        const rec_tensor *tensor = rec_value_tensor(value);
-        l->tensors_in_all += tensor != NULL;
-        l->values_in_all += !tensor && rec_value_kind(value) != REC_KIND_NIL;
-        if (!tool_patterns_match(keys, path)) {
-            continue;
-        }
-        if (tensor) {
-            add_tensor(l, tensor);
-        } else {
-            add_value(l, value);
-        }
-        tool_text_add(tensor ? &l->paths : &value_paths, path, strlen(path) + 1);
-    }
-    rec_iterator_free(iterator);
-
-    /* The texts have stopped moving: tensors' paths first, then those of values. */
-    if (value_paths.length) {
-        tool_text_add(&l->paths, value_paths.at, value_paths.length);
-    }
-    tool_text_free(&value_paths);
-    path = l->paths.at;
-    for (size_t i = 0; i < l->tensor_count; i++, path += strlen(path) + 1) {
-        l->tensors[i].path = path;
-    }
-    for (size_t i = 0; i < l->value_count; i++, path += strlen(path) + 1) {
-        l->values[i].path = path;
-    }
-    return EXIT_OK;
-}
-
-void tool_listing_free(listing *l)
-{
-    free(l->tensors);
-    free(l->handles);
-    free(l->sums);
-    free(l->values);
-    tool_text_free(&l->paths);
-}
-
 /* ----------------------------------------------------------------------------------------------------- sorting -- */
 
 /* As people count: layers.2 before layers.10; a level ends before anything else. */
@@ -255,7 +181,7 @@ void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, siz
 
 static int compare_values(const void *a, const void *b)
 {
-    return compare_names(((const leaf *)a)->path, ((const leaf *)b)->path);
+    return compare_names(((const listed_value *)a)->path, ((const listed_value *)b)->path);
 }
 
 static int compare_values_back(const void *a, const void *b)
@@ -310,7 +236,7 @@ static int sum_all(session *s, listing *l)
 
 int tool_listing_make(session *s, const rec_record *record, key_patterns *keys, const manner *m, listing *l)
 {
-    int status = collect(l, record, keys);
+    int status = tool_listing_gather(record, keys, true, l);
 
     if (status == EXIT_OK && l->tensor_count && (m->sort != SORT_FILE || m->backwards)) {
         sort_tensors(l, m);

@@ -159,7 +159,7 @@ static bool print_values(const listing *l, bool all)
 
     tool_table_begin(&t, "lll", "KEY|KIND|VALUE");
     for (size_t i = 0; i < l->value_count && (all || shown < VALUES_SHOWN); i++) {
-        const leaf *each = &l->values[i];
+        const listed_value *each = &l->values[i];
         int32_t kind = rec_value_kind(each->value);
         if (kind == REC_KIND_NIL && !all) {
             continue;
@@ -224,38 +224,42 @@ static void print_people(const listing *l, const manner *m)
     putchar('\n');
 }
 
-/* @param j the array that the answers of several files are items of, or the answer itself. @param begun whether
- * something was printed before. */
-static int list(session *s, const char *path, const input_files *in, const manner *m, bool *begun, json *j)
+/* State across the files. */
+typedef struct run {
+    session *s;
+    input_files in;
+    manner m;
+    json j;
+    bool read; /* one of them could be */
+} run;
+
+static int list(void *user, const char *path)
 {
-    rec_recorder *recorder = tool_session_look(s);
+    run *r = user;
+    session *s = r->s;
+    const input_files *in = &r->in;
+    const manner *m = &r->m;
     bool by_position = false;
-    rec_record *record = NULL;
+    rec_record *record = tool_session_read(s, tool_session_look(s), path, &by_position);
     listing l = {0};
     notes n = {0};
     int status = EXIT_ERROR;
 
-    if (recorder) {
-        tool_progress_begin(s->context, s->o->quiet);
-        record = tool_session_load_any(s, recorder, path, &by_position);
-        tool_progress_end();
-    }
     if (record) {
         tool_notes_take(&n);
         status = tool_listing_make(s, record, in->keys, m, &l);
     }
     if (status == EXIT_OK && s->o->json) {
-        print_json(j, in->several ? path : NULL, &l, m, by_position);
+        print_json(&r->j, in->several ? path : NULL, &l, m, by_position);
     } else if (status == EXIT_OK) {
         bool found = l.tensor_count + l.value_count || !in->keys || in->several;
-        fputs(*begun ? "\n" : "", stdout);
+        fputs(r->read ? "\n" : "", stdout);
         if (in->several) {
             text name = {0};
             tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
             printf("%s%s:%s\n", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN));
             tool_text_free(&name);
         }
-        *begun = true;
         if (found && by_position) {
             tool_print_positions(record, &l, m, tool_input_name(path));
         } else if (found) {
@@ -268,48 +272,23 @@ static int list(session *s, const char *path, const input_files *in, const manne
     if (status == EXIT_OK && !by_position) {
         tool_notes_print(&n, s->o->quiet);
     }
+    r->read = r->read || status == EXIT_OK;
     tool_listing_free(&l);
     tool_notes_free(&n);
     rec_record_free(record);
-    rec_close_recorder(recorder);
     return status;
 }
 
 int tool_run_ls(session *s, const char *const *operands, size_t count)
 {
-    input_files in = {0};
-    manner m;
-    json j;
-    bool several, begun = false, read = false;
-    int status = tool_manner_read(s->o, &m);
+    run r = {.s = s};
+    int status = tool_manner_read(s->o, &r.m);
 
-    status = status == EXIT_OK ? tool_inputs_find(s, operands, count, true, &in) : status;
-    several = status == EXIT_OK && s->o->json && in.several;
-    tool_json_begin(&j, stdout, several ? 4 : 2);
-    if (several) {
-        tool_json_object(&j, NULL);
-        tool_json_array(&j, "files");
-    }
-    for (size_t i = 0, files = status == EXIT_OK ? in.count : 0; i < files; i++) {
-        if (list(s, in.files[i], &in, &m, &begun, &j) == EXIT_OK) {
-            read = true;
-            continue;
-        }
-        status = EXIT_ERROR;
-        if (several) {
-            tool_json_failed(&j, in.files[i]);
-        }
-    }
-    if (several) {
-        tool_json_close(&j, ']');
-        tool_json_close(&j, '}');
-    }
-    if (s->o->json && (several || read)) {
-        tool_json_end(&j);
-    }
-    if (read && tool_inputs_check(&in) != EXIT_OK) {
+    status = status == EXIT_OK ? tool_inputs_find(s, operands, count, true, &r.in) : status;
+    status = status == EXIT_OK ? tool_inputs_each(s, &r.in, 2, &r.j, list, &r) : status;
+    if (r.read && tool_inputs_check(&r.in) != EXIT_OK) {
         status = EXIT_ERROR;
     }
-    tool_inputs_free(&in);
+    tool_inputs_free(&r.in);
     return status;
 }

@@ -22,11 +22,6 @@ static bool is_file(const char *operand)
     return strcmp(operand, "-") == 0 || strstr(operand, "://") || stat(operand, &is) == 0;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return tool_compare_names(*(char *const *)a, *(char *const *)b);
-}
-
 /* What a set that was saved over another one has in the names of its files. */
 enum { LETTERS = 6 };
 
@@ -114,7 +109,7 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
         (void)closedir(dir);
     }
     if (count) {
-        qsort(names, count, sizeof *names, by_name);
+        qsort(names, count, sizeof *names, tool_by_name);
     }
     for (size_t i = 0; i < count; i++) {
         struct stat is;
@@ -219,12 +214,41 @@ bool tool_inputs_same(const session *s, const input_files *in)
     return s->shared->together(s->shared->self, NULL, sum, NULL);
 }
 
-void tool_json_failed(json *j, const char *path)
+static void json_failed(json *j, const char *path)
 {
     tool_json_object(j, NULL);
     tool_json_string(j, "file", path);
     tool_json_string(j, "error", rec_error_message());
     tool_json_close(j, '}');
+}
+
+int tool_inputs_each(const session *s, const input_files *in, unsigned indent, json *j,
+                     int (*tell)(void *user, const char *path), void *user)
+{
+    bool several = s->o->json && in->several, told = several;
+    int status = EXIT_OK;
+
+    tool_json_begin(j, stdout, several ? indent + 2 : indent);
+    if (several) {
+        tool_json_object(j, NULL);
+        tool_json_array(j, "files");
+    }
+    for (size_t i = 0; i < in->count && !in->ended; i++) {
+        int one = tell(user, in->files[i]);
+        if (one == EXIT_ERROR && several) {
+            json_failed(j, in->files[i]);
+        }
+        told = told || one != EXIT_ERROR;
+        status = one > status ? one : status;
+    }
+    if (several) {
+        tool_json_close(j, ']');
+        tool_json_close(j, '}');
+    }
+    if (s->o->json && told) {
+        tool_json_end(j);
+    }
+    return status;
 }
 
 void tool_inputs_free(input_files *in)

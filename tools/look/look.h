@@ -8,6 +8,8 @@
 
 /* ----------------------------------------------------------------------------------------------------- records -- */
 
+typedef struct key_patterns key_patterns;
+
 /* Tensors that a scheme stores in the same way. */
 typedef struct scheme_count {
     const char *label; /* "FP8 E4M3, 128x128 blocks" */
@@ -25,6 +27,30 @@ typedef struct summary {
     scheme_count schemes[8]; /* in the order of the record; what there are more of is counted with the last one */
     size_t scheme_count;
 } summary;
+
+/* Values of a record, with their paths. Zero it to begin. */
+typedef struct listed_value {
+    const char *path;
+    const rec_value *value;
+} listed_value;
+typedef uint8_t sum_bytes[32]; /* a SHA-256 */
+typedef struct listing {
+    entry *tensors;             /* in the order of the record */
+    const rec_tensor **handles; /* of each */
+    sum_bytes *sums;            /* of each; NULL: not requested */
+    size_t tensor_count;
+    listed_value *values; /* that are no tensors, in the order of the record */
+    size_t value_count;
+    size_t nils; /* values that hold nothing */
+    text paths;
+    uint64_t elements, nbytes;
+    uint64_t tensors_in_all, values_in_all; /* with those that patterns leave out; values without nils */
+} listing;
+/* Gathers what patterns match. @param values false: tensors alone. @return EXIT_OK, or EXIT_ERROR with the error
+ * printed. To be given back with tool_listing_free() in either case. */
+int tool_listing_gather(const rec_record *record, key_patterns *keys, bool values, listing *l);
+void tool_listing_free(listing *l);
+
 /* The type for reading elements without loss: f64, i64, u64 or bool; REC_DTYPE_NONE for encoded elements. */
 rec_dtype tool_exact_dtype(rec_dtype dtype);
 /* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
@@ -97,7 +123,6 @@ int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uin
 /* The selected keys. A pattern is a key, or a glob over whole keys: * is any text including dots, ? a character, # a
  * number, [a-z] a set, {wq,wk} and {0-3,7} alternatives, so that a line of a folded listing is a pattern. A pattern
  * that matches a key selects everything below it. An exclamation mark before a pattern excludes its keys. */
-typedef struct key_patterns key_patterns;
 /* @param given borrowed. @return NULL with the error printed. */
 key_patterns *tool_patterns_make(const char *const *given, size_t count);
 /* @param p NULL: selects all keys. */
@@ -113,6 +138,7 @@ typedef struct input_files {
     char **files;
     size_t count;
     bool several;       /* print the name of each: there are several, or there was a directory */
+    bool ended;         /* of several processes: they are at their end */
     size_t passed_over; /* files of directories with a record's extension that are no records */
     key_patterns *keys; /* NULL: all */
 } input_files;
@@ -130,8 +156,11 @@ int tool_inputs_check(const input_files *in);
  * end. */
 bool tool_inputs_same(const session *s, const input_files *in);
 void tool_inputs_free(input_files *in);
-/* Stands in a JSON array for a file that failed: its name and the library's last error. */
-void tool_json_failed(json *j, const char *path);
+/* Tells of each file in turn; for programs in JSON, which of several files is an object with the array `files`. A file
+ * that fails stands there with its name and the library's last error. @param indent of the JSON of one file. @param
+ * tell tells of one: an EXIT_… @return the largest of them. */
+int tool_inputs_each(const session *s, const input_files *in, unsigned indent, json *j,
+                     int (*tell)(void *user, const char *path), void *user);
 /* @return the index NAME.EXT.index.json of the part NAME-00001-of-00005.EXT (also with six letters,
  * NAME-abcdef-00001-…); the caller frees it. NULL: not a part. */
 char *tool_index_of_part(const char *path);

@@ -177,3 +177,28 @@ size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t c
 {
     return s->ahead ? tool_measure_take(s, count, made) : tool_measure_alone_batch(s, tensors, count, sums, made);
 }
+
+int tool_measure_each(session *s, const char *operation, uint64_t total, const rec_tensor *const *tensors, size_t count,
+                      bool sums, int (*each)(void *user, size_t i, const measured_tensor *made), void *user)
+{
+    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
+    uint64_t done = 0;
+    int status = EXIT_OK;
+
+    for (size_t i = 0, taken; i < count && status == EXIT_OK; i += taken) {
+        (void)tool_progress_step(operation, done, total);
+        taken = tool_measure_batch(s, tensors + i, count - i, sums, made);
+        for (size_t k = 0; k < taken && status == EXIT_OK; k++) {
+            if (made[k].status != REC_OK) { /* perhaps on another thread */
+                made[k].status = tool_measure_shared(s, tensors[i + k], &made[k].m, &made[k].numeric);
+                made[k].status = made[k].status == REC_OK && sums ? tool_tensor_sum_alone(tensors[i + k], made[k].sum)
+                                                                  : made[k].status;
+            }
+            done += rec_tensor_nbytes(tensors[i + k]);
+            status = each(user, i + k, &made[k]);
+        }
+    }
+    tool_progress_wipe();
+    free(made);
+    return status;
+}

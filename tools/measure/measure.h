@@ -71,6 +71,11 @@ enum { MEASURE_BATCH = 256 };
  * one. Pages of mapped files are dropped. @param sums also computes SHA-256. @param made (out) room for MEASURE_BATCH.
  * @return how many, at least one of `count`. */
 size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
+/* Measures all of a list and calls `each` in its order, until one returns another status than EXIT_OK. Where `made` has
+ * a failure, the thread has its error. @param sums also computes SHA-256. Shows progress of `total` bytes. @return the
+ * last status. */
+int tool_measure_each(session *s, const char *operation, uint64_t total, const rec_tensor *const *tensors, size_t count,
+                      bool sums, int (*each)(void *user, size_t i, const measured_tensor *made), void *user);
 
 /* For several processes with one file: checks that all have loaded the same record, or failed alike; then each measures
  * its share of these tensors and all exchange the results, which tool_measure_batch() returns in this order. A single

@@ -94,6 +94,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+int tool_by_name(const void *a, const void *b)
+{
+    return tool_compare_names(*(char *const *)a, *(char *const *)b);
+}
+
 int tool_compare_names(const char *a, const char *b)
 {
     const char *from_a = a, *from_b = b;

@@ -46,38 +46,14 @@ void tool_notes_free(notes *n)
 
 const char *tool_note_word(int32_t kind)
 {
-    switch (kind) {
-    case REC_NOTE_ASSUMED:
-        return "assumed";
-    case REC_NOTE_OVERFLOW:
-        return "overflow";
-    case REC_NOTE_CLAMPED:
-        return "clamped";
-    case REC_NOTE_DROPPED:
-        return "dropped";
-    case REC_NOTE_MISSING:
-        return "missing";
-    case REC_NOTE_UNEXPECTED:
-        return "unexpected";
-    case REC_NOTE_SHAPE:
-        return "shape";
-    case REC_NOTE_KIND:
-        return "kind";
-    case REC_NOTE_TRAILING:
-        return "trailing";
-    case REC_NOTE_LAYOUT:
-        return "layout";
-    case REC_NOTE_KEY:
-        return "key";
-    case REC_NOTE_ADAPTED:
-        return "adapted";
-    case REC_NOTE_RULE:
-        return "rule";
-    case REC_NOTE_CHECK:
-        return "check";
-    default:
-        return "other";
-    }
+    static const char *const names[] = {
+        [REC_NOTE_ASSUMED] = "assumed", [REC_NOTE_OVERFLOW] = "overflow", [REC_NOTE_CLAMPED] = "clamped",
+        [REC_NOTE_DROPPED] = "dropped", [REC_NOTE_MISSING] = "missing",   [REC_NOTE_UNEXPECTED] = "unexpected",
+        [REC_NOTE_SHAPE] = "shape",     [REC_NOTE_KIND] = "kind",         [REC_NOTE_TRAILING] = "trailing",
+        [REC_NOTE_LAYOUT] = "layout",   [REC_NOTE_KEY] = "key",           [REC_NOTE_ADAPTED] = "adapted",
+        [REC_NOTE_RULE] = "rule",       [REC_NOTE_CHECK] = "check"};
+
+    return kind >= 0 && (size_t)kind < sizeof names / sizeof *names && names[kind] ? names[kind] : "other";
 }
 
 static void print_note(const char *path, const char *string)

@@ -47,6 +47,8 @@ typedef struct text {
 void tool_text_add(text *t, const char *bytes, size_t length);
 void tool_text_put(text *t, const char *string);
 void tool_text_format(text *t, const char *format, ...) REC_PRINTF(2, 3);
+/* Adds all of a file. @return false with errno set. */
+bool tool_text_read(text *t, const char *path);
 void tool_text_free(text *t);
 
 /* A list of strings; borrowed from argv unless a comment says otherwise. */
@@ -102,6 +104,8 @@ int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 
 const char *tool_nearest(const char *typed, const char *const *names);
 /* The order of names, in which numbers count as numbers: model-2 comes before model-10. */
 int tool_compare_names(const char *a, const char *b);
+/* The same of an array of names, for qsort(). */
+int tool_by_name(const void *a, const void *b);
 
 /* ------------------------------------------------------------------------------------------------------ output -- */
 

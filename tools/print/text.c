@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Text: memory that cannot fail quietly, growing strings, numbers and names as people read them. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/text.h"
 #include "tools/print/print.h"
@@ -108,6 +111,24 @@ void tool_text_format(text *t, const char *format, ...)
     }
     tool_text_add(t, tool_enough(string), (size_t)length);
     free(string);
+}
+
+bool tool_text_read(text *t, const char *path)
+{
+    char chunk[1 << 16];
+    int file = open(path, O_RDONLY | O_CLOEXEC), error;
+    ssize_t got = file < 0 ? -1 : 1;
+
+    tool_text_put(t, "");
+    while (got > 0 && (got = read(file, chunk, sizeof chunk)) > 0) {
+        tool_text_add(t, chunk, (size_t)got);
+    }
+    error = errno;
+    if (file >= 0) {
+        (void)close(file);
+    }
+    errno = error;
+    return got == 0;
 }
 
 void tool_text_free(text *t)

@@ -229,48 +229,21 @@ static int set_facts(record_facts *f, const rec_record *record)
 
 /* --------------------------------------------------------------------------------------------------- measuring -- */
 
-/* What threads share when many tensors are measured. */
+/* The tensors of one record while they are measured. */
 typedef struct work {
-    session *s;
     gathered *g;
-    size_t *rows;     /* of the record, in its order */
-    size_t count, at; /* `at`: the record */
-    size_t from;      /* range of the batch */
-    measured *results;
-    bool *numeric;
+    const size_t *rows; /* of the record, in its order */
+    size_t count, at;   /* `at`: the record */
+    measured_tensor *made;
     diff_found *changes; /* since the record before, of those that are in both */
-    rec_status *failed;
-    char **errors;
 } work;
 
-/* A batch that threads measure tensor by tensor; a larger tensor is measured alone, by all threads. */
-enum { BATCH_COUNT = 4096, BATCH_BYTES = 64 << 20, LARGE = 1 << 22 };
-
-/* @return the end of the batch of `count` rows that begins at `from`. */
-static size_t batch_end(const gathered *g, const size_t *rows, size_t count, size_t from)
-{
-    uint64_t bytes = 0;
-    size_t end = from;
-
-    while (end < count && end - from < BATCH_COUNT && bytes < BATCH_BYTES) {
-        bytes += g->rows[rows[end]].now.nbytes;
-        end++;
-    }
-    return end;
-}
-
-static void measure_one(void *user, uint64_t index)
+static int keep_result(void *user, size_t i, const measured_tensor *made)
 {
     work *w = user;
-    size_t i = w->from + (size_t)index;
-    const row *r = &w->g->rows[w->rows[i]];
 
-    if (rec_tensor_count(r->current) < LARGE) {
-        w->failed[i] = tool_measure_alone(r->current, &w->results[i], &w->numeric[i]);
-    }
-    if (w->failed[i] != REC_OK) {
-        w->errors[i] = xstrdup(rec_error_message());
-    }
+    w->made[i] = *made;
+    return made->status == REC_OK ? EXIT_OK : tool_fail_library();
 }
 
 static void keep(measured **at, const measured *m)
@@ -290,9 +263,9 @@ static void take(work *w)
 
     for (size_t i = 0; i < w->count; i++) {
         row *r = &w->g->rows[w->rows[i]];
-        const measured *m = &w->results[i];
+        const measured *m = &w->made[i].m;
         figure *now = r->figures ? &r->figures[w->at] : NULL;
-        if (!w->numeric[i]) {
+        if (!w->made[i].numeric) {
             continue;
         }
         norms += isfinite(m->norm) ? m->norm * m->norm : 0;
@@ -315,6 +288,9 @@ static void take(work *w)
     after = after > before ? after : before;
     f->change = compared && after > 0 ? tool_root(changes / after) : NAN;
 }
+
+/* Pairs that are compared at a time. */
+enum { BATCH_COUNT = 4096, BATCH_BYTES = 64 << 20 };
 
 /* Pairs that are compared together. */
 typedef struct pairs {
@@ -367,7 +343,7 @@ static int pairs_compare(session *s, pairs *p)
     return status;
 }
 
-static int compare_with_previous(work *w)
+static int compare_with_previous(session *s, work *w)
 {
     pairs p = pairs_for(w->count);
 
@@ -377,58 +353,31 @@ static int compare_with_previous(work *w)
             pairs_add(&p, r->previous, r->current, &w->changes[i]);
         }
     }
-    return pairs_compare(w->s, &p);
+    return pairs_compare(s, &p);
 }
 
-static int measure_all(session *s, gathered *g, size_t at, size_t *rows, size_t count)
+static int measure_all(session *s, gathered *g, size_t at, const size_t *rows, size_t count)
 {
-    work w = {.s = s, .g = g, .rows = rows, .count = count, .at = at};
-    uint64_t done = 0;
-    int status = EXIT_OK;
+    work w = {.g = g, .rows = rows, .count = count, .at = at};
+    const rec_tensor **tensors = xmalloc((count + 1) * sizeof *tensors);
+    int status;
 
-    w.results = xmalloc((count + 1) * sizeof *w.results);
-    w.numeric = xmalloc((count + 1) * sizeof *w.numeric);
+    w.made = xmalloc((count + 1) * sizeof *w.made);
     w.changes = xmalloc((count + 1) * sizeof *w.changes);
-    w.failed = xmalloc((count + 1) * sizeof *w.failed);
-    w.errors = xmalloc((count + 1) * sizeof *w.errors);
     for (size_t i = 0; i < count; i++) {
+        tensors[i] = g->rows[rows[i]].current;
         w.changes[i] = (diff_found){0};
-        w.numeric[i] = false;
-        w.failed[i] = REC_OK;
-        w.errors[i] = NULL;
     }
-    for (size_t end; w.from < count && status == EXIT_OK; w.from = end) {
-        tool_progress_step("measure", done, g->records[at].nbytes);
-        end = batch_end(g, rows, count, w.from);
-        for (size_t i = w.from; i < end && status == EXIT_OK; i++) {
-            const rec_tensor *tensor = g->rows[rows[i]].current;
-            done += rec_tensor_nbytes(tensor);
-            if (rec_tensor_count(tensor) >= LARGE) {
-                status = tool_measure(s, tensor, &w.results[i], &w.numeric[i]);
-            }
-        }
-        if (status == EXIT_OK) {
-            tool_parallel(s, end - w.from, measure_one, &w);
-        }
-        for (size_t i = w.from; i < end && status == EXIT_OK; i++) {
-            status = w.failed[i] == REC_OK ? EXIT_OK : tool_fail("%s", w.errors[i]);
-        }
-    }
-    tool_progress_wipe();
+    status = tool_measure_each(s, "measure", g->records[at].nbytes, tensors, count, false, keep_result, &w);
     if (status == EXIT_OK && at > 0 && g->room > 2) {
-        status = compare_with_previous(&w);
+        status = compare_with_previous(s, &w);
     }
     if (status == EXIT_OK) {
         take(&w);
     }
-    for (size_t i = 0; i < count; i++) {
-        free(w.errors[i]);
-    }
-    free(w.results);
-    free(w.numeric);
+    free(tensors);
+    free(w.made);
     free(w.changes);
-    free(w.failed);
-    free(w.errors);
     return status;
 }
 

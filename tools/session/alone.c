@@ -11,14 +11,18 @@ static int agree(void *self, int answer)
     return answer;
 }
 
-/* It is there, or its name ends in a slash. */
-static bool into_folder(void *self, const char *out)
+bool tool_is_folder(const char *path)
 {
-    size_t length = strlen(out);
+    size_t length = strlen(path);
     struct stat is;
 
+    return (length && path[length - 1] == '/') || (stat(path, &is) == 0 && S_ISDIR(is.st_mode));
+}
+
+static bool into_folder(void *self, const char *out)
+{
     (void)self;
-    return (length && out[length - 1] == '/') || (stat(out, &is) == 0 && S_ISDIR(is.st_mode));
+    return tool_is_folder(out);
 }
 
 static int save(void *self, rec_recorder *to, const rec_record *record, const char *out, notes *n, bool *checked)

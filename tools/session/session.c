@@ -106,7 +106,7 @@ rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const ch
     return record;
 }
 
-rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position)
+static rec_record *load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position)
 {
     const char *name;
     rec_record *record;
@@ -137,5 +137,18 @@ rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char
     }
     rec_close_recorder(recorder);
     *by_position = true;
+    return record;
+}
+
+rec_record *tool_session_read(session *s, rec_recorder *recorder, const char *path, bool *by_position)
+{
+    rec_record *record = NULL;
+
+    if (recorder) {
+        tool_progress_begin(s->context, s->o->quiet);
+        record = by_position ? load_any(s, recorder, path, by_position) : tool_session_load_typed(s, recorder, path);
+        tool_progress_end();
+    }
+    rec_close_recorder(recorder);
     return record;
 }

@@ -157,9 +157,12 @@ int tool_session_keep_input(void);
 rec_record *tool_session_load(rec_recorder *recorder, const char *path);
 /* The same; for a file without names the message explains how to give the type. */
 rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path);
-/* The same; a file without names and without a type is read by position instead. Without parameters it becomes a record
- * of metadata alone. @param by_position (out) whether it was. */
-rec_record *tool_session_load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position);
+/* The same, with progress, for commands that look at a file. @param recorder is closed; NULL: that failed already.
+ * @param by_position not NULL: a file without names and without a type is read by position instead, and (out) whether
+ * it was; without parameters it becomes a record of metadata alone. */
+rec_record *tool_session_read(session *s, rec_recorder *recorder, const char *path, bool *by_position);
+/* Whether a path is a directory, or names one by a slash at its end. */
+bool tool_is_folder(const char *path);
 /* @return the file's name as people should see it: "standard input" for "-". */
 const char *tool_input_name(const char *path);
 

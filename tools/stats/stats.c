@@ -8,67 +8,15 @@
 
 /* ----------------------------------------------------------------------------------------------- what is asked -- */
 
-/* The tensors of one file that are measured, in its order. */
-typedef struct found {
-    const rec_tensor **tensors;
-    entry *entries; /* their paths are in `paths` */
-    text paths;
-    size_t count;
-    uint64_t nbytes;
-} found;
-
 /* State across the files. */
 typedef struct run {
     session *s;
     input_files in;
     bool begun; /* something was printed */
-    bool ended; /* of several processes: they are at their end */
     json j;
     measured sum;
     uint64_t tensors, others; /* others: no numbers */
 } run;
-
-static void add_found(found *f, const rec_tensor *tensor, const char *path)
-{
-    f->tensors = tool_grown(f->tensors, f->count, sizeof *f->tensors);
-    f->entries = tool_grown(f->entries, f->count, sizeof *f->entries);
-    f->tensors[f->count] = tensor;
-    f->entries[f->count++] = (entry){.dtype = rec_tensor_dtype_name(tensor),
-                                     .shape = rec_tensor_shape(tensor),
-                                     .rank = rec_tensor_rank(tensor),
-                                     .count = rec_tensor_count(tensor)};
-    f->nbytes += rec_tensor_nbytes(tensor);
-    tool_text_add(&f->paths, path, strlen(path) + 1);
-}
-
-static int find(found *f, const rec_record *record, key_patterns *keys)
-{
-    rec_iterator *iterator = rec_iterate(record);
-    const rec_tensor *tensor;
-    const char *path;
-
-    if (!iterator) {
-        return tool_fail_library();
-    }
-    while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
-        if (tool_patterns_match(keys, path)) {
-            add_found(f, tensor, path);
-        }
-    }
-    rec_iterator_free(iterator);
-    path = f->paths.at;
-    for (size_t i = 0; i < f->count; i++, path += strlen(path) + 1) {
-        f->entries[i].path = path;
-    }
-    return EXIT_OK;
-}
-
-static void free_found(found *f)
-{
-    free(f->tensors);
-    free(f->entries);
-    tool_text_free(&f->paths);
-}
 
 /* ------------------------------------------------------------------------------------------------ for programs -- */
 
@@ -118,10 +66,10 @@ static void json_histogram(json *j, const measured *m, rec_dtype dtype)
     tool_json_close(j, ']');
 }
 
-static void json_tensor(run *r, const char *file, const found *f, size_t i, const measured *m, bool numeric,
+static void json_tensor(run *r, const char *file, const listing *f, size_t i, const measured *m, bool numeric,
                         const measured_places *places)
 {
-    rec_dtype dtype = rec_tensor_dtype(f->tensors[i]);
+    rec_dtype dtype = rec_tensor_dtype(f->handles[i]);
     bool is_float = dtype >= REC_DTYPE_F64 && dtype <= REC_DTYPE_BF16;
     rec_dtype shown = is_float && dtype != REC_DTYPE_FLEX32 ? dtype : REC_DTYPE_F64;
 
@@ -129,14 +77,14 @@ static void json_tensor(run *r, const char *file, const found *f, size_t i, cons
     if (r->in.several) {
         tool_json_string(&r->j, "file", file);
     }
-    tool_json_string(&r->j, "key", f->entries[i].path);
-    tool_json_string(&r->j, "dtype", f->entries[i].dtype);
-    tool_json_shape(&r->j, "shape", f->entries[i].shape, f->entries[i].rank);
+    tool_json_string(&r->j, "key", f->tensors[i].path);
+    tool_json_string(&r->j, "dtype", f->tensors[i].dtype);
+    tool_json_shape(&r->j, "shape", f->tensors[i].shape, f->tensors[i].rank);
     tool_json_uint(&r->j, "count", m->count);
     if (numeric) {
         json_moments(&r->j, m, shown);
         json_histogram(&r->j, m, shown);
-        tool_json_places(&r->j, f->tensors[i], places);
+        tool_json_places(&r->j, f->handles[i], places);
     } else {
         json_nulls(&r->j);
     }
@@ -287,10 +235,10 @@ typedef struct lines {
     } *at;
 } lines;
 
-static void begin_lines(lines *l, const found *f)
+static void begin_lines(lines *l, const listing *f)
 {
-    l->of = xmalloc((f->count + 1) * sizeof *l->of);
-    l->folds = tool_folds_make_of(f->entries, f->count, 0, &l->count, l->of);
+    l->of = xmalloc((f->tensor_count + 1) * sizeof *l->of);
+    l->folds = tool_folds_make_of(f->tensors, f->tensor_count, 0, &l->count, l->of);
     l->at = xmalloc((l->count + 1) * sizeof *l->at);
     memset(l->at, 0, (l->count + 1) * sizeof *l->at);
 }
@@ -306,111 +254,96 @@ static void free_lines(lines *l)
 
 /* ------------------------------------------------------------------------------------------------------ a file -- */
 
-/* Tells of one tensor. @param line the one that it is part of; NULL: it has its own. */
-static int tell(run *r, const char *file, const found *f, size_t i, const measured_tensor *made, struct line *line,
-                tables *t)
+/* A file while it is reported. */
+typedef struct telling {
+    run *r;
+    const char *file;
+    const listing *f;
+    lines l; /* none where each tensor has its own */
+    tables t;
+} telling;
+
+/* Tells of one tensor. */
+static int tell(void *user, size_t i, const measured_tensor *made)
 {
-    const measured *m = &made->m;
+    telling *x = user;
+    run *r = x->r;
+    const char *key = x->f->tensors[i].path;
+    struct line *line = x->l.at ? &x->l.at[x->l.of[i]] : NULL;
     measured_places places = {0};
 
     /* A line has the places of its first tensor with any. */
-    if ((!line || !(line->m.nan || line->m.inf)) && tool_measure_places(f->tensors[i], m, &places) != REC_OK) {
+    if (made->status != REC_OK ||
+        ((!line || !(line->m.nan || line->m.inf)) && tool_measure_places(made->tensor, &made->m, &places) != REC_OK)) {
         return tool_fail_library();
     }
+    r->tensors++;
+    r->others += !made->numeric;
+    if (made->numeric) {
+        tool_measure_add(&r->sum, &made->m);
+    }
     if (r->s->o->json) {
-        json_tensor(r, file, f, i, m, made->numeric, &places);
+        json_tensor(r, x->file, x->f, i, &made->m, made->numeric, &places);
     } else if (!line) {
-        add_rows(t, f->entries[i].path, 1, m, made->numeric);
-        add_places(t, f->entries[i].path, f->tensors[i], &places);
+        add_rows(&x->t, key, 1, &made->m, made->numeric);
+        add_places(&x->t, key, made->tensor, &places);
     } else {
         if (places.nan_count || places.inf_count) {
             line->odd = i;
             line->places = places;
         }
         line->numeric = made->numeric;
-        add_alike(&line->m, m);
+        add_alike(&line->m, &made->m);
     }
     return EXIT_OK;
 }
 
 /* Tells of the tensors of one file. */
-static int report(run *r, const char *file, const found *f)
+static int report(run *r, const char *file, const listing *f)
 {
-    bool programs = r->s->o->json, alone = programs || r->s->o->all;
-    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
-    uint64_t done = 0;
-    int status = EXIT_OK;
-    lines l = {0};
-    tables t;
+    telling x = {.r = r, .file = file, .f = f};
+    int status;
 
-    begin_tables(&t);
-    if (!alone && f->count) {
-        begin_lines(&l, f);
+    begin_tables(&x.t);
+    if (!r->s->o->json && !r->s->o->all && f->tensor_count) {
+        begin_lines(&x.l, f);
     }
-    for (size_t i = 0, taken; i < f->count && status == EXIT_OK; i += taken) {
-        (void)tool_progress_step("measure", done, f->nbytes);
-        taken = tool_measure_batch(r->s, f->tensors + i, f->count - i, false, made);
-        for (size_t k = 0; k < taken && status == EXIT_OK; k++) {
-            const measured *m = &made[k].m;
-            bool numeric;
-            /* What failed on another thread is tried again here, for its error. */
-            if (made[k].status != REC_OK) {
-                status = tool_measure(r->s, f->tensors[i + k], &made[k].m, &made[k].numeric);
-            }
-            if (status != EXIT_OK) {
-                break;
-            }
-            numeric = made[k].numeric;
-            done += rec_tensor_nbytes(f->tensors[i + k]);
-            r->tensors++;
-            r->others += !numeric;
-            if (numeric) {
-                tool_measure_add(&r->sum, m);
-            }
-            status = tell(r, file, f, i + k, &made[k], alone ? NULL : &l.at[l.of[i + k]], &t);
-        }
+    status = tool_measure_each(r->s, "measure", f->nbytes, f->handles, f->tensor_count, false, tell, &x);
+    for (size_t i = 0; i < x.l.count && status == EXIT_OK; i++) {
+        const struct line *line = &x.l.at[i];
+        add_rows(&x.t, x.l.folds[i].key, x.l.folds[i].repeats, &line->m, line->numeric);
+        add_places(&x.t, f->tensors[line->odd].path, f->handles[line->odd], &line->places);
     }
-    tool_progress_wipe();
-    for (size_t i = 0; i < l.count && status == EXIT_OK; i++) {
-        const struct line *line = &l.at[i];
-        add_rows(&t, l.folds[i].key, l.folds[i].repeats, &line->m, line->numeric);
-        add_places(&t, f->entries[line->odd].path, f->tensors[line->odd], &line->places);
-    }
-    if (!programs && status == EXIT_OK && f->count) {
-        print_tables(&t);
+    if (!r->s->o->json && status == EXIT_OK && f->tensor_count) {
+        print_tables(&x.t);
     } else {
-        tool_table_drop(&t.numbers);
-        tool_table_drop(&t.odd);
-        tool_table_drop(&t.places);
+        tool_table_drop(&x.t.numbers);
+        tool_table_drop(&x.t.odd);
+        tool_table_drop(&x.t.places);
     }
-    free_lines(&l);
-    free(made);
+    free_lines(&x.l);
     return status;
 }
 
 static int run_file(run *r, const char *path)
 {
-    rec_recorder *recorder = tool_session_look(r->s);
-    rec_record *record = NULL;
     bool by_position = false;
+    rec_record *record = tool_session_read(r->s, tool_session_look(r->s), path, &by_position);
     int status = EXIT_ERROR;
-    found f = {0};
+    listing f = {0};
     notes n = {0};
 
-    if (recorder) {
-        tool_progress_begin(r->s->context, r->s->o->quiet);
-        record = tool_session_load_any(r->s, recorder, path, &by_position);
-    }
+    tool_progress_begin(r->s->context, r->s->o->quiet);
     if (record) {
         tool_notes_take(&n);
-        status = find(&f, record, r->in.keys);
+        status = tool_listing_gather(record, r->in.keys, false, &f);
     }
-    if (tool_measure_together(r->s, path, record ? (uint64_t)status : (uint64_t)rec_error_status(), f.tensors, f.count,
-                              false) != EXIT_OK) {
+    if (tool_measure_together(r->s, path, record ? (uint64_t)status : (uint64_t)rec_error_status(), f.handles,
+                              f.tensor_count, false) != EXIT_OK) {
         status = EXIT_ERROR;
-        r->ended = true;
+        r->in.ended = true;
     }
-    if (record && !r->ended) {
+    if (record && !r->in.ended) {
         if (status == EXIT_OK && r->in.several && !r->s->o->json) {
             text name = {0};
             tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
@@ -422,16 +355,13 @@ static int run_file(run *r, const char *path)
             status = report(r, path, &f);
         }
     }
-    if (recorder) {
-        tool_progress_end();
-    }
+    tool_progress_end();
     (void)fflush(stdout); /* before what is noted of this one */
     tool_notes_print(&n, r->s->o->quiet || by_position);
     tool_measure_end(r->s);
-    free_found(&f);
+    tool_listing_free(&f);
     tool_notes_free(&n);
     rec_record_free(record);
-    rec_close_recorder(recorder);
     return status;
 }
 
@@ -461,15 +391,15 @@ int tool_run_stats(session *s, const char *const *operands, size_t count)
     int status = tool_inputs_find(s, operands, count, true, &r.in);
     size_t files;
 
-    r.ended = status == EXIT_OK && !tool_inputs_same(s, &r.in);
-    status = r.ended ? EXIT_ERROR : status;
+    r.in.ended = status == EXIT_OK && !tool_inputs_same(s, &r.in);
+    status = r.in.ended ? EXIT_ERROR : status;
     files = status == EXIT_OK ? r.in.count : 0;
     tool_session_streams(s);
     if (s->o->json && files) {
         tool_json_open(&r.j, stdout, 2);
         tool_json_array(&r.j, "tensors");
     }
-    for (size_t i = 0; i < files && !r.ended; i++) {
+    for (size_t i = 0; i < files && !r.in.ended; i++) {
         status = run_file(&r, r.in.files[i]) == EXIT_OK ? status : EXIT_ERROR;
     }
     if (s->o->json && files) {

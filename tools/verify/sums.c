@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files of sums: read, looked into, written. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,25 +69,6 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const sum_line *)a)->key, ((const sum_line *)b)->key);
 }
 
-static int read_file(const char *path, text *t)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char piece[1 << 16];
-    ssize_t got = fd < 0 ? -1 : 1;
-
-    while (got > 0 && (got = read(fd, piece, sizeof piece)) > 0) {
-        tool_text_add(t, piece, (size_t)got);
-    }
-    if (got < 0) {
-        (void)tool_fail("%s: cannot read the checksums: %s%s", path, strerror(errno),
-                        errno == ENOENT ? "\nCreate them from a good file: record verify --sums write." : "");
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return got < 0 ? EXIT_ERROR : EXIT_OK;
-}
-
 /* Reads what the list's text has. */
 static int parse(sum_list *list, size_t length, const char *name)
 {
@@ -128,10 +108,12 @@ int tool_sums_parse(sum_list *list, const char *lines, const char *name)
 int tool_sums_read(sum_list *list, const char *path)
 {
     text t = {0};
-    int status = read_file(path, &t);
+    bool whole = tool_text_read(&t, path);
 
     *list = (sum_list){.text = t.at};
-    return status == EXIT_OK ? parse(list, t.length, path) : status;
+    return whole ? parse(list, t.length, path)
+                 : tool_fail("%s: cannot read the checksums: %s%s", path, strerror(errno),
+                             errno == ENOENT ? "\nCreate them from a good file: record verify --sums write." : "");
 }
 
 sum_line *tool_sums_find(const sum_list *list, const char *key)

@@ -42,15 +42,16 @@ typedef struct run {
     size_t operand_count;
     uint64_t good, failed;
     state_owners model, optimizer; /* of two files */
-    bool ended;                    /* of several processes: they are at their end */
 } run;
 
 /* A file while it is looked at. */
 typedef struct checked {
+    const run *r;
     const char *path;
     rec_record *record;
     bool by_position;
-    uint64_t tensors, values, nbytes, nan, inf, agreed, bare; /* bare: tensors that have no numbers */
+    listing l;
+    uint64_t nan, inf, agreed, bare; /* bare: tensors that have no numbers */
     problems wrong;
     sum_list expected; /* SUMS_CHECK */
     text made;         /* SUMS_WRITE */
@@ -76,6 +77,7 @@ static void free_checked(checked *c)
     tool_sums_free(&c->expected);
     tool_text_free(&c->made);
     free(c->written);
+    tool_listing_free(&c->l);
     rec_record_free(c->record);
 }
 
@@ -174,16 +176,15 @@ static void check_sum(const run *r, checked *c, const char *key, const uint8_t s
     }
 }
 
-static void check_tensor(const run *r, checked *c, const char *key, measured_tensor *t)
+static int check_tensor(void *user, size_t i, const measured_tensor *t)
 {
-    /* What failed on another thread is tried again here, for its error. */
-    if (t->status != REC_OK) {
-        t->status = tool_measure_alone(t->tensor, &t->m, &t->numeric);
-        t->status = t->status == REC_OK && r->sums ? tool_tensor_sum_alone(t->tensor, t->sum) : t->status;
-    }
+    checked *c = user;
+    const run *r = c->r;
+    const char *key = c->l.tensors[i].path;
+
     if (t->status != REC_OK) {
         add_problem(c, "data", key, xstrdup(rec_error_message()));
-        return;
+        return EXIT_OK;
     }
     if (t->numeric) {
         check_numbers(r, c, key, t->tensor, &t->m);
@@ -199,71 +200,16 @@ static void check_tensor(const run *r, checked *c, const char *key, measured_ten
         check_sum(r, c, key, t->sum);
     }
     rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
-}
-
-/* Of several processes: checks that all have the same file, and exchanges the checksums. @param outcome of the load. */
-static bool meet(run *r, const checked *c, uint64_t outcome)
-{
-    rec_iterator *iterator = r->s->shared->ranks > 1 && c->record && !outcome ? rec_iterate(c->record) : NULL;
-    const rec_tensor *tensor, **tensors = NULL;
-    size_t count = 0;
-    const char *path;
-
-    while (iterator && (tensor = rec_iterator_next_tensor(iterator, &path))) {
-        tensors = tool_grown(tensors, count, sizeof *tensors);
-        tensors[count++] = tensor;
-    }
-    rec_iterator_free(iterator);
-    r->ended = tool_measure_together(r->s, c->path, outcome, tensors, count, r->sums != SUMS_NONE) != EXIT_OK;
-    free(tensors);
-    return !r->ended;
-}
-
-/* All leaves of the record. Keys are copied a batch at a time. */
-static int check_leaves(run *r, checked *c)
-{
-    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
-    const rec_tensor *tensors[MEASURE_BATCH];
-    const rec_value *value;
-    rec_iterator *iterator = rec_iterate(c->record);
-    const rec_origin *origin = rec_record_origin(c->record);
-    uint64_t total = origin->inflated == REC_UNKNOWN ? 0 : origin->inflated;
-    const char *path;
-    bool more = true;
-
-    if (!iterator) {
-        free(made);
-        return tool_fail_library();
-    }
-    while (more) {
-        text keys = {0};
-        const char *key;
-        size_t count = 0, done = 0;
-        while (count < MEASURE_BATCH && (more = (value = rec_iterator_next(iterator, &path)) != NULL)) {
-            const rec_tensor *tensor = rec_value_tensor(value);
-            if (tensor) {
-                tensors[count++] = tensor;
-                tool_text_add(&keys, path, strlen(path) + 1);
-            } else {
-                c->values++;
-            }
-        }
-        key = keys.at;
-        while (done < count) {
-            size_t taken = tool_measure_batch(r->s, tensors + done, count - done, r->sums != SUMS_NONE, made);
-            for (size_t i = 0; i < taken; i++, key += strlen(key) + 1) {
-                check_tensor(r, c, key, &made[i]);
-                c->tensors++;
-                c->nbytes += rec_tensor_nbytes(made[i].tensor);
-            }
-            done += taken;
-            (void)tool_progress_step("verify", c->nbytes, total > c->nbytes ? total : c->nbytes);
-        }
-        tool_text_free(&keys);
-    }
-    rec_iterator_free(iterator);
-    free(made);
     return EXIT_OK;
+}
+
+static int check_tensors(run *r, checked *c)
+{
+    const rec_origin *origin = rec_record_origin(c->record);
+    uint64_t total = origin->inflated == REC_UNKNOWN || origin->inflated < c->l.nbytes ? c->l.nbytes : origin->inflated;
+
+    return tool_measure_each(r->s, "verify", total, c->l.handles, c->l.tensor_count, r->sums != SUMS_NONE, check_tensor,
+                             c);
 }
 
 /* -------------------------------------------------------------------------------------------------------- sums -- */
@@ -350,23 +296,13 @@ static int write_metadata(run *r, checked *c)
 
 /* A file without names shows its parameters alone, and constants between them are small: much that is neither is a
  * parameter that was not found, as that at the end of a file that was cut. */
-static int check_rest(checked *c)
+static void check_rest(checked *c)
 {
     enum { FEW = 4096 };
     const rec_origin *origin = rec_record_origin(c->record);
-    rec_iterator *iterator = rec_iterate(c->record);
-    const rec_tensor *tensor;
-    const char *path;
-    uint64_t found = 0, rest;
+    uint64_t found = c->l.nbytes, rest;
     char number[NUMBER_ROOM];
 
-    if (!iterator) {
-        return tool_fail_library();
-    }
-    while ((tensor = rec_iterator_next_tensor(iterator, &path))) {
-        found += rec_tensor_nbytes(tensor);
-    }
-    rec_iterator_free(iterator);
     rest = origin->inflated != REC_UNKNOWN && origin->inflated > found ? origin->inflated - found : 0;
     if (rest > FEW && rest > origin->inflated / 4) {
         add_problem(c, "rest", "",
@@ -374,7 +310,6 @@ static int check_rest(checked *c)
                               "something else; with its type all of it is checked",
                               tool_grouped(rest, number)));
     }
-    return EXIT_OK;
 }
 
 /* Writes the checksums to the requested place. */
@@ -404,7 +339,7 @@ static int write_for_all(run *r, checked *c)
     int answer = shared->agree(shared->self, tool_saved_status(status));
 
     if (answer < 0) {
-        r->ended = true;
+        r->in.ended = true;
         return EXIT_ERROR;
     }
     if (answer == EXIT_UNSYNCED && !shared->first) {
@@ -468,8 +403,8 @@ static void print_people(const run *r, const checked *c)
            c->wrong.count ? tool_style(STYLE_PLAIN) : "");
     tool_text_free(&name);
     if (c->record) {
-        printf(": %s tensor%s", tool_grouped(c->tensors, number), tool_plural(c->tensors));
-        printf(", %s", tool_sized(c->nbytes, number));
+        printf(": %s tensor%s", tool_grouped(c->l.tensor_count, number), tool_plural(c->l.tensor_count));
+        printf(", %s", tool_sized(c->l.nbytes, number));
         if (r->sums == SUMS_CHECK) {
             printf("; %s sum%s", tool_grouped(c->agreed, number), tool_plural(c->agreed));
             printf(" agree%s", c->agreed == 1 ? "s" : "");
@@ -504,9 +439,9 @@ static void print_json(run *r, const checked *c, const notes *n)
     tool_json_bool(j, "ok", c->wrong.count == 0);
     tool_json_string(j, "recorder", c->record ? rec_record_origin(c->record)->recorder : NULL);
     tool_json_bool(j, "named", c->record && !c->by_position);
-    tool_json_uint(j, "tensors", c->tensors);
-    tool_json_uint(j, "values", c->values);
-    tool_json_uint(j, "nbytes", c->nbytes);
+    tool_json_uint(j, "tensors", c->l.tensor_count);
+    tool_json_uint(j, "values", c->l.value_count);
+    tool_json_uint(j, "nbytes", c->l.nbytes);
     tool_json_uint(j, "nan", c->nan);
     tool_json_uint(j, "inf", c->inf);
     tool_json_uint(j, "sums", c->agreed);
@@ -609,39 +544,43 @@ static void take_notes(checked *c, notes *n)
 }
 
 /* @return EXIT_OK, EXIT_DIFFERS if the file failed, EXIT_ERROR if it could not be checked, with the error printed. */
-static int run_file(run *r, const char *path)
+static int run_file(void *user, const char *path)
 {
+    run *r = user;
     rec_recorder *recorder = tool_session_look(r->s);
-    checked c = {.path = path};
+    bool opened = recorder != NULL;
+    checked c = {.r = r, .path = path};
     notes n = {0};
     int status = EXIT_OK;
 
-    if (recorder && rec_recorder_set(recorder, "modules", "yes") == REC_OK) {
-        tool_progress_begin(r->s->context, r->s->o->quiet);
-        c.record = tool_session_load_any(r->s, recorder, path, &c.by_position);
+    if (opened && rec_recorder_set(recorder, "modules", "yes") == REC_OK) {
+        c.record = tool_session_read(r->s, recorder, path, &c.by_position);
         tool_notes_take(&n);
-        tool_progress_wipe();
     }
+    tool_progress_begin(r->s->context, r->s->o->quiet);
     if (c.record) {
         take_notes(&c, &n);
         status = r->sums == SUMS_CHECK ? read_expected(r, &c) : EXIT_OK;
+        status = status == EXIT_OK ? tool_listing_gather(c.record, NULL, true, &c.l) : status;
     }
-    if (!meet(r, &c, c.record ? (uint64_t)status : (uint64_t)rec_error_status())) {
+    if (tool_measure_together(r->s, path, c.record ? (uint64_t)status : (uint64_t)rec_error_status(), c.l.handles,
+                              c.l.tensor_count, r->sums != SUMS_NONE) != EXIT_OK) {
+        r->in.ended = true;
         status = EXIT_ERROR;
     } else if (c.record) {
-        status = status == EXIT_OK ? check_leaves(r, &c) : status;
-        status = status == EXIT_OK && c.by_position ? check_rest(&c) : status;
+        status = status == EXIT_OK ? check_tensors(r, &c) : status;
+        if (status == EXIT_OK && c.by_position) {
+            check_rest(&c);
+        }
         status = status == EXIT_OK ? check_states(r, &c, &n) : status;
         tool_progress_wipe();
         status = status == EXIT_OK ? finish_sums(r, &c) : status;
-    } else if (recorder && is_verdict(rec_error_status())) {
+    } else if (opened && is_verdict(rec_error_status())) {
         add_problem(&c, "file", "", xstrdup(rec_error_message()));
     } else {
         status = EXIT_ERROR;
     }
-    if (recorder) {
-        tool_progress_end();
-    }
+    tool_progress_end();
     if (status == EXIT_OK) {
         status = c.wrong.count ? EXIT_DIFFERS : EXIT_OK;
         r->good += status == EXIT_OK;
@@ -653,13 +592,10 @@ static int run_file(run *r, const char *path)
             (void)fflush(stdout); /* before what is noted of this one */
             tool_notes_print(&n, r->s->o->quiet || c.by_position);
         }
-    } else if (status != EXIT_OK && r->s->o->json && r->in.several) {
-        tool_json_failed(&r->j, path);
     }
     tool_measure_end(r->s);
     tool_notes_free(&n);
     free_checked(&c);
-    rec_close_recorder(recorder);
     return status;
 }
 
@@ -706,7 +642,6 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
     run r = {.s = s, .operands = operands, .operand_count = count};
     int status = read_options(&r);
     char number[NUMBER_ROOM];
-    bool several;
 
     tool_session_streams(s);
     if (status == EXIT_OK) {
@@ -718,23 +653,8 @@ int tool_run_verify(session *s, const char *const *operands, size_t count)
     if (status == EXIT_OK && !tool_inputs_same(s, &r.in)) {
         status = EXIT_ERROR;
     }
-    several = s->o->json && r.in.several && status == EXIT_OK;
-    tool_json_begin(&r.j, stdout, several ? 4 : 2);
-    if (several) {
-        tool_json_object(&r.j, NULL);
-        tool_json_array(&r.j, "files");
-    }
-    for (size_t i = 0, files = status == EXIT_OK ? r.in.count : 0; i < files && !r.ended; i++) {
-        int one = run_file(&r, r.in.files[i]);
-        status = one > status ? one : status;
-    }
-    if (several) {
-        tool_json_close(&r.j, ']');
-        tool_json_close(&r.j, '}');
-    }
-    if (s->o->json && (several || r.good || r.failed)) {
-        tool_json_end(&r.j);
-    } else if (!s->o->json && r.in.several && (r.good || r.failed) && (!s->o->quiet || r.failed)) {
+    status = status == EXIT_OK ? tool_inputs_each(s, &r.in, 2, &r.j, run_file, &r) : status;
+    if (!s->o->json && r.in.several && (r.good || r.failed) && (!s->o->quiet || r.failed)) {
         printf("%s ok", tool_grouped(r.good, number));
         printf(", %s failed", tool_grouped(r.failed, number));
         if (r.in.passed_over) {

@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Reads and writes a whole range of a file: repeats calls that transfer fewer bytes. */
-#include <errno.h>
+ * Arrays and bytes that grow. */
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "mpi/mpi_private.h"
 
-enum { COPIED = 1 << 20 };
-
-bool lr_mpi_copy(int fd, uint64_t at, uint64_t size, lr_mpi_write_fn write, void *user)
+void *lr_mpi_grown(void *at, uint64_t count, size_t size)
 {
-    uint8_t *some = malloc(COPIED);
-    bool well = some != NULL;
-    while (size && well) {
-        uint64_t n = size < COPIED ? size : COPIED;
-        well = lr_file_read_at(fd, some, n, at) == 0 && write(user, some, n) == 0;
-        at += n;
-        size -= n;
+    /* It is full at each power of two. */
+    return count & (count - 1) ? at : realloc(at, (size_t)(count ? 2 * count : 1) * size);
+}
+
+void lr_mpi_add(lr_mpi_told *t, const void *data, size_t size)
+{
+    if (size > t->room - t->size) {
+        size_t room = (t->size + size) * 2;
+        char *at = realloc(t->at, room);
+        if (!at) {
+            t->failed = true;
+            return;
+        }
+        t->at = at;
+        t->room = room;
     }
-    free(some);
-    return well;
+    if (size) {
+        memcpy(t->at + t->size, data, size);
+    }
+    t->size += size;
 }

@@ -33,7 +33,7 @@ void lr_mpi_files_clear(lr_mpi_files *f)
     }
     free(f->at);
     f->at = NULL;
-    f->count = f->room = f->total = 0;
+    f->count = f->total = 0;
 }
 
 static char *copy_of(const char *text, bool *failed)
@@ -46,16 +46,12 @@ static char *copy_of(const char *text, bool *failed)
 void lr_mpi_files_add(lr_mpi_files *f, const rec_file *file)
 {
     lr_mpi_file one = {.size = file->size, .begin = f->total};
-    if (f->count == f->room) {
-        uint64_t more = f->room ? f->room * 2 : 16;
-        lr_mpi_file *at = realloc(f->at, (size_t)more * sizeof *at);
-        if (!at) {
-            f->failed = true;
-            return;
-        }
-        f->at = at;
-        f->room = more;
+    lr_mpi_file *at = lr_mpi_grown(f->at, f->count, sizeof *at);
+    if (!at) {
+        f->failed = true;
+        return;
     }
+    f->at = at;
     one.name = copy_of(file->name, &f->failed);
     one.stem = copy_of(file->stem, &f->failed);
     one.tail = copy_of(file->tail, &f->failed);

@@ -25,23 +25,13 @@ typedef struct entry {
 
 static void keep(lr_mpi_told *t, head h, const char *path, const char *text)
 {
-    size_t need;
+    size_t before = t->size;
     h.path = (uint32_t)strlen(path) + 1;
     h.text = (uint32_t)strlen(text) + 1;
-    need = t->size + sizeof h + h.path + h.text;
-    if (need > t->room) {
-        char *at = realloc(t->at, need * 2);
-        if (!at) {
-            t->failed = true;
-            return;
-        }
-        t->at = at;
-        t->room = need * 2;
-    }
-    memcpy(t->at + t->size, &h, sizeof h);
-    memcpy(t->at + t->size + sizeof h, path, h.path);
-    memcpy(t->at + t->size + sizeof h + h.path, text, h.text);
-    t->size = need;
+    lr_mpi_add(t, &h, sizeof h);
+    lr_mpi_add(t, path, h.path);
+    lr_mpi_add(t, text, h.text);
+    t->size = t->failed ? before : t->size;
 }
 
 void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note)

@@ -10,6 +10,7 @@
 #include <librecord/mpi.h>
 #include <librecord/parallel.h>
 
+#include "common/names.h"
 #include "tools/tool.h"
 
 static const char usage[] = "Usage: mpirun -n N record-mpi convert [OPTION]... IN... OUT\n"
@@ -204,10 +205,7 @@ static int check(const across *a, const options *o, bool files)
 static bool is_of_files(across *a, const options *o, bool converts)
 {
     const char *out = converts && o->operands.count > 1 ? o->operands.at[o->operands.count - 1] : "";
-    size_t length = strlen(out);
-    struct stat is;
-    bool folder = (length && out[length - 1] == '/') || (stat(out, &is) == 0 && S_ISDIR(is.st_mode));
-    int files = converts && (o->recursive || folder);
+    int files = converts && (o->recursive || tool_is_folder(out));
 
     if (!end_of(a, rec_mpi_agree(MPI_COMM_WORLD, REC_OK, NULL))) {
         return false;
@@ -249,11 +247,6 @@ static int show_files(across *a, const session *s, size_t inputs)
     return a->ended ? EXIT_ERROR : EXIT_OK;
 }
 
-static int by_words(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* What this rank works with: a word each for librecord and the plugins that can be used, sorted, each ending in a line
  * feed.
  * @return to be freed. */
@@ -270,7 +263,7 @@ static char *versions_of(rec_context *context)
             lines[found++] = xasprintf("plugin %s %s\n", p->name, *p->version ? p->version : "without a version");
         }
     }
-    qsort(lines, found, sizeof *lines, by_words);
+    qsort(lines, found, sizeof *lines, lr_by_text);
     tool_text_format(&all, "librecord %s\n", rec_version_string());
     for (size_t i = 0; i < found; i++) {
         tool_text_put(&all, lines[i]);

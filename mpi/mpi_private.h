@@ -31,6 +31,17 @@ rec_status lr_mpi_same(const lr_mpi_group *group, const char *subject, const cha
 rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const rec_record *record, const char *path,
                        const rec_mpi_options *options, rec_mpi_report *report);
 
+/** Room for one more item of `size` bytes in an array of `count` that grows by this alone. @return the array, NULL: out
+ * of memory, and the old one stays. */
+void *lr_mpi_grown(void *at, uint64_t count, size_t size);
+/** Bytes that grow. Zero it to begin. */
+typedef struct lr_mpi_told {
+    char *at;
+    size_t size, room;
+    bool failed; /**< out of memory */
+} lr_mpi_told;
+void lr_mpi_add(lr_mpi_told *t, const void *data, size_t size);
+
 /** One of the files that are saved. */
 typedef struct lr_mpi_file {
     char *name, *stem, *tail, *temporary; /**< as of rec_file */
@@ -42,7 +53,7 @@ typedef struct lr_mpi_files {
     const char *path; /**< from the caller */
     MPI_Info hints;
     lr_mpi_file *at;
-    uint64_t count, room, total;
+    uint64_t count, total;
     bool failed;       /**< out of memory */
     MPI_File file;     /**< that is open, or MPI_FILE_NULL */
     uint64_t now;      /**< which that is */
@@ -65,12 +76,8 @@ bool lr_mpi_files_have(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64
 /** Syncs what is open. All ranks. */
 rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
 
-/** Losses or notes to print on rank 0. */
-typedef struct lr_mpi_told {
-    char *at;
-    size_t size, room;
-    bool failed; /**< out of memory */
-} lr_mpi_told;
+/* Losses or notes to print on rank 0. */
+
 /** Keeps a note. */
 void lr_mpi_keep(lr_mpi_told *notes, const rec_note *note);
 /** Reports each note unchanged. */
@@ -130,7 +137,7 @@ typedef struct lr_mpi_leaf {
     uint64_t shape[32];
     char *id;
     lr_mpi_held *held; /* in the order of offsets */
-    uint64_t held_count, held_room;
+    uint64_t held_count;
     char *value; /* for values that are no tensors: compared between ranks */
     size_t value_size;
     struct lr_mpi_server *server; /* that asks for its bytes */
@@ -139,10 +146,10 @@ typedef struct lr_mpi_leaf {
 typedef struct lr_mpi_union {
     lr_mpi_names names;
     lr_mpi_leaf *leaves;
-    uint64_t count, room;
+    uint64_t count;
     bool alike;              /* all records have the same keys in the same order */
     const rec_tensor **mine; /* this rank's tensors */
-    uint64_t mine_count, mine_room;
+    uint64_t mine_count;
     uint64_t *load; /* bytes that each rank will send */
 } lr_mpi_union;
 /** All ranks. The union is freed in any case by lr_mpi_union_free(). */

@@ -26,7 +26,7 @@ typedef struct sharing {
     rec_record *share;
     rec_mpi_slices *slices;
     placed *at;
-    uint64_t count, room, small;
+    uint64_t count, small;
     char why[LR_MPI_MESSAGE];
 } sharing;
 
@@ -112,16 +112,12 @@ static rec_status place_all(sharing *s, rec_mpi_place_fn place, void *user)
     rec_status status = iterator ? REC_OK : no_memory(s);
     while (status == REC_OK && (tensor = rec_iterator_next_tensor(iterator, &path))) {
         placed *p;
-        if (s->count == s->room) {
-            uint64_t room = s->room ? s->room * 2 : 64;
-            placed *at = realloc(s->at, (size_t)room * sizeof *at);
-            if (!at) {
-                status = no_memory(s);
-                break;
-            }
-            s->at = at;
-            s->room = room;
+        placed *at = lr_mpi_grown(s->at, s->count, sizeof *at);
+        if (!at) {
+            status = no_memory(s);
+            break;
         }
+        s->at = at;
         p = &s->at[s->count];
         *p = (placed){.tensor = tensor, .path = strdup(path)};
         if (!p->path) {

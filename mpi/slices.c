@@ -14,7 +14,6 @@ struct rec_mpi_slices {
         rec_mpi_slice slice;
         uint64_t shape[RANK_MOST];
     } **at; /* each stays where it is */
-    uint64_t room;
 };
 
 static uint64_t bound_of(uint64_t length, uint64_t parts, uint64_t part)
@@ -99,18 +98,11 @@ rec_status rec_mpi_slices_add(rec_mpi_slices *slices, const rec_mpi_slice *slice
     }
     index = lr_mpi_names_find(&slices->names, slice->path);
     if (index == REC_UNKNOWN) {
-        if (slices->names.count == slices->room) {
-            uint64_t room = slices->room ? slices->room * 2 : 64;
-            struct kept **at = realloc(slices->at, (size_t)room * sizeof *at);
-            if (!at) {
-                return lr_mpi_say(REC_E_MEMORY, "out of memory");
-            }
-            slices->at = at;
-            slices->room = room;
-        }
+        struct kept **at = lr_mpi_grown(slices->at, slices->names.count, sizeof(struct kept *));
+        slices->at = at ? at : slices->at;
         index = slices->names.count;
         kept = calloc(1, sizeof *kept);
-        if (!kept || !lr_mpi_names_add(&slices->names, slice->path)) {
+        if (!at || !kept || !lr_mpi_names_add(&slices->names, slice->path)) {
             free(kept);
             return lr_mpi_say(REC_E_MEMORY, "out of memory");
         }

@@ -23,13 +23,6 @@ typedef struct head {
     uint64_t shape[32];   /* of which `rank` travel */
 } head;
 
-/* What a rank tells. */
-typedef struct told {
-    char *at;
-    size_t size, room;
-    bool failed; /* out of memory */
-} told;
-
 /* In front of it. */
 typedef struct preface {
     char host[MPI_MAX_PROCESSOR_NAME];
@@ -41,7 +34,7 @@ typedef struct uniting {
     MPI_Comm comm;
     int rank, ranks;
     const rec_mpi_slices *slices;
-    told mine;
+    lr_mpi_told mine; /* what this rank tells */
     /* While what the ranks tell is added up. */
     char (*hosts)[MPI_MAX_PROCESSOR_NAME];
     bool all_built;
@@ -53,33 +46,15 @@ typedef struct uniting {
     char why[LR_MPI_MESSAGE];
 } uniting;
 
-static void add_bytes(told *t, const void *data, size_t size)
-{
-    if (size > t->room - t->size) {
-        size_t room = (t->size + size) * 2;
-        char *at = realloc(t->at, room);
-        if (!at) {
-            t->failed = true;
-            return;
-        }
-        t->at = at;
-        t->room = room;
-    }
-    if (size) {
-        memcpy(t->at + t->size, data, size);
-    }
-    t->size += size;
-}
-
-static void add(told *t, head h, const char *path, const char *id, const void *value, size_t size)
+static void add(lr_mpi_told *t, head h, const char *path, const char *id, const void *value, size_t size)
 {
     h.path = (uint32_t)strlen(path) + 1;
     h.id = id ? (uint32_t)strlen(id) + 1 : 0;
     h.value = size;
-    add_bytes(t, &h, offsetof(head, shape) + h.rank * sizeof *h.shape);
-    add_bytes(t, path, h.path);
-    add_bytes(t, id, h.id);
-    add_bytes(t, value, size);
+    lr_mpi_add(t, &h, offsetof(head, shape) + h.rank * sizeof *h.shape);
+    lr_mpi_add(t, path, h.path);
+    lr_mpi_add(t, id, h.id);
+    lr_mpi_add(t, value, size);
 }
 
 /* --------------------------------------------------------------------------------------- of this rank's record -- */
@@ -126,6 +101,7 @@ static void tell_tensor(uniting *g, const char *key, const rec_tensor *tensor)
     const rec_mpi_slice *slice = rec_mpi_slices_find(g->slices, key + 1);
     const uint64_t *shape = slice ? slice->shape : rec_tensor_shape(tensor);
     const char *dtype = rec_tensor_dtype_name(tensor);
+    const rec_tensor **mine;
     head h = {.kind = REC_KIND_TENSOR,
               .dtype = rec_tensor_dtype(tensor),
               .sized = rec_dtype_bits(rec_tensor_dtype(tensor)) > 0,
@@ -147,16 +123,12 @@ static void tell_tensor(uniting *g, const char *key, const rec_tensor *tensor)
         fail(g, REC_E_UNSUPPORTED, key + 1, "a slice of a tensor whose elements have no fixed size");
         return;
     }
-    if (u->mine_count == u->mine_room) {
-        uint64_t room = u->mine_room ? u->mine_room * 2 : 64;
-        const rec_tensor **mine = realloc(u->mine, (size_t)room * sizeof *mine);
-        if (!mine) {
-            fail_memory(g);
-            return;
-        }
-        u->mine = mine;
-        u->mine_room = room;
+    mine = lr_mpi_grown(u->mine, u->mine_count, sizeof *mine);
+    if (!mine) {
+        fail_memory(g);
+        return;
     }
+    u->mine = mine;
     u->mine[u->mine_count++] = tensor;
     add(&g->mine, h, key, rec_tensor_id(tensor), dtype, strlen(dtype) + 1);
 }
@@ -181,7 +153,7 @@ static void tell_value(uniting *g, const char *key, const rec_value *value)
     head h = {.kind = rec_value_kind(value)};
     rec_scalar scalar = rec_value_scalar(value);
     uint64_t sums[3] = {0};
-    told t = {0};
+    lr_mpi_told t = {0};
     if (h.kind == REC_KIND_TENSOR) {
         tell_tensor(g, key, rec_value_tensor(value));
         return;
@@ -194,10 +166,10 @@ static void tell_value(uniting *g, const char *key, const rec_value *value)
         return;
     }
     if (h.kind == REC_KIND_STRING) {
-        add_bytes(&t, scalar.text, (size_t)scalar.v.length);
+        lr_mpi_add(&t, scalar.text, (size_t)scalar.v.length);
     }
     scalar.text = NULL;
-    add_bytes(&t, &scalar, sizeof scalar);
+    lr_mpi_add(&t, &scalar, sizeof scalar);
     add(&g->mine, h, key, NULL, t.at, t.size);
     g->mine.failed = g->mine.failed || t.failed;
     free(t.at);
@@ -248,7 +220,7 @@ static void tell_record(uniting *g, const rec_record *record)
     const char *path, *text;
     char *key;
     (void)lr_mpi_host(p.host);
-    add_bytes(&g->mine, &p, sizeof p);
+    lr_mpi_add(&g->mine, &p, sizeof p);
     for (uint64_t i = 0; i < rec_metadata_count(record) && g->status == REC_OK; i++) {
         if (rec_metadata_get(record, i, &path, &text) != REC_OK || !(key = key_of('m', path))) {
             fail_memory(g);
@@ -378,6 +350,7 @@ static void hold(uniting *g, lr_mpi_leaf *leaf, const head *h, int rank)
     uint64_t bytes =
         lr_mpi_product(h->shape, 0, h->rank) / (whole ? whole : 1) * h->length * (rec_dtype_bits(h->dtype) / 8);
     char here[LR_MPI_WORDS * 2], there[LR_MPI_WORDS * 2];
+    lr_mpi_held *held;
     bool all = h->length == whole, others = leaf->held_count > 0;
     if (bytes == 0 && leaf->sized) {
         return; /* nothing to ask for */
@@ -419,16 +392,12 @@ static void hold(uniting *g, lr_mpi_leaf *leaf, const head *h, int rank)
         }
         return;
     }
-    if (leaf->held_count == leaf->held_room) {
-        uint64_t room = leaf->held_room ? leaf->held_room * 2 : 1;
-        lr_mpi_held *held = realloc(leaf->held, (size_t)room * sizeof *held);
-        if (!held) {
-            fail_memory(g);
-            return;
-        }
-        leaf->held = held;
-        leaf->held_room = room;
+    held = lr_mpi_grown(leaf->held, leaf->held_count, sizeof *held);
+    if (!held) {
+        fail_memory(g);
+        return;
     }
+    leaf->held = held;
     memmove(leaf->held + at + 1, leaf->held + at, (size_t)(leaf->held_count - at) * sizeof *leaf->held);
     leaf->held[at] = (lr_mpi_held){.offset = h->offset, .length = h->length, .rank = rank, .index = h->index};
     leaf->held_count++;
@@ -470,15 +439,11 @@ static void unite_tensor(uniting *g, lr_mpi_leaf *leaf, const head *h, const cha
 static lr_mpi_leaf *new_leaf(uniting *g, const char *path, int rank)
 {
     lr_mpi_union *u = g->u;
-    if (u->count == u->room) {
-        uint64_t room = u->room ? u->room * 2 : 64;
-        lr_mpi_leaf *leaves = realloc(u->leaves, (size_t)room * sizeof *leaves);
-        if (!leaves) {
-            return NULL;
-        }
-        u->leaves = leaves;
-        u->room = room;
+    lr_mpi_leaf *leaves = lr_mpi_grown(u->leaves, u->count, sizeof *leaves);
+    if (!leaves) {
+        return NULL;
     }
+    u->leaves = leaves;
     if (!lr_mpi_names_add(&u->names, path)) {
         return NULL;
     }

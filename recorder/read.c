@@ -483,47 +483,30 @@ static bool exists(rec_job *job, const char *path)
     return lr_parallel_has(job, path) || stat(path, &about) == 0;
 }
 
-/* The record and all messages have the address without its secrets. */
-static rec_record *load_address(rec_job *job, rec_recorder *r, const char *address)
-{
-    char *name = lr_display_name(job, address);
-    rec_source *source = NULL;
-    rec_record *record = NULL;
-    if (name) {
-        job->file = name;
-        source = lr_registry_open(job, address, r->map);
-    }
-    if (source) {
-        record = lr_load_source(job, r, source, job->file);
-        lr_source_release(source);
-    }
-    job->file = NULL;
-    lr_release(job->allocator, name);
-    return record;
-}
-
 rec_record *lr_load_file(rec_job *job, rec_recorder *r, const char *path)
 {
     char *name = NULL;
     rec_record *record = NULL;
     rec_source *source = NULL;
+    bool far = lr_path_scheme(path) != 0;
     job->skip = r->skip || (job->parallel && job->parallel->headers);
-    if (lr_path_scheme(path)) {
-        return load_address(job, r, path);
-    }
-    if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK) {
+    if (far) {
+        name = lr_display_name(job, path); /* the record and all messages have the address without its secrets */
+    } else if (lr_recorder_path(job, r->plugin, path, &name) == REC_OK &&
+               (path[strlen(path) - 1] == '/' ||
+                (strcmp(name, path) != 0 && !exists(job, name) && exists(job, path)))) {
         /* What ends in a slash is a folder, and needs no extension. */
-        if (path[strlen(path) - 1] == '/' || (strcmp(name, path) != 0 && !exists(job, name) && exists(job, path))) {
-            (void)snprintf(name, strlen(name) + 1, "%s", path);
-        }
-        job->file = name;
-        source = lr_source_open(job, name, r->map);
+        (void)snprintf(name, strlen(name) + 1, "%s", path);
+    }
+    job->file = name;
+    if (name) {
+        source = far ? lr_registry_open(job, path, r->map) : lr_source_open(job, name, r->map);
     }
     if (source) {
         record = lr_load_source(job, r, source, job->file);
         lr_source_release(source);
     }
-    if (job->error.status == REC_E_NOT_FOUND && name && strcmp(name, path) != 0 && !exists(job, name)) {
+    if (job->error.status == REC_E_NOT_FOUND && !far && name && strcmp(name, path) != 0 && !exists(job, name)) {
         rec_fail_hint(job, "There is no %s either.", path);
     }
     job->file = NULL;

@@ -123,8 +123,6 @@ uint32_t tool_tree_file(const tree *t, uint32_t at);
 void tool_tree_name(const tree *t, uint32_t at, text *name);
 /* Adds its path, as the command takes it. */
 void tool_tree_path(const tree *t, uint32_t at, text *path);
-/* The node behind or before another in the order of the files, folded or not. @return NO_NODE at the end. */
-uint32_t tool_tree_next(const tree *t, uint32_t at);
 
 /* A search and its hits. Zero it before use. */
 typedef struct found {
@@ -158,8 +156,6 @@ void tool_flow(text *t, int width, const char *string);
 typedef struct gauge gauge;
 gauge *tool_gauge_new(session *s);
 void tool_gauge_free(gauge *g);
-/* Waits for the current measurement. */
-void tool_gauge_wait(gauge *g);
 /* Gives up what is being measured. */
 void tool_gauge_stop(gauge *g);
 /* Returns the figures of a tensor; starts the measurement if necessary, and cancels one of another tensor. @return NULL

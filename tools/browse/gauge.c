@@ -53,7 +53,8 @@ static const reading_of *finish(gauge *g)
     return r;
 }
 
-void tool_gauge_wait(gauge *g)
+/* Waits for the current measurement. */
+static void wait_for(gauge *g)
 {
     if (g->running) {
         (void)pthread_join(g->thread, NULL);
@@ -88,7 +89,7 @@ void tool_gauge_free(gauge *g)
 const reading_of *tool_gauge_read(gauge *g, const rec_tensor *tensor)
 {
     if (g->running && atomic_load(&g->done)) {
-        tool_gauge_wait(g);
+        wait_for(g);
     }
     for (size_t i = 0; i < g->kept_count; i++) {
         if (g->kept[i].tensor == tensor) {

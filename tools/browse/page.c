@@ -50,17 +50,6 @@ static void shorten(text *line)
     line->at[line->length] = '\0';
 }
 
-static void add_character(text *line, uint32_t code)
-{
-    char bytes[4];
-    size_t count = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-
-    for (size_t i = count; i-- > 0; code >>= 6) {
-        bytes[i] = (char)(i ? 0x80 | (code & 0x3F) : count == 1 ? code : (0xF00u >> count & 0xF0u) | code);
-    }
-    tool_text_add(line, bytes, count);
-}
-
 char *tool_ask(const char *label, const char *before)
 {
     enum { MOST = 4096 };
@@ -93,7 +82,7 @@ char *tool_ask(const char *label, const char *before)
             line.length = 0;
             line.at[0] = '\0';
         } else if (key >= ' ' && key < KEY_IS_NOTHING && line.length < MOST) {
-            add_character(&line, (uint32_t)key);
+            tool_text_character(&line, (uint32_t)key);
         } else if (key == KEY_IS_RESIZE) {
             tool_terminal_clear();
         }

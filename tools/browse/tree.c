@@ -239,11 +239,27 @@ static uint32_t order_behind(const tree *t, uint32_t at)
     return t->count;
 }
 
+/* The next node in the order of the files, folded or not. @return NO_NODE at the end. */
+static uint32_t next_node(const tree *t, uint32_t at)
+{
+    if (t->nodes[at].count) {
+        return t->nodes[at].first;
+    }
+    while (at != 0) {
+        const node *parent = &t->nodes[t->nodes[at].parent];
+        if (at + 1 < parent->first + parent->count) {
+            return at + 1;
+        }
+        at = t->nodes[at].parent;
+    }
+    return NO_NODE;
+}
+
 void tool_tree_fold_all(tree *t, uint32_t at, bool open)
 {
     uint32_t behind = order_behind(t, at);
 
-    for (uint32_t i = at; i != NO_NODE && t->nodes[i].order < behind; i = tool_tree_next(t, i)) {
+    for (uint32_t i = at; i != NO_NODE && t->nodes[i].order < behind; i = next_node(t, i)) {
         t->nodes[i].open = open && t->nodes[i].count > 0;
     }
     t->nodes[t->top].open = true;
@@ -347,21 +363,6 @@ void tool_tree_path(const tree *t, uint32_t at, text *path)
     free(above);
 }
 
-uint32_t tool_tree_next(const tree *t, uint32_t at)
-{
-    if (t->nodes[at].count) {
-        return t->nodes[at].first;
-    }
-    while (at != 0) {
-        const node *parent = &t->nodes[t->nodes[at].parent];
-        if (at + 1 < parent->first + parent->count) {
-            return at + 1;
-        }
-        at = t->nodes[at].parent;
-    }
-    return NO_NODE;
-}
-
 /* ------------------------------------------------------------------------------------------------------ search -- */
 
 /* Only letters of ASCII have their case changed. */
@@ -395,7 +396,7 @@ void tool_tree_search(const tree *t, found *f, const char *pattern)
     }
     tool_found_free(f);
     f->pattern = xstrdup(pattern);
-    for (uint32_t at = tool_tree_next(t, t->top); at != NO_NODE; at = tool_tree_next(t, at)) {
+    for (uint32_t at = next_node(t, t->top); at != NO_NODE; at = next_node(t, at)) {
         const node *n = &t->nodes[at];
         size_t depth = (size_t)tool_tree_depth(t, at), begin;
         if (depth + 1 >= ends_room) {

@@ -103,7 +103,6 @@ typedef struct numeral {
 } numeral;
 /* @return whether two numbers of whatever kinds are the same number. NaN is the same as NaN. */
 bool tool_diff_same_number(const numeral *a, const numeral *b);
-double tool_diff_as_double(const numeral *x);
 /* Adds one place, of whatever kinds. */
 void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t);
 
@@ -162,8 +161,6 @@ void tool_diff_match(comparison *c, int match);
 /* The same, where ids of two versions of Burn name one parameter: how records call it, which each version spells in
  * its own way (ids.c). */
 
-/* Whether two ids name one parameter. */
-bool tool_diff_same_id(const char *a, const char *b);
 /* @return what an item goes by, to be freed: its id, or its key, which in an optimizer's state begins with an id. */
 char *tool_diff_id_word(const item *it);
 /* Compares what the tensors of a pair are and are called. */

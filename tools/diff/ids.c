@@ -7,7 +7,8 @@
 
 #include "tools/diff/diff_private.h"
 
-bool tool_diff_same_id(const char *a, const char *b)
+/* Whether two ids name one parameter. */
+static bool same_id(const char *a, const char *b)
 {
     uint64_t x, y;
 
@@ -42,7 +43,7 @@ void tool_diff_ids(const comparison *c, pair *p)
     const rec_tensor *b = c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor;
     const char *x = rec_tensor_id(a), *y = rec_tensor_id(b);
 
-    p->id = x && y ? !tool_diff_same_id(x, y) : x != y;
+    p->id = x && y ? !same_id(x, y) : x != y;
     /* A parameter of a file without ids is taken for one: only what is known differs. */
     p->bare = (x && !rec_tensor_is_parameter(b)) || (y && !rec_tensor_is_parameter(a));
 }

@@ -259,7 +259,7 @@ void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t firs
     f->count += count;
 }
 
-double tool_diff_as_double(const numeral *x)
+static double as_double(const numeral *x)
 {
     switch (x->kind) {
     case REC_KIND_FLOAT:
@@ -300,7 +300,7 @@ static double distance(const numeral *a, const numeral *b)
     numeral x, y;
 
     if (!both_whole(a, b, &x, &y) || is_negative(&x) != is_negative(&y)) {
-        return __builtin_fabs(tool_diff_as_double(a) - tool_diff_as_double(b));
+        return __builtin_fabs(as_double(a) - as_double(b));
     }
     return (double)(x.v.u > y.v.u ? x.v.u - y.v.u : y.v.u - x.v.u);
 }
@@ -317,7 +317,7 @@ bool tool_diff_same_number(const numeral *a, const numeral *b)
 
 void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t)
 {
-    double x = tool_diff_as_double(a), y = tool_diff_as_double(b), d;
+    double x = as_double(a), y = as_double(b), d;
 
     f->count++;
     if (!__builtin_isfinite(x) || !__builtin_isfinite(y)) {

@@ -65,7 +65,6 @@ typedef struct line {
     double cosine;    /* the least */
     double max_abs;   /* the largest */
     double nmse;      /* the largest */
-    const pair *largest;
     uint64_t differing, count, odd;
     size_t order; /* of `most` among those that are sorted */
 } line;
@@ -76,14 +75,11 @@ static void add_to_line(line *l, const pair *p, size_t order)
     double cosine = tool_diff_cosine(f), nmse = tool_diff_nmse(f);
 
     if (!l->most) {
-        *l = (line){.most = p, .cosine = cosine, .order = order, .largest = p, .max_abs = f->max_abs};
+        *l = (line){.most = p, .cosine = cosine, .order = order, .max_abs = f->max_abs};
     }
     l->nmse = nmse > l->nmse ? nmse : l->nmse;
     l->cosine = cosine < l->cosine || !(l->cosine == l->cosine) ? cosine : l->cosine;
-    if (f->max_abs > l->max_abs) {
-        l->max_abs = f->max_abs;
-        l->largest = p;
-    }
+    l->max_abs = f->max_abs > l->max_abs ? f->max_abs : l->max_abs;
     l->differing += f->differing;
     l->count += f->count;
     l->odd += f->odd;

@@ -27,20 +27,6 @@ static bool fail(reader *r, const char *expected)
     return false;
 }
 
-static void put_utf8(text *t, uint32_t code)
-{
-    char bytes[4];
-    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-
-    if (length == 1) {
-        bytes[0] = (char)code;
-    }
-    for (size_t i = length; length > 1 && i-- > 0; code >>= 6) {
-        bytes[i] = (char)(i ? 0x80 | (code & 0x3f) : (0xf00u >> length) | code);
-    }
-    tool_text_add(t, bytes, length);
-}
-
 static bool read_hex(reader *r, uint32_t *code)
 {
     *code = 0;
@@ -84,7 +70,7 @@ static bool read_escape(reader *r, text *t)
     if (code >= 0xd800 && code < 0xe000) {
         return fail(r, "a pair of surrogates");
     }
-    put_utf8(t, code);
+    tool_text_character(t, code);
     return true;
 }
 

@@ -55,7 +55,7 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
     }
     for (size_t i = 0, taken; i < count; i += taken) {
         (void)tool_progress_step("measure", done, all);
-        taken = tool_measure_alone_batch(s, tensors + i, count - i, sums, made);
+        taken = tool_measure_batch(s, tensors + i, count - i, sums, made);
         for (size_t k = 0; k < taken; k++) {
             a->made[places[i + k]] = made[k];
             done += rec_tensor_nbytes(tensors[i + k]);
@@ -153,7 +153,8 @@ int tool_measure_together(session *s, const char *path, uint64_t outcome, const 
     return measure_all(s, a, sums) ? EXIT_OK : EXIT_ERROR;
 }
 
-size_t tool_measure_take(session *s, size_t count, measured_tensor *made)
+/* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
+static size_t take(session *s, size_t count, measured_tensor *made)
 {
     struct measured_ahead *a = s->ahead;
     size_t left = a->count - a->next, some = count < MEASURE_BATCH ? count : MEASURE_BATCH;
@@ -173,11 +174,6 @@ void tool_measure_end(session *s)
     }
 }
 
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
-{
-    return s->ahead ? tool_measure_take(s, count, made) : tool_measure_alone_batch(s, tensors, count, sums, made);
-}
-
 int tool_measure_each(session *s, const char *operation, uint64_t total, const rec_tensor *const *tensors, size_t count,
                       bool sums, int (*each)(void *user, size_t i, const measured_tensor *made), void *user)
 {
@@ -187,7 +183,7 @@ int tool_measure_each(session *s, const char *operation, uint64_t total, const r
 
     for (size_t i = 0, taken; i < count && status == EXIT_OK; i += taken) {
         (void)tool_progress_step(operation, done, total);
-        taken = tool_measure_batch(s, tensors + i, count - i, sums, made);
+        taken = s->ahead ? take(s, count - i, made) : tool_measure_batch(s, tensors + i, count - i, sums, made);
         for (size_t k = 0; k < taken && status == EXIT_OK; k++) {
             if (made[k].status != REC_OK) { /* perhaps on another thread */
                 made[k].status = tool_measure_shared(s, tensors[i + k], &made[k].m, &made[k].numeric);

@@ -30,8 +30,7 @@ static rec_status measure_large(session *s, measured_tensor *t)
     return status;
 }
 
-size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums,
-                                measured_tensor *made)
+size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
 {
     struct batch b = {.made = made, .sums = sums};
     uint64_t elements = 0, most = sums ? TOGETHER_HASHED : TOGETHER;

@@ -66,11 +66,6 @@ typedef struct measured_tensor {
     measured m;
     uint8_t sum[MEASURE_SUM_BYTES]; /* if requested */
 } measured_tensor;
-enum { MEASURE_BATCH = 256 };
-/* Measures the first tensors of a list, as many as form a batch: threads share small tensors, and the chunks of a large
- * one. Pages of mapped files are dropped. @param sums also computes SHA-256. @param made (out) room for MEASURE_BATCH.
- * @return how many, at least one of `count`. */
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
 /* Measures all of a list and calls `each` in its order, until one returns another status than EXIT_OK. Where `made` has
  * a failure, the thread has its error. @param sums also computes SHA-256. Shows progress of `total` bytes. @return the
  * last status. */
@@ -78,7 +73,7 @@ int tool_measure_each(session *s, const char *operation, uint64_t total, const r
                       bool sums, int (*each)(void *user, size_t i, const measured_tensor *made), void *user);
 
 /* For several processes with one file: checks that all have loaded the same record, or failed alike; then each measures
- * its share of these tensors and all exchange the results, which tool_measure_batch() returns in this order. A single
+ * its share of these tensors and all exchange the results, which tool_measure_each() takes. A single
  * process does nothing here. @param outcome of the load, 0: success; otherwise nothing is measured. @return EXIT_OK, or
  * EXIT_ERROR: outcomes differ; all processes know it, and the command ends. */
 int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors,

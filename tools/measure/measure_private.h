@@ -48,10 +48,10 @@ void tool_measure_f64(const measure_terms *terms, const double *at, size_t count
 
 /* A tensor of more elements is measured by all threads. */
 enum { MEASURE_LARGE = 1 << 19 };
-/* tool_measure_batch() of this process, whoever else there is. */
-size_t tool_measure_alone_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums,
-                                measured_tensor *made);
-/* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
-size_t tool_measure_take(session *s, size_t count, measured_tensor *made);
+enum { MEASURE_BATCH = 256 };
+/* Measures the first tensors of a list, as many as form a batch: threads share small tensors, and the chunks of a large
+ * one. Pages of mapped files are dropped. @param sums also computes SHA-256. @param made (out) room for MEASURE_BATCH.
+ * @return how many, at least one of `count`. */
+size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
 
 #endif

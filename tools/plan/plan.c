@@ -143,7 +143,7 @@ void tool_plan_free(planned *p)
 
 /* ---------------------------------------------------------------------------------------------------- problems -- */
 
-const char *tool_action_word(int32_t action)
+static const char *action_word(int32_t action)
 {
     static const char *const names[] = {
         [REC_PLAN_MAPPED] = "mapped",   [REC_PLAN_DROPPED] = "dropped", [REC_PLAN_UNEXPECTED] = "unexpected",
@@ -277,7 +277,7 @@ static void print_json(const session *s, const planned *p, const char *const *in
     for (uint64_t i = 0; i < count; i++) {
         const rec_plan_line *line = tool_plan_line(p->plan, i);
         tool_json_object(&j, NULL);
-        tool_json_string(&j, "action", tool_action_word(line->action));
+        tool_json_string(&j, "action", action_word(line->action));
         tool_json_string(&j, "source", *line->source ? line->source : NULL);
         tool_json_array(&j, "from");
         for (uint64_t k = 0; k < line->input_count; k++) {

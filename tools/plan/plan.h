@@ -46,8 +46,6 @@ void tool_json_problems(json *j, const char *key, const planned *p);
 void tool_plan_debug(const planned *p, FILE *out);
 /* Prints the table. @return whether lines were folded. */
 bool tool_print_plan(const planned *p, bool all);
-/* @return REC_PLAN_… as a word. */
-const char *tool_action_word(int32_t action);
 int tool_run_plan(session *s, const char *const *operands, size_t count);
 
 #endif

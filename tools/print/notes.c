@@ -44,7 +44,7 @@ void tool_notes_free(notes *n)
     *n = (notes){0};
 }
 
-const char *tool_note_word(int32_t kind)
+static const char *note_word(int32_t kind)
 {
     static const char *const names[] = {
         [REC_NOTE_ASSUMED] = "assumed", [REC_NOTE_OVERFLOW] = "overflow", [REC_NOTE_CLAMPED] = "clamped",
@@ -90,7 +90,7 @@ void tool_notes_print(const notes *n, bool quiet)
         } else if (printed[kind] == shown) {
             char number[NUMBER_ROOM];
             char *more = xasprintf("and %s more of this kind (%s)", tool_grouped(of_kind[kind] - shown, number),
-                                   tool_note_word(note->kind));
+                                   note_word(note->kind));
             print_note("", more);
             free(more);
         }
@@ -109,7 +109,7 @@ void tool_json_note_items(json *j, const notes *n)
     for (size_t i = 0; i < n->kept; i++) {
         const struct note *note = &n->at[i];
         tool_json_object(j, NULL);
-        tool_json_string(j, "kind", tool_note_word(note->kind));
+        tool_json_string(j, "kind", note_word(note->kind));
         tool_json_uint(j, "count", note->count);
         tool_json_string(j, "path", note->path);
         tool_json_string(j, "text", note->text);

@@ -137,6 +137,8 @@ const char *tool_sized(uint64_t bytes, char *buffer);
 const char *tool_plural(uint64_t number);
 /* Reads one character. @param code (out) its number. @return its bytes, 0 if they are no UTF-8. */
 size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code);
+/* Adds a character in UTF-8. */
+void tool_text_character(text *t, uint32_t code);
 /* @return columns that UTF-8 text takes. */
 size_t tool_text_width(const char *string);
 /* @return whether a character must not be printed: it controls a terminal, changes the direction of text, is invisible,
@@ -249,8 +251,6 @@ void tool_notes_append(notes *n, notes *more);
 void tool_notes_add(notes *n, int32_t kind, const char *path, char *said);
 /* To standard error, many of a kind shortened; nothing if `quiet`. */
 void tool_notes_print(const notes *n, bool quiet);
-/* @return REC_NOTE_… as a word: "assumed". */
-const char *tool_note_word(int32_t kind);
 void tool_notes_free(notes *n);
 void tool_json_notes(json *j, const char *key, const notes *n);
 /* The same as items of an array that is open. */

@@ -207,6 +207,17 @@ size_t tool_utf8_next(const char *bytes, size_t length, uint32_t *code)
     return *code < least[need] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000) ? 0 : need;
 }
 
+void tool_text_character(text *t, uint32_t code)
+{
+    char bytes[4];
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = length; i-- > 0; code >>= 6) {
+        bytes[i] = (char)(i ? 0x80 | (code & 0x3F) : length == 1 ? code : (0xF00u >> length & 0xF0u) | code);
+    }
+    tool_text_add(t, bytes, length);
+}
+
 /* Columns of a character on a terminal. wcwidth() would need a locale; these ranges are what names are made of. */
 static size_t columns_of(uint32_t code)
 {

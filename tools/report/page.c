@@ -239,7 +239,8 @@ static void put_data(json *j, const gathered *g)
     names_free(&dtypes);
 }
 
-int tool_report_data(const gathered *g, FILE *out)
+/* Writes the data as JSON that may stand in a script element. */
+static int write_data(const gathered *g, FILE *out)
 {
     char *bytes = NULL;
     size_t size = 0, plain = 0;
@@ -435,7 +436,7 @@ int tool_report_page(const gathered *g, FILE *out)
     put_plain(out, g);
     put_lines_of(out, tool_report_html);
     fputs("<script type=\"application/json\" id=\"data\">", out);
-    status = tool_report_data(g, out);
+    status = write_data(g, out);
     fputs("</script>\n<script>", out);
     put_lines_of(out, tool_report_script);
     fputs("</script>\n</body>\n</html>\n", out);

@@ -105,8 +105,6 @@ extern const char *const tool_report_css[];
 extern const char *const tool_report_html[];
 extern const char *const tool_report_script[];
 
-/* Writes the data as JSON that may stand in a script element. */
-int tool_report_data(const gathered *g, FILE *out);
 /* Writes the whole page. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_report_page(const gathered *g, FILE *out);
 

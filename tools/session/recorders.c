@@ -140,7 +140,9 @@ bool tool_goes_back(const session *s)
     return tool_is_given(s, "reverse");
 }
 
-bool tool_writes_type(const session *s, const char *recorder)
+/* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework,
+ * and not where fields may be missing and names say which. */
+static bool writes_type(const session *s, const char *recorder)
 {
     return !tool_goes_back(s) && (!tool_is_given(s, "partial") || tool_needs_type(s, recorder));
 }
@@ -166,10 +168,9 @@ static rec_recorder *output(session *s, const char *name, rec_precision precisio
         status = tool_fail("--burn: expected 0.7 to 0.23, found \"%s\"", burn);
     }
     free(layout);
-    if (recorder &&
-        (status != EXIT_OK ||
-         (tool_writes_type(s, rec_recorder_name(recorder)) && tool_session_set_type(s, recorder) != EXIT_OK) ||
-         tool_session_set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
+    if (recorder && (status != EXIT_OK ||
+                     (writes_type(s, rec_recorder_name(recorder)) && tool_session_set_type(s, recorder) != EXIT_OK) ||
+                     tool_session_set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
         rec_close_recorder(recorder);
         return NULL;
     }

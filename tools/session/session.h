@@ -137,9 +137,6 @@ bool tool_is_foreign(const session *s, const char *recorder);
 bool tool_is_given(const session *s, const char *key);
 /* Whether --reverse is given. */
 bool tool_goes_back(const session *s);
-/* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework,
- * and not where fields may be missing and names say which. */
-bool tool_writes_type(const session *s, const char *recorder);
 /* @return the recorder that --to names, or that --burn implies: a version without recorders loads one format alone.
  * NULL: neither. */
 const char *tool_session_to(const session *s);

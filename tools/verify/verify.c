@@ -38,7 +38,6 @@ typedef struct run {
     int sums; /* SUMS_… */
     const char *sums_file;
     json j;
-    const char *const *operands;
     size_t operand_count;
     uint64_t good, failed;
     state_owners model, optimizer; /* of two files */
@@ -639,7 +638,7 @@ static int check_inputs(const run *r)
 
 int tool_run_verify(session *s, const char *const *operands, size_t count)
 {
-    run r = {.s = s, .operands = operands, .operand_count = count};
+    run r = {.s = s, .operand_count = count};
     int status = read_options(&r);
     char number[NUMBER_ROOM];
 

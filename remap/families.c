@@ -34,8 +34,7 @@ static rec_families *as_block(rec_job *job, const lr_families *found)
     }
     list = malloc(size);
     if (!list) {
-        (void)lr_fail_memory(job, size);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, size));
     }
     memset(list, 0, size);
     list->count = found->count;

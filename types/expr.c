@@ -73,8 +73,7 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
         return &muted;
     }
     if (parser->lexer.last <= start) { /* nothing was taken: `[u8; ` */
-        (void)lr_rust_expected(&parser->lexer, "a type or a constant");
-        return NULL;
+        return LR_AS_NULL(lr_rust_expected(&parser->lexer, "a type or a constant"));
     }
     text = lr_rust_keep(parser, parser->arena, (size_t)(parser->lexer.last - start) + 1);
     if (!text) {
@@ -165,8 +164,7 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
     p->before.whole = true;
     for (;;) {
         if (!lr_rust_is_name(lexer)) {
-            (void)lr_rust_expected(lexer, first ? "a type" : "a name after `::`");
-            return false;
+            return LR_AS_FALSE(lr_rust_expected(lexer, first ? "a type" : "a name after `::`"));
         }
         p->name = lexer->token;
         p->args = (list){0};
@@ -187,8 +185,7 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
             p->text = true;
             lr_rust_next(lexer);
             if (!lr_rust_is(lexer, "(") && !lr_rust_is(lexer, "[") && !lr_rust_is(lexer, "{")) {
-                (void)lr_rust_expected(lexer, "a bracket after the name of the macro");
-                return false;
+                return LR_AS_FALSE(lr_rust_expected(lexer, "a bracket after the name of the macro"));
             }
             lr_rust_skip(lexer);
         }
@@ -379,8 +376,7 @@ static const lr_expr *constant(lr_rust_parser *parser, const char *closing)
     const char *start = parser->lexer.token.start;
     uint64_t number;
     if (lr_rust_is(&parser->lexer, closing)) {
-        (void)lr_rust_expected(&parser->lexer, "a number or the name of a constant");
-        return NULL;
+        return LR_AS_NULL(lr_rust_expected(&parser->lexer, "a number or the name of a constant"));
     }
     return lr_rust_value(parser, closing, &number) ? number_node(parser, number) : text_node(parser, start);
 }
@@ -431,8 +427,7 @@ static const lr_expr *pointer_type(lr_rust_parser *parser, const char *start)
         lr_rust_next(lexer);
     }
     if (!lr_rust_take(lexer, "mut") && !lr_rust_take(lexer, "const") && !reference) {
-        (void)lr_rust_expected(lexer, "`const` or `mut` after `*`");
-        return NULL;
+        return LR_AS_NULL(lr_rust_expected(lexer, "`const` or `mut` after `*`"));
     }
     return lr_rust_skip_type(parser) ? text_node(parser, start) : NULL;
 }
@@ -449,8 +444,7 @@ static const lr_expr *function_type(lr_rust_parser *parser, const char *start)
         return NULL;
     }
     if (!lr_rust_is(lexer, "(")) {
-        (void)lr_rust_expected(lexer, "`(` after `fn`");
-        return NULL;
+        return LR_AS_NULL(lr_rust_expected(lexer, "`(` after `fn`"));
     }
     read_signature(parser);
     return text_node(parser, start);
@@ -524,8 +518,7 @@ const lr_expr *lr_rust_argument(lr_rust_parser *parser)
     uint64_t number;
     if (lexer->token.kind == LR_RUST_NUMBER) {
         if (!lr_rust_integer(&lexer->token, &number)) {
-            (void)lr_rust_expected(lexer, "an integer of at most 64 bits as a constant argument");
-            return NULL;
+            return LR_AS_NULL(lr_rust_expected(lexer, "an integer of at most 64 bits as a constant argument"));
         }
         lr_rust_next(lexer);
         return number_node(parser, number);

@@ -31,8 +31,7 @@ static lr_seen *make(const seer *s, int32_t kind, uint64_t count)
     const char **names = lr_arena_alloc(s->arena, (count + 1) * sizeof *names, 8);
     lr_seen **children = lr_arena_alloc(s->arena, (count + 1) * sizeof *children, 8);
     if (!seen || !names || !children) {
-        (void)lr_fail_memory(s->job, (count + 1) * sizeof *children);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(s->job, (count + 1) * sizeof *children));
     }
     memset(names, 0, (size_t)(count + 1) * sizeof *names);
     memset(children, 0, (size_t)(count + 1) * sizeof *children);
@@ -371,9 +370,9 @@ static lr_seen *see_dictionary(const seer *s, const lr_map *map)
     if (!key || !value) {
         char path[512];
         (void)path_to(s, path, sizeof path);
-        (void)lr_fail_path(s->job, REC_E_UNSUPPORTED, path, "a map whose %s are of several types has no type in Rust",
-                           key ? "values" : "keys");
-        return NULL;
+        return LR_AS_NULL(lr_fail_path(s->job, REC_E_UNSUPPORTED, path,
+                                       "a map whose %s are of several types has no type in Rust",
+                                       key ? "values" : "keys"));
     }
     seen->children[0] = key;
     seen->children[1] = value;

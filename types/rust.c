@@ -118,8 +118,7 @@ static const char *item_name(reader *r, const char *what)
     lr_rust_lexer *lexer = &r->parser.lexer;
     const char *name;
     if (!lr_rust_is_name(lexer)) {
-        (void)lr_rust_expected(lexer, "the name of the %s", what);
-        return NULL;
+        return LR_AS_NULL(lr_rust_expected(lexer, "the name of the %s", what));
     }
     name = lr_rust_copy(&r->parser, lexer->token.text, lexer->token.length);
     lr_rust_next(lexer);

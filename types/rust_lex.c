@@ -171,8 +171,7 @@ static bool skip_comment(lr_rust_lexer *lexer)
             lexer->next++;
         }
     }
-    (void)fail_at(lexer, REC_E_FORMAT, start, line, "the comment that begins here has no end `*/`");
-    return false;
+    return LR_AS_FALSE(fail_at(lexer, REC_E_FORMAT, start, line, "the comment that begins here has no end `*/`"));
 }
 
 /* @return whether something was passed over; on failure the source has ended. */
@@ -451,8 +450,7 @@ bool lr_rust_take(lr_rust_lexer *lexer, const char *word)
 bool lr_rust_need(lr_rust_lexer *lexer, const char *sign, const char *place)
 {
     if (!lr_rust_is(lexer, sign)) {
-        (void)lr_rust_expected(lexer, "`%s` %s", sign, place);
-        return false;
+        return LR_AS_FALSE(lr_rust_expected(lexer, "`%s` %s", sign, place));
     }
     lr_rust_next(lexer);
     return !lr_job_failed(lexer->job);

@@ -17,8 +17,8 @@ void *lr_rust_keep(lr_rust_parser *parser, lr_arena *arena, size_t size)
         return NULL;
     }
     if (++parser->kept > LR_RUST_KEPT_MOST) {
-        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "more than %d types, fields and names", LR_RUST_KEPT_MOST);
-        return NULL;
+        return LR_AS_NULL(
+            lr_rust_fail(&parser->lexer, REC_E_LIMIT, "more than %d types, fields and names", LR_RUST_KEPT_MOST));
     }
     memory = lr_arena_alloc(arena, size, sizeof(void *));
     return memory ? memory : out_of_memory(parser, size);
@@ -33,8 +33,8 @@ const char *lr_rust_copy(lr_rust_parser *parser, const char *text, size_t length
 bool lr_rust_enter(lr_rust_parser *parser)
 {
     if (parser->depth == LR_RUST_DEPTH_MOST) {
-        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "nested deeper than %d levels", LR_RUST_DEPTH_MOST);
-        return false;
+        return LR_AS_FALSE(
+            lr_rust_fail(&parser->lexer, REC_E_LIMIT, "nested deeper than %d levels", LR_RUST_DEPTH_MOST));
     }
     parser->depth++;
     return true;

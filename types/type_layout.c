@@ -51,9 +51,9 @@ static const rec_layout *cannot_find(lr_layer *l, const lr_expr *expr, const lr_
     for (int32_t minor = l->minor + 1; l->types && expr->name && minor <= LR_BURN_NOW; minor++) {
         const lr_def *later = lr_types_find_path(l->types, expr, minor);
         if (later && later->since) {
-            (void)rec_fail(l->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "Burn 0.%d has no `%s`: it came with 0.%d",
-                           (int)l->minor, expr->name, (int)later->since);
-            return NULL;
+            return LR_AS_NULL(rec_fail(l->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                                       "Burn 0.%d has no `%s`: it came with 0.%d", (int)l->minor, expr->name,
+                                       (int)later->since));
         }
     }
     (void)fail_type(l, expr, in, "cannot find the type");

@@ -116,20 +116,18 @@ static lr_def *new_def(parser *p, const char *name, size_t length, uint32_t line
     lr_def *def;
     lr_excerpt brief;
     if (length > LR_NAME_MOST) {
-        (void)MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_excerpt_text(&brief, name), LR_NAME_MOST);
-        return NULL;
+        return LR_AS_NULL(
+            MISTAKE(p, line, "the name \"%s\" is longer than %d bytes", lr_excerpt_text(&brief, name), LR_NAME_MOST));
     }
     for (def = p->first; def; def = def->next) {
         if (def->since == p->since && strncmp(def->name, name, length) == 0 && !def->name[length]) {
-            (void)MISTAKE(p, line, "%s is defined twice%s, first in %s%sline %u", def->name,
-                          p->since ? " for the same version" : "", def->file == p->file ? "" : def->file,
-                          def->file == p->file ? "" : ", ", (unsigned)def->line);
-            return NULL;
+            return LR_AS_NULL(MISTAKE(p, line, "%s is defined twice%s, first in %s%sline %u", def->name,
+                                      p->since ? " for the same version" : "", def->file == p->file ? "" : def->file,
+                                      def->file == p->file ? "" : ", ", (unsigned)def->line));
         }
     }
     if (p->count == DEFS_MOST) {
-        (void)MISTAKE(p, line, "more than %d types", DEFS_MOST);
-        return NULL;
+        return LR_AS_NULL(MISTAKE(p, line, "more than %d types", DEFS_MOST));
     }
     def = take(p, sizeof *def);
     if (!def) {

@@ -454,6 +454,9 @@ int32_t lr_fail_budget(rec_job *job, const char *what);
 /** An arena gave nothing, because of its budget (which is the job's) or of the allocator. */
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size);
 int32_t lr_fail_path(rec_job *job, int32_t status, const char *path, const char *format, ...) REC_PRINTF(4, 5);
+/** A failure as the result of a function that returns a pointer, or whether it was successful. */
+#define LR_AS_NULL(failure) ((void)(failure), NULL)
+#define LR_AS_FALSE(failure) ((void)(failure), false)
 /** Adds to a failure what to do about it. @return the status. */
 #define LR_HINT(job, ...) (rec_fail_hint((job), __VA_ARGS__), (job)->error.status)
 /** Attributes the failure to this file instead of the job's, unless a file is set. */

@@ -161,8 +161,7 @@ bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, 
     uint64_t next = 0, wanted = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count, size;
     *slots = lr_mul(wanted, sizeof **slots, &size) ? lr_zalloc(t->f->job->allocator, size) : NULL;
     if (!*slots) {
-        (void)lr_fail_memory(t->f->job, size);
-        return false;
+        return LR_AS_FALSE(lr_fail_memory(t->f->job, size));
     }
     for (uint64_t i = 0; i < count && by_index_fits; i++) {
         by_index_fits =

@@ -15,7 +15,10 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
 int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t cast, bool parameter, const char *why,
                    rec_value *out);
 /** The path where the walk is; never NULL. */
-const char *lr_fit_here(const lr_fitter *f);
+static inline const char *lr_fit_here(const lr_fitter *f)
+{
+    return f->path.text ? f->path.text : "";
+}
 /** A problem of the place where the walk is. */
 #define LR_FIT_PROBLEM(f, kind, fatal, ...) \
     lr_plan_problem((f)->job, (f)->plan, (kind), (fatal), lr_fit_here(f), __VA_ARGS__)

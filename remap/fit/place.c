@@ -3,11 +3,6 @@
 
 #include "remap/fit/fit_private.h"
 
-const char *lr_fit_here(const lr_fitter *f)
-{
-    return f->path.text ? f->path.text : "";
-}
-
 const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source, uint64_t *length)
 {
     *length = f->path.used;
@@ -133,8 +128,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     const uint64_t *shape = tensor ? shape_in(f, op) : NULL;
     const rec_value *words = lr_op_dtype_value(op);
     if (!tensor || !shape) {
-        (void)lr_fail_memory(f->job, sizeof *tensor);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(f->job, sizeof *tensor));
     }
     *tensor = (rec_tensor){.record = record, .shape = shape, .id = id, .rank = (uint8_t)rank};
     tensor->stored = tensor->packed = (uint8_t)lr_op_dtype(op);
@@ -143,8 +137,7 @@ static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
     if (words) {
         rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);
         if (!copy || !lr_value_copy(record, words, copy) || !lr_encoding_make(tensor)) {
-            (void)lr_fail_memory(f->job, sizeof *copy);
-            return NULL;
+            return LR_AS_NULL(lr_fail_memory(f->job, sizeof *copy));
         }
         tensor->encoding->words = copy;
     }

@@ -91,16 +91,11 @@ static int32_t emit(lr_rules_run *r, const char *text, size_t length, lr_op *op,
 
 /* ---------------------------------------------------------------------------------------------------- dropping -- */
 
-static bool drop_applies(const lr_rule *rule, const rec_tensor *tensor)
+/* Whether a rule drops such a key, which is no tensor where the rule has no conditions. */
+static bool drops(const lr_rule *rule, const rec_tensor *tensor)
 {
-    bool any = rule->dtype_count == 0;
-    if (!tensor) {
-        return rule->rank < 0 && any;
-    }
-    for (uint64_t i = 0; i < rule->dtype_count; i++) {
-        any = any || rec_tensor_stored_dtype(tensor) == rule->dtypes[i];
-    }
-    return any && (rule->rank < 0 || (uint32_t)rule->rank == rec_tensor_rank(tensor));
+    return tensor ? lr_rule_drops(rule, rec_tensor_stored_dtype(tensor), rec_tensor_rank(tensor))
+                  : rule->kind == LR_RULE_DROP && rule->rank < 0 && !rule->dtype_count;
 }
 
 /* Whether all elements of a tensor are zero, whatever their type. @return 1, 0, -1: the job has failed. */
@@ -134,7 +129,7 @@ static bool allow_drop(lr_rules_run *r, const lr_key *key, const lr_rule *rule, 
     int zero = rule->needed == LR_NEEDED_UNLESS_ZERO && tensor_of(key) ? is_zero(r->job, key) : 0;
     for (uint64_t i = 0; i < rules->count && zero == 0; i++) {
         const lr_rule *other = &rules->rules[i];
-        if (other->kind == LR_RULE_DROP && !other->needed && drop_applies(other, tensor_of(key))) {
+        if (!other->needed && drops(other, tensor_of(key))) {
             zero = lr_regex_match(r->job, other->regex, r->matcher, text, length);
             r->source->hits[i] += zero == 1;
         }
@@ -154,7 +149,7 @@ static int drop(lr_rules_run *r, lr_key *key, const char *text, size_t length)
     const lr_rules *rules = r->source->rules;
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
-        if (rule->kind == LR_RULE_DROP && drop_applies(rule, tensor_of(key))) {
+        if (drops(rule, tensor_of(key))) {
             int found = lr_regex_match(r->job, rule->regex, r->matcher, text, length);
             if (found < 0) {
                 return -1;
@@ -192,12 +187,12 @@ static bool part_spans(lr_rules_run *r, const lr_key *key, const lr_rule *rule, 
         }
     }
     if (value <= 0 || sum <= 0 || length % (uint64_t)value || length / (uint64_t)value % (uint64_t)sum) {
-        (void)lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
-                              "Are the numbers those of this model? See its config.json, or give them with --set.",
-                              "%.200s: rule %u cuts %" PRIu64 " into %" PRId64 " group%s of %" PRId64
-                              " equal shares, which does not come out even",
-                              key->text, (unsigned)rule->number, length, value, value == 1 ? "" : "s", sum);
-        return false;
+        return LR_AS_FALSE(
+            lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, key->text,
+                            "Are the numbers those of this model? See its config.json, or give them with --set.",
+                            "%.200s: rule %u cuts %" PRIu64 " into %" PRId64 " group%s of %" PRId64
+                            " equal shares, which does not come out even",
+                            key->text, (unsigned)rule->number, length, value, value == 1 ? "" : "s", sum));
     }
     *unit = length / (uint64_t)value / (uint64_t)sum;
     return true;

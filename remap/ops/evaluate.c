@@ -130,26 +130,46 @@ static int32_t slice_row(rec_job *job, const lr_op *op, uint64_t inner, const ui
     return status;
 }
 
+/* Where a row is that a node keeps, or NULL. */
+static uint8_t *kept_row(const lr_op *op, uint64_t row, uint64_t row_bytes)
+{
+    const lr_op_kept *kept = op->kept;
+    return row >= kept->first && row - kept->first < kept->count ? kept->block.data + (row - kept->first) * row_bytes
+                                                                 : NULL;
+}
+
+/* How many rows are made at a time, of those from number `row` on. */
+static uint64_t some_rows(uint64_t row_bytes, uint64_t left)
+{
+    return least(row_bytes < BLOCK ? BLOCK / row_bytes : 1, left);
+}
+
+/* Room for so many rows to be kept, which replace those that are. */
+static int32_t begin_rows(rec_job *job, lr_op *op, uint64_t count, uint64_t row_bytes)
+{
+    op->kept->count = 0;
+    return lr_pages_grow(&op->kept->block, count * row_bytes) ? REC_OK : lr_fail_memory(job, count * row_bytes);
+}
+
+/* They are made. @return the status. */
+static int32_t end_rows(lr_op *op, uint64_t first, uint64_t count, int32_t status)
+{
+    op->kept->first = first;
+    op->kept->count = status == REC_OK ? count : 0;
+    return status;
+}
+
 /* Reads the rows around number `row` of the input of a slice, unless they are there. */
 static int32_t slice_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_bytes)
 {
-    lr_op_kept *kept = op->kept;
-    uint64_t rows = op->inputs[0]->nbytes / row_bytes, count = row_bytes < BLOCK ? BLOCK / row_bytes : 1;
-    int32_t status;
-    if (row >= kept->first && row - kept->first < kept->count) {
+    uint64_t count = some_rows(row_bytes, op->inputs[0]->nbytes / row_bytes - row);
+    if (kept_row(op, row, row_bytes)) {
         return REC_OK;
     }
-    count = least(count, rows - row);
-    kept->count = 0;
-    if (!lr_pages_grow(&kept->block, count * row_bytes)) {
-        return lr_fail_memory(job, count * row_bytes);
-    }
-    status = lr_op_part(job, op->inputs[0], row * row_bytes, kept->block.data, count * row_bytes);
-    if (status == REC_OK) {
-        kept->first = row;
-        kept->count = count;
-    }
-    return status;
+    return begin_rows(job, op, count, row_bytes) == REC_OK
+               ? end_rows(op, row, count,
+                          lr_op_part(job, op->inputs[0], row * row_bytes, op->kept->block.data, count * row_bytes))
+               : job->error.status;
 }
 
 static int32_t slice_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
@@ -169,7 +189,7 @@ static int32_t slice_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *tar
         const uint8_t *at = base ? base + row * from_bytes : NULL;
         if (blocks) {
             status = slice_block(job, op, row, from_bytes);
-            at = status == REC_OK ? op->kept->block.data + (row - op->kept->first) * from_bytes : NULL;
+            at = kept_row(op, row, from_bytes);
         }
         if (status == REC_OK) {
             status = slice_row(job, op, inner, at, row * from_bytes, within, target, n);
@@ -211,38 +231,26 @@ static int32_t join_row(rec_job *job, lr_op *op, uint64_t row, uint64_t within, 
 /* Makes the rows from number `row` on of a join of short pieces, unless they are there. */
 static int32_t join_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_bytes)
 {
-    lr_op_kept *kept = op->kept;
     lr_pages part = {.allocator = op->allocator};
-    uint64_t inner = inner_bytes(op, op->axis), at = 0;
-    uint64_t count = least(row_bytes < BLOCK ? BLOCK / row_bytes : 1, op->nbytes / row_bytes - row);
-    int32_t status = REC_OK;
-    if (row >= kept->first && row - kept->first < kept->count) {
+    uint64_t inner = inner_bytes(op, op->axis), at = 0, count = some_rows(row_bytes, op->nbytes / row_bytes - row);
+    int32_t status;
+    if (kept_row(op, row, row_bytes)) {
         return REC_OK;
     }
-    kept->count = 0;
-    if (!lr_pages_grow(&kept->block, count * row_bytes) || !lr_pages_grow(&part, count * row_bytes)) {
+    status = begin_rows(job, op, count, row_bytes);
+    if (status == REC_OK && !lr_pages_grow(&part, count * row_bytes)) {
         status = lr_fail_memory(job, count * row_bytes);
-        goto done;
     }
-    for (uint64_t i = 0; i < op->input_count; i++) {
+    for (uint64_t i = 0; i < op->input_count && status == REC_OK; i++) {
         uint64_t bytes = op->inputs[i]->shape[op->axis] * inner;
-        if (bytes == 0) {
-            continue;
-        }
         status = lr_op_part(job, op->inputs[i], row * bytes, part.data, count * bytes);
-        if (status != REC_OK) {
-            goto done;
-        }
-        for (uint64_t k = 0; k < count; k++) {
-            memcpy(kept->block.data + k * row_bytes + at, part.data + k * bytes, (size_t)bytes);
+        for (uint64_t k = 0; k < count && bytes && status == REC_OK; k++) {
+            memcpy(op->kept->block.data + k * row_bytes + at, part.data + k * bytes, (size_t)bytes);
         }
         at += bytes;
     }
-    kept->first = row;
-    kept->count = count;
-done:
     lr_pages_free(&part);
-    return status;
+    return end_rows(op, row, count, status);
 }
 
 static bool all_at_hand(const lr_op *op)
@@ -269,7 +277,7 @@ static int32_t join_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *targ
         if (blocks) {
             status = join_block(job, op, row, row_bytes);
             if (status == REC_OK) {
-                memcpy(target, op->kept->block.data + (row - op->kept->first) * row_bytes + within, (size_t)n);
+                memcpy(target, kept_row(op, row, row_bytes) + within, (size_t)n);
             }
         } else {
             status = join_row(job, op, row, within, target, n);
@@ -318,22 +326,17 @@ static void turn(const lr_op *op, const uint8_t *from, uint64_t stride, uint64_t
 /* The rows of a transpose around number `row`, turned together: one alone would touch as many lines of input. */
 static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t row)
 {
-    lr_op_kept *kept = op->kept;
-    uint32_t width = lr_op_width(op);
-    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->nbytes / op->shape[0], count = group;
+    uint64_t group = LR_TRANSPOSE_LINE / lr_op_width(op), row_bytes = op->nbytes / op->shape[0], count = group;
     if (row_bytes < BLOCK / group) {
         count = BLOCK / row_bytes / group * group;
     }
     row -= row % group;
     count = least(count, op->shape[0] - row);
-    kept->count = 0;
-    if (!lr_pages_grow(&kept->block, count * row_bytes)) {
-        return lr_fail_memory(job, count * row_bytes);
+    if (begin_rows(job, op, count, row_bytes) != REC_OK) {
+        return job->error.status;
     }
-    turn(op, from, stride, row, count, kept->block.data);
-    kept->first = row;
-    kept->count = count;
-    return REC_OK;
+    turn(op, from, stride, row, count, op->kept->block.data);
+    return end_rows(op, row, count, REC_OK);
 }
 
 static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t offset,
@@ -349,9 +352,9 @@ static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint
         if (rows && row + rows < op->shape[0]) {
             rows -= rows % group;
         }
-        if (row >= kept->first && row - kept->first < kept->count) {
+        if (kept_row(op, row, row_bytes)) {
             n = least((kept->first + kept->count - row) * row_bytes - within, size);
-            memcpy(target, kept->block.data + (row - kept->first) * row_bytes + within, (size_t)n);
+            memcpy(target, kept_row(op, row, row_bytes) + within, (size_t)n);
         } else if (rows) {
             n = rows * row_bytes;
             turn(op, from, stride, row, rows, target);
@@ -394,26 +397,22 @@ static int32_t read_columns(rec_job *job, lr_op *input, uint64_t first, uint64_t
 /* The rows of a transpose from number `row` on, of a large input that is not in memory. */
 static int32_t transpose_panel(rec_job *job, lr_op *op, uint64_t row)
 {
-    lr_op_kept *kept = op->kept;
     uint32_t width = lr_op_width(op);
     uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->shape[1] * width;
     uint64_t count = row_bytes < PANEL_MOST / group ? PANEL_MOST / row_bytes / group * group : 1;
     lr_pages panel = {.allocator = op->allocator};
     int32_t status;
     count = least(count, op->shape[0] - row);
-    kept->count = 0;
-    if (!lr_pages_grow(&kept->block, count * row_bytes) || !lr_pages_grow(&panel, count * row_bytes)) {
-        status = lr_fail_memory(job, count * row_bytes);
-    } else {
-        status = read_columns(job, op->inputs[0], row, count, panel.data);
+    status = begin_rows(job, op, count, row_bytes);
+    if (status == REC_OK) {
+        status = lr_pages_grow(&panel, count * row_bytes) ? read_columns(job, op->inputs[0], row, count, panel.data)
+                                                          : lr_fail_memory(job, count * row_bytes);
     }
     if (status == REC_OK) {
-        lr_transpose(panel.data, count * width, kept->block.data, row_bytes, op->shape[1], count, width);
-        kept->first = row;
-        kept->count = count;
+        lr_transpose(panel.data, count * width, op->kept->block.data, row_bytes, op->shape[1], count, width);
     }
     lr_pages_free(&panel);
-    return status;
+    return end_rows(op, row, count, status);
 }
 
 static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
@@ -423,7 +422,7 @@ static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
         uint64_t row = offset / row_bytes, n;
-        if (row < kept->first || row - kept->first >= kept->count) {
+        if (!kept_row(op, row, row_bytes)) {
             status = transpose_panel(job, op, row);
         }
         if (status == REC_OK) {

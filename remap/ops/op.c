@@ -27,14 +27,12 @@ lr_op *lr_op_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *sh
     uint8_t *memory;
     lr_op *op;
     if (rank > LR_RANK_MOST) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %u axes: %d are the most", (unsigned)rank,
-                       LR_RANK_MOST);
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %u axes: %d are the most",
+                                   (unsigned)rank, LR_RANK_MOST));
     }
     if (!lr_shape_count(shape, rank, &count) || (rec_dtype_bits(dtype) && !lr_tensor_size(dtype, count, &nbytes))) {
-        (void)rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor of %s %s would have more than 2^64 bytes",
-                       rec_dtype_name(dtype), lr_shape_words(words, sizeof words, shape, rank));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor of %s %s would have more than 2^64 bytes",
+                                   rec_dtype_name(dtype), lr_shape_words(words, sizeof words, shape, rank)));
     }
     for (uint64_t i = 0; i < input_count; i++) {
         depth = inputs[i]->depth > depth ? inputs[i]->depth : depth;
@@ -44,17 +42,15 @@ lr_op *lr_op_new(rec_job *job, int32_t kind, rec_dtype dtype, const uint64_t *sh
         }
     }
     if (depth >= DEPTH_MOST || weight > WEIGHT_MOST) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
-                       "more than %d operations one upon the other, or %d in all, "
-                       "would make one tensor",
-                       DEPTH_MOST, WEIGHT_MOST);
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                                   "more than %d operations one upon the other, or %d in all, "
+                                   "would make one tensor",
+                                   DEPTH_MOST, WEIGHT_MOST));
     }
     inputs_at = shape_at + rank * sizeof *shape;
     extra_at = inputs_at + input_count * sizeof *inputs; /* both arrays are in memory: no overflow */
     if (!lr_add(extra_at, extra, &kept_at) || kept_at > PTRDIFF_MAX - sizeof(lr_op_kept) - 8) {
-        (void)lr_fail_memory(job, extra);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, extra));
     }
     kept_at = aligned(kept_at);
     size = kept_at + (keeps ? sizeof(lr_op_kept) : 0);
@@ -184,8 +180,7 @@ static uint8_t *own_bytes(rec_job *job, lr_op *op)
         }
     }
     if (!source) {
-        (void)lr_fail_memory(job, op->nbytes);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, op->nbytes));
     }
     op->u.tensor.data = (lr_data){.data = pages->data, .size = op->nbytes, .offset = REC_UNKNOWN, .source = source};
     return pages->data;
@@ -290,9 +285,8 @@ static bool check_axis(rec_job *job, const lr_op *op, uint32_t axis, const char 
 {
     char words[WORDS];
     if (axis >= op->rank) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a tensor of shape %s cannot be %s along axis %u",
-                       lr_shape_words(words, sizeof words, op->shape, op->rank), doing, (unsigned)axis);
-        return false;
+        return LR_AS_FALSE(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a tensor of shape %s cannot be %s along axis %u",
+                                    lr_shape_words(words, sizeof words, op->shape, op->rank), doing, (unsigned)axis));
     }
     return true;
 }
@@ -305,11 +299,10 @@ lr_op *lr_op_reshape(rec_job *job, lr_op *input, const uint64_t *shape, uint32_t
     bool fits = lr_shape_count(shape, rank, &after);
     (void)lr_shape_count(input->shape, input->rank, &before); /* fits: it is a node */
     if (!fits || before != after) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                       "a tensor of shape %s cannot be reshaped to %s: there are not as many elements",
-                       lr_shape_words(from, sizeof from, input->shape, input->rank),
-                       lr_shape_words(to, sizeof to, shape, rank));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "a tensor of shape %s cannot be reshaped to %s: there are not as many elements",
+                                   lr_shape_words(from, sizeof from, input->shape, input->rank),
+                                   lr_shape_words(to, sizeof to, shape, rank)));
     }
     if (rank == input->rank && (!rank || memcmp(shape, input->shape, rank * sizeof *shape) == 0)) {
         return lr_op_retain(input);
@@ -332,10 +325,9 @@ lr_op *lr_op_transpose(rec_job *job, lr_op *input)
         return NULL;
     }
     if (input->rank != 2) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                       "a tensor of shape %s cannot be transposed: it has no two axes",
-                       lr_shape_words(words, sizeof words, input->shape, input->rank));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "a tensor of shape %s cannot be transposed: it has no two axes",
+                                   lr_shape_words(words, sizeof words, input->shape, input->rank)));
     }
     if (input->kind == LR_OP_TRANSPOSE) {
         return lr_op_retain(input->inputs[0]);
@@ -390,16 +382,15 @@ lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spa
             if (!lr_add(spans[i].begin, spans[i].count, &size)) {
                 size = UINT64_MAX;
             }
-            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "indices %s to %s of axis %u do not exist in shape %s",
-                           lr_group_digits(spans[i].begin, begin, sizeof begin), lr_group_digits(size, end, sizeof end),
-                           (unsigned)axis, words);
-            return NULL;
+            return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                       "indices %s to %s of axis %u do not exist in shape %s",
+                                       lr_group_digits(spans[i].begin, begin, sizeof begin),
+                                       lr_group_digits(size, end, sizeof end), (unsigned)axis, words));
         }
         fits = fits && lr_add(total, spans[i].count, &total);
     }
     if (!fits || !lr_mul(count, sizeof(lr_packed_span), &size)) {
-        (void)rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices");
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices"));
     }
     memcpy(shape, input->shape, input->rank * sizeof *shape);
     used = gather_runs(spans, count, NULL, &shape[axis]);
@@ -422,8 +413,7 @@ static bool check_alike(rec_job *job, lr_op *const *inputs, uint64_t count, uint
     const lr_op *first;
     char one[WORDS], other[WORDS], number[32];
     if (count == 0) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "no tensors to be %s", doing);
-        return false;
+        return LR_AS_FALSE(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "no tensors to be %s", doing));
     }
     first = inputs[0];
     for (uint64_t i = 0; i < count; i++) {
@@ -433,22 +423,20 @@ static bool check_alike(rec_job *job, lr_op *const *inputs, uint64_t count, uint
             return false;
         }
         if (op->dtype != first->dtype) {
-            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                           "tensors to be %s are of one type each: the first has %s, number %s has %s", doing,
-                           rec_dtype_name(first->dtype), lr_group_digits(i + 1, number, sizeof number),
-                           rec_dtype_name(op->dtype));
-            return false;
+            return LR_AS_FALSE(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                        "tensors to be %s are of one type each: the first has %s, number %s has %s",
+                                        doing, rec_dtype_name(first->dtype),
+                                        lr_group_digits(i + 1, number, sizeof number), rec_dtype_name(op->dtype)));
         }
         for (uint32_t axis = 0; same && axis < op->rank; axis++) {
             same = axis == free_axis || op->shape[axis] == first->shape[axis];
         }
         if (!same) {
-            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                           "tensors of different shapes cannot be %s: the first has %s, number %s has %s", doing,
-                           lr_shape_words(one, sizeof one, first->shape, first->rank),
-                           lr_group_digits(i + 1, number, sizeof number),
-                           lr_shape_words(other, sizeof other, op->shape, op->rank));
-            return false;
+            return LR_AS_FALSE(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                        "tensors of different shapes cannot be %s: the first has %s, number %s has %s",
+                                        doing, lr_shape_words(one, sizeof one, first->shape, first->rank),
+                                        lr_group_digits(i + 1, number, sizeof number),
+                                        lr_shape_words(other, sizeof other, op->shape, op->rank)));
         }
     }
     return true;
@@ -470,8 +458,7 @@ lr_op *lr_op_join(rec_job *job, lr_op *const *inputs, uint64_t count, uint32_t a
         fits = fits && lr_add(shape[axis], inputs[i]->shape[axis], &shape[axis]);
     }
     if (!fits) {
-        (void)rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices");
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices"));
     }
     op = lr_op_new(job, LR_OP_JOIN, inputs[0]->dtype, shape, inputs[0]->rank, inputs, count, 0, true, NULL);
     if (op) {
@@ -515,29 +502,28 @@ lr_op *lr_op_rope(rec_job *job, lr_op *input, uint64_t heads, uint64_t rotary, b
     rows = input->shape[0];
     (void)lr_shape_words(words, sizeof words, input->shape, input->rank);
     if (heads == 0 || rows % heads != 0) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "the %s rows of shape %s are not those of %s heads",
-                       lr_group_digits(rows, a, sizeof a), words, lr_group_digits(heads, b, sizeof b));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "the %s rows of shape %s are not those of %s heads",
+                                   lr_group_digits(rows, a, sizeof a), words, lr_group_digits(heads, b, sizeof b)));
     }
     d = rows / heads;
     r = rotary ? rotary : d;
     if (r > d) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s rotary dims, but a head of shape %s has only %s rows",
-                       lr_group_digits(r, a, sizeof a), words, lr_group_digits(d, b, sizeof b));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "%s rotary dims, but a head of shape %s has only %s rows",
+                                   lr_group_digits(r, a, sizeof a), words, lr_group_digits(d, b, sizeof b)));
     }
     if (r % 2 != 0) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s rotary dims of a head cannot be taken in pairs: shape %s",
-                       lr_group_digits(r, a, sizeof a), words);
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "%s rotary dims of a head cannot be taken in pairs: shape %s",
+                                   lr_group_digits(r, a, sizeof a), words));
     }
     if (input->nbytes == 0 || r <= 2) {
         return lr_op_retain(input); /* nothing to move; and a shape with a 0 may have any number of rows */
     }
     spans = lr_mul(rows, sizeof *spans, &size) ? lr_alloc(job->allocator, size) : NULL;
     if (!spans) {
-        (void)lr_fail_memory(job, rows);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, rows));
     }
     for (uint64_t head = 0; head < heads; head++) {
         for (uint64_t j = 0; j < d; j++) {
@@ -555,9 +541,9 @@ lr_op *lr_op_add(rec_job *job, lr_op *input, double number)
 {
     lr_op *op;
     if (!lr_dtype_is_float(input->dtype)) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a number can be added to floats, not to a tensor of %s",
-                       rec_dtype_name(input->dtype));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "a number can be added to floats, not to a tensor of %s",
+                                   rec_dtype_name(input->dtype)));
     }
     op = lr_op_new(job, LR_OP_ADD, input->dtype, input->shape, input->rank, &input, 1, 0, false, NULL);
     if (op) {
@@ -572,10 +558,9 @@ lr_op *lr_op_multiply(rec_job *job, lr_op *a, lr_op *b)
     char one[WORDS], other[WORDS];
     bool same = a->rank == b->rank && (!a->rank || memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0);
     if (!same || a->dtype != b->dtype || !lr_dtype_is_float(a->dtype)) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s %s and %s %s have no product", rec_dtype_name(a->dtype),
-                       lr_shape_words(one, sizeof one, a->shape, a->rank), rec_dtype_name(b->dtype),
-                       lr_shape_words(other, sizeof other, b->shape, b->rank));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "%s %s and %s %s have no product",
+                                   rec_dtype_name(a->dtype), lr_shape_words(one, sizeof one, a->shape, a->rank),
+                                   rec_dtype_name(b->dtype), lr_shape_words(other, sizeof other, b->shape, b->rank)));
     }
     return lr_op_new(job, LR_OP_MULTIPLY, a->dtype, a->shape, a->rank, inputs, 2, 0, false, NULL);
 }
@@ -586,9 +571,8 @@ lr_op *lr_op_cast(rec_job *job, lr_op *input, rec_dtype dtype)
         return NULL;
     }
     if (!rec_dtype_bits(dtype)) {
-        (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s cannot become %s",
-                       rec_dtype_name(input->dtype), rec_dtype_name(dtype));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s cannot become %s",
+                                   rec_dtype_name(input->dtype), rec_dtype_name(dtype)));
     }
     if (dtype == input->dtype) {
         return lr_op_retain(input);
@@ -626,10 +610,9 @@ lr_op *lr_op_norm(rec_job *job, lr_op *input, uint32_t axis)
     uint32_t rank = axis == input->rank ? 0 : input->rank;
     lr_op *op;
     if (!lr_dtype_is_float(input->dtype) || axis > input->rank) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                       "the rows of a tensor of floats have lengths, not %s of rank %u", rec_dtype_name(input->dtype),
-                       (unsigned)input->rank);
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "the rows of a tensor of floats have lengths, not %s of rank %u",
+                                   rec_dtype_name(input->dtype), (unsigned)input->rank));
     }
     for (uint32_t i = 0; i < rank; i++) {
         shape[i] = i == axis ? input->shape[i] : 1;
@@ -648,17 +631,16 @@ lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v)
     uint32_t axis;
     lr_op *op;
     if (!lr_dtype_is_float(g->dtype) || !lr_dtype_is_float(v->dtype)) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a weight is normed in floats, not in %s and %s",
-                       rec_dtype_name(g->dtype), rec_dtype_name(v->dtype));
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "a weight is normed in floats, not in %s and %s",
+                                   rec_dtype_name(g->dtype), rec_dtype_name(v->dtype)));
     }
     if (!kept_axis(g, v, &axis)) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                       "a magnitude of shape %s does not fit a direction of shape %s: it must have length 1 along all "
-                       "axes but one, or be one number",
-                       lr_shape_words(one, sizeof one, g->shape, g->rank),
-                       lr_shape_words(other, sizeof other, v->shape, v->rank));
-        return NULL;
+        return LR_AS_NULL(
+            rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                     "a magnitude of shape %s does not fit a direction of shape %s: it must have length 1 along all "
+                     "axes but one, or be one number",
+                     lr_shape_words(one, sizeof one, g->shape, g->rank),
+                     lr_shape_words(other, sizeof other, v->shape, v->rank)));
     }
     op = lr_op_new(job, LR_OP_WEIGHT_NORM, v->dtype, v->shape, v->rank, inputs, 2, 0, true, NULL);
     if (op) {

@@ -89,10 +89,9 @@ lr_op *lr_op_permute(rec_job *job, lr_op *input, const uint32_t *order, uint32_t
         return NULL;
     }
     if (!is_order(order, count, input->rank)) {
-        (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                       "a tensor of shape %s cannot be permuted: it does not have %u axes",
-                       lr_shape_words(words, sizeof words, input->shape, input->rank), (unsigned)count);
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                   "a tensor of shape %s cannot be permuted: it does not have %u axes",
+                                   lr_shape_words(words, sizeof words, input->shape, input->rank), (unsigned)count));
     }
     for (uint32_t i = 0; i < count; i++) {
         shape[i] = input->shape[order[i]];

@@ -227,12 +227,10 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
     const char *text = own_text(key, length, inputs, count);
     text = text ? text : lr_arena_text(&plan->arena, key, length);
     if (!piece || (count > 1 && !copy) || !text) {
-        (void)lr_fail_memory(job, sizeof *piece);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *piece));
     }
     if (count > UINT32_MAX) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 tensors would make one");
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 tensors would make one"));
     }
     *piece = (lr_piece){.key = text,
                         .length = length,
@@ -326,8 +324,7 @@ lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan)
 {
     lr_plan_source *source;
     if (plan->source_count == LR_SOURCES_MOST) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the plan has more than 67,108,863 sources");
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the plan has more than 67,108,863 sources"));
     }
     if (!lr_job_grow(job, &plan->sources, plan->source_count + 1, &plan->source_room, sizeof *plan->sources)) {
         return NULL;

@@ -116,8 +116,7 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
         return node;
     }
     if (parent->child_count == INT32_MAX) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 2,147,483,647 keys in one place");
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 2,147,483,647 keys in one place"));
     }
     node = lr_job_arena_alloc(job, &plan->tree, sizeof *node, 8);
     if (!node) {

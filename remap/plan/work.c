@@ -112,9 +112,8 @@ static lr_op *squeeze(rec_job *job, lr_plan_source *source, const lr_rule *rule,
         }
         axis += axis < 0 ? from : 0;
         if (axis < 0 || axis >= (int64_t)from || lr_op_shape(op)[axis] != 1) {
-            (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRId64 " is not there, or its length is not 1",
-                           axis);
-            return NULL;
+            return LR_AS_NULL(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                       "axis %" PRId64 " is not there, or its length is not 1", axis));
         }
         leave[axis] = true;
     }
@@ -134,10 +133,10 @@ static bool has_heads(rec_job *job, lr_plan_source *source, const lr_op *op, int
         (double)heads * head == (double)lr_op_shape(op)[0]) {
         return true;
     }
-    (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
-                   "%" PRIu64 " rows are not those of %" PRId64 " heads with the %s of the configuration, %g",
-                   lr_op_shape(op)[0], heads, LR_NUMBER_HEAD, head);
-    return false;
+    return LR_AS_FALSE(rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN,
+                                "%" PRIu64 " rows are not those of %" PRId64
+                                " heads with the %s of the configuration, %g",
+                                lr_op_shape(op)[0], heads, LR_NUMBER_HEAD, head));
 }
 
 lr_op *lr_rule_rope(rec_job *job, const lr_plan_source *source, const lr_rule *rule, lr_op *op, bool back)

@@ -43,8 +43,7 @@ bool lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
     for (const char *c = p->pattern; c < at; c++) {
         place += ((unsigned char)*c & 0xC0) != 0x80;
     }
-    (void)lr_fail_location(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what);
-    return false;
+    return LR_AS_FALSE(lr_fail_location(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what));
 }
 
 void *lr_re_fail_memory(lr_re_parser *p)

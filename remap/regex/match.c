@@ -38,8 +38,7 @@ static bool make_room(rec_job *job, lr_matcher *m, uint32_t pairs)
 {
     pcre2_match_data *data = pcre2_match_data_create(pairs, m->general);
     if (!data) {
-        (void)lr_fail_memory(job, pairs * sizeof(PCRE2_SIZE) * 2);
-        return false;
+        return LR_AS_FALSE(lr_fail_memory(job, pairs * sizeof(PCRE2_SIZE) * 2));
     }
     pcre2_match_data_free(m->data);
     m->data = data;

@@ -559,8 +559,7 @@ const lr_re_node *lr_re_parse(lr_re_parser *p)
     }
     tree = settle(p, &p->items[0]);
     if (tree && tree->height > LR_RE_HEIGHT_MOST) {
-        (void)lr_re_fail(p, p->pattern, "more than %d levels in one another", LR_RE_HEIGHT_MOST);
-        return NULL;
+        return LR_AS_NULL(lr_re_fail(p, p->pattern, "more than %d levels in one another", LR_RE_HEIGHT_MOST));
     }
     return tree;
 }

@@ -15,8 +15,7 @@ enum {
 
 static void *out_of_memory(rec_job *job, uint64_t size)
 {
-    (void)lr_fail_memory(job, size);
-    return NULL;
+    return LR_AS_NULL(lr_fail_memory(job, size));
 }
 
 /* --------------------------------------------------------------------------------------------------- compiling -- */
@@ -135,13 +134,11 @@ lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *pla
     lr_regex *regex = NULL;
     bool good = false;
     if (length > LR_RE_PATTERN_MOST) {
-        (void)lr_fail_location(job, place, "the pattern is longer than 65,536 bytes");
-        return NULL;
+        return LR_AS_NULL(lr_fail_location(job, place, "the pattern is longer than 65,536 bytes"));
     }
     if (lr_utf8_valid(pattern, length) != length) {
-        (void)lr_fail_location(job, place, "the pattern is not UTF-8 at its byte %zu",
-                               lr_utf8_valid(pattern, length) + 1);
-        return NULL;
+        return LR_AS_NULL(lr_fail_location(job, place, "the pattern is not UTF-8 at its byte %zu",
+                                           lr_utf8_valid(pattern, length) + 1));
     }
     regex = lr_zalloc(job->allocator, sizeof *regex);
     if (!regex) {

@@ -29,7 +29,6 @@ typedef struct lr_template lr_template;
 lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *regex, bool strict,
                              const lr_location *place);
 void lr_template_free(lr_template *replacement);
-const char *lr_template_text(const lr_template *replacement);
 /** Whether a group, by number or by its name, stands in it. */
 bool lr_template_uses(const lr_template *replacement, uint32_t group);
 

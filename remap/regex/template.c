@@ -197,13 +197,11 @@ lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *reg
     size_t length = strlen(text);
     reader r = {.job = job, .regex = regex, .place = place, .strict = strict};
     if (lr_utf8_valid(text, length) != length) {
-        (void)lr_fail_location(job, place, "the replacement is not UTF-8 at its byte %zu",
-                               lr_utf8_valid(text, length) + 1);
-        return NULL;
+        return LR_AS_NULL(lr_fail_location(job, place, "the replacement is not UTF-8 at its byte %zu",
+                                           lr_utf8_valid(text, length) + 1));
     }
     if (length > 64 << 10) {
-        (void)lr_fail_location(job, place, "the replacement is longer than 65,536 bytes");
-        return NULL;
+        return LR_AS_NULL(lr_fail_location(job, place, "the replacement is longer than 65,536 bytes"));
     }
     made = lr_zalloc(job->allocator, sizeof *made);
     if (made) {
@@ -230,11 +228,6 @@ void lr_template_free(lr_template *replacement)
         lr_release(replacement->allocator, replacement->pieces);
         lr_release(replacement->allocator, replacement);
     }
-}
-
-const char *lr_template_text(const lr_template *replacement)
-{
-    return replacement->text;
 }
 
 bool lr_template_uses(const lr_template *replacement, uint32_t group)

@@ -20,12 +20,6 @@ typedef struct writer {
     char reason[256];
 } writer;
 
-static bool no_memory(rec_job *job, uint64_t size)
-{
-    (void)lr_fail_memory(job, size);
-    return false;
-}
-
 /* Sets the reason; the part of the pattern that is to blame is quoted. @return false. */
 static bool cannot(writer *w, const lr_re_node *node, const char *why)
 {
@@ -42,11 +36,9 @@ static bool cannot(writer *w, const lr_re_node *node, const char *why)
 
 static skeletons *new_skeletons(writer *w)
 {
-    skeletons *s = lr_arena_alloc(&w->back->arena, sizeof *s, 8);
+    skeletons *s = lr_job_arena_alloc(w->job, &w->back->arena, sizeof *s, 8);
     if (s) {
         *s = (skeletons){0};
-    } else {
-        (void)no_memory(w->job, sizeof *s);
     }
     return s;
 }
@@ -62,9 +54,9 @@ static bool add_pair(writer *w, const lr_re_node *node, skeletons *to, const ske
     if (!lr_job_arena_grow(w->job, &w->back->arena, &to->list, to->count + 1, &to->room, sizeof *to->list)) {
         return false;
     }
-    pieces = lr_arena_alloc(&w->back->arena, (count + 1) * sizeof *pieces, 8);
+    pieces = lr_job_arena_alloc(w->job, &w->back->arena, (count + 1) * sizeof *pieces, 8);
     if (!pieces) {
-        return no_memory(w->job, count * sizeof *pieces);
+        return false;
     }
     if (a->count) {
         memcpy(pieces, a->pieces, a->count * sizeof *pieces);
@@ -125,11 +117,8 @@ static bool write_class(writer *w, const lr_re_node *node, skeletons *out)
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        char *text = lr_arena_text(&w->back->arena, &found[i], 1);
-        if (!text) {
-            return no_memory(w->job, 1);
-        }
-        if (!add_piece(w, node, out, &(piece){.text = text, .length = 1})) {
+        char *text = lr_job_arena_text(w->job, &w->back->arena, &found[i], 1);
+        if (!text || !add_piece(w, node, out, &(piece){.text = text, .length = 1})) {
             return false;
         }
     }
@@ -328,9 +317,9 @@ static bool read_form(rec_job *job, lr_back *back)
             room += from[i].text[k] == '%' ? 2 : 0;
         }
     }
-    pieces = lr_arena_alloc(&back->arena, room * sizeof *pieces, 8);
+    pieces = lr_job_arena_alloc(job, &back->arena, room * sizeof *pieces, 8);
     if (!pieces) {
-        return no_memory(job, room * sizeof *pieces);
+        return false;
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t begin = 0;
@@ -365,12 +354,11 @@ static bool read_form(rec_job *job, lr_back *back)
 
 lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *replacement, uint32_t fixed, int32_t makes)
 {
-    lr_back *back = lr_zalloc(job->allocator, sizeof *back);
+    lr_back *back = lr_job_zalloc(job, sizeof *back);
     const lr_re_node *tree = lr_regex_tree(regex);
     skeletons *sources;
     writer w = {.job = job, .back = back};
     if (!back) {
-        (void)no_memory(job, sizeof *back);
         return NULL;
     }
     back->allocator = job->allocator;
@@ -381,10 +369,9 @@ lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *rep
     back->parts = makes == LR_BACK_PARTS;
     back->group_count = lr_regex_groups(regex);
     lr_arena_init(&back->arena, job->allocator);
-    back->groups = lr_arena_alloc(&back->arena, (back->group_count + 1) * sizeof *back->groups, 8);
-    back->may_miss = lr_arena_alloc(&back->arena, (back->group_count + 1) * sizeof *back->may_miss, 8);
+    back->groups = lr_job_arena_alloc(job, &back->arena, (back->group_count + 1) * sizeof *back->groups, 8);
+    back->may_miss = lr_job_arena_alloc(job, &back->arena, (back->group_count + 1) * sizeof *back->may_miss, 8);
     if (!back->groups || !back->may_miss) {
-        (void)no_memory(job, back->group_count);
         goto failed;
     }
     memset(back->groups, 0, (back->group_count + 1) * sizeof *back->groups);

@@ -25,8 +25,8 @@ static lr_op *unsqueeze(lr_reverse *b, const lr_rule *rule, const lr_op *op, lr_
     bool one[LR_RANK_MOST] = {false};
     uint32_t rank = lr_op_rank(op) + (uint32_t)rule->amount_count, from = 0;
     if (rule->amount_count > LR_RANK_MOST || rank > LR_RANK_MOST) {
-        (void)rec_fail(b->job, REC_E_MISMATCH, REC_UNKNOWN, "a shape has at most %d dimensions", LR_RANK_MOST);
-        return NULL;
+        return LR_AS_NULL(
+            rec_fail(b->job, REC_E_MISMATCH, REC_UNKNOWN, "a shape has at most %d dimensions", LR_RANK_MOST));
     }
     for (uint64_t i = 0; i < rule->amount_count; i++) {
         int64_t axis;
@@ -35,8 +35,8 @@ static lr_op *unsqueeze(lr_reverse *b, const lr_rule *rule, const lr_op *op, lr_
         }
         axis += axis < 0 ? rank : 0;
         if (axis < 0 || axis >= (int64_t)rank || one[axis]) {
-            (void)rec_fail(b->job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRId64 " is not there, or given twice", axis);
-            return NULL;
+            return LR_AS_NULL(
+                rec_fail(b->job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRId64 " is not there, or given twice", axis));
         }
         one[axis] = true;
     }

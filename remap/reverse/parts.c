@@ -165,7 +165,6 @@ static void take_layer(lr_back_item *one, bool listed)
         index = index * 10 + (uint64_t)(one->text[i] - '0');
     }
     one->site.layer = (uint32_t)index;
-    one->site.layered = true;
     one->site.length = (uint32_t)(digits < end ? end - digits - 1 : 0);
 }
 

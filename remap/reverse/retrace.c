@@ -50,8 +50,7 @@ lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher
 {
     lr_trace *r = lr_zalloc(job->allocator, sizeof *r);
     if (!r) {
-        (void)lr_fail_memory(job, sizeof *r);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *r));
     }
     r->job = job;
     r->plan = plan;
@@ -84,14 +83,12 @@ void lr_trace_free(lr_trace *r)
 
 const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
 {
-    for (uint64_t i = 0; i < r->renames.count; i++) {
-        if (r->renames.list[i].index == rule) {
-            return lr_back_reason(r->renames.list[i].back);
-        }
-    }
-    for (uint64_t i = 0; i < r->splits.count; i++) {
-        if (r->splits.list[i].index == rule) {
-            return lr_back_reason(r->splits.list[i].back);
+    const lr_steps *steps[] = {&r->renames, &r->splits};
+    for (int s = 0; s < 2; s++) {
+        for (uint64_t i = 0; i < steps[s]->count; i++) {
+            if (steps[s]->list[i].index == rule) {
+                return lr_back_reason(steps[s]->list[i].back);
+            }
         }
     }
     return NULL;
@@ -111,23 +108,35 @@ static size_t take(lr_trace *r, size_t size)
     return at;
 }
 
+/* NULL: the job has failed. */
+static lr_walker *push(lr_trace *r, lr_walkers *to, const lr_walker *walker)
+{
+    if (!lr_job_grow(r->job, &to->list, to->count + 1, &to->room, sizeof *walker)) {
+        return NULL;
+    }
+    to->list[to->count] = *walker;
+    return &to->list[to->count++];
+}
+
 /* Appends a text. @param text not among the retracer's bytes. NULL: the job has failed. */
 static lr_walker *add(lr_trace *r, lr_walkers *to, const char *text, size_t length)
 {
-    lr_walker *w;
-    size_t at;
-    if (!lr_job_grow(r->job, &to->list, to->count + 1, &to->room, sizeof *w)) {
-        return NULL;
-    }
-    at = take(r, length + 1);
+    size_t at = take(r, length + 1);
     if (at == SIZE_MAX) {
         return NULL;
     }
     memcpy(r->bytes.at + at, text, length);
     r->bytes.at[at + length] = '\0';
-    w = &to->list[to->count++];
-    *w = (lr_walker){.text = at, .length = length};
-    return w;
+    return push(r, to, &(lr_walker){.text = at, .length = length});
+}
+
+/* Whether the origins that a rule's inverse found are few enough; otherwise notes it. @param rule by index. */
+static bool are_few(const lr_trace *r, uint64_t rule, lr_candidates *out)
+{
+    bool few = !r->origins.overflow && r->next.count + r->origins.count <= CANDIDATES_MOST;
+    out->lost = r->origins.lost ? rule + 1 : out->lost;
+    out->overflow = few ? out->overflow : rule + 1;
+    return few;
 }
 
 static bool copy_fired(lr_trace *r, lr_walker *to, const lr_walker *from)
@@ -154,11 +163,7 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
                                        &r->origins) != REC_OK) {
             return LR_HINT(r->job, "It was tried on the key %.200s.", r->bytes.at + from.text);
         }
-        if (r->origins.lost) {
-            out->lost = s->index + 1;
-        }
-        if (r->origins.overflow || r->next.count + r->origins.count > CANDIDATES_MOST) {
-            out->overflow = s->index + 1;
+        if (!are_few(r, s->index, out)) {
             return REC_OK;
         }
         for (uint64_t k = 0; k < r->origins.count; k++) {
@@ -173,20 +178,11 @@ static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
             *fired = (uint8_t)(origin->places < UINT8_MAX ? origin->places : UINT8_MAX);
         }
         if (leaves) { /* unchanged */
-            if (r->next.count == r->next.room) {
-                lr_walker *to = add(r, &r->next, "", 0);
-                if (!to) {
-                    return r->job->error.status;
-                }
-                *to = from;
-            } else {
-                r->next.list[r->next.count++] = from;
+            lr_walker *to = push(r, &r->next, &from);
+            if (!to || (leaves == 2 && !copy_fired(r, to, &from))) {
+                return r->job->error.status;
             }
             if (leaves == 2) { /* the rule acts on it too, and makes it of itself */
-                lr_walker *to = &r->next.list[r->next.count - 1];
-                if (!copy_fired(r, to, &from)) {
-                    return r->job->error.status;
-                }
                 r->bytes.at[to->fired + number + 1] = 1;
             }
         }
@@ -205,15 +201,9 @@ static int drops(lr_trace *r, const char *text, size_t length, const lr_op *op)
     const lr_rules *rules = r->source->rules;
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
-        bool any = rule->dtype_count == 0;
-        int found;
-        if (rule->kind != LR_RULE_DROP || (rule->rank >= 0 && (uint32_t)rule->rank != lr_op_rank(op))) {
-            continue;
-        }
-        for (uint64_t k = 0; k < rule->dtype_count; k++) {
-            any = any || lr_op_dtype(op) == rule->dtypes[k];
-        }
-        found = any ? lr_regex_match(r->job, rule->regex, r->matcher, text, length) : 0;
+        int found = lr_rule_drops(rule, lr_op_dtype(op), lr_op_rank(op))
+                        ? lr_regex_match(r->job, rule->regex, r->matcher, text, length)
+                        : 0;
         if (found) {
             return found;
         }
@@ -262,11 +252,10 @@ static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
         out->dropped = out->dropped || dropped;
         if (!dropped && split == r->splits.count) {
             uint64_t blocked = fused_by(r, r->bytes.at + from.text, from.length);
-            lr_walker *to = blocked == UINT64_MAX ? NULL : add(r, &r->next, "", 0);
+            lr_walker *to = blocked == UINT64_MAX ? NULL : push(r, &r->next, &from);
             if (!to) {
                 return r->job->error.status;
             }
-            *to = from;
             to->blocked = blocked;
         }
         for (uint64_t s = 0; s < r->splits.count; s++) {
@@ -276,11 +265,7 @@ static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
                                  one->rule->parts[p].name, NULL, &r->origins) != REC_OK) {
                     return r->job->error.status;
                 }
-                if (r->origins.lost) {
-                    out->lost = one->index + 1;
-                }
-                if (r->origins.overflow || r->next.count + r->origins.count > CANDIDATES_MOST) {
-                    out->overflow = one->index + 1;
+                if (!are_few(r, one->index, out)) {
                     return REC_OK;
                 }
                 for (uint64_t k = 0; k < r->origins.count; k++) {

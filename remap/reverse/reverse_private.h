@@ -150,7 +150,6 @@ typedef struct lr_back_site {
     uint32_t length;                  /**< of the module's path, or of the list's that has the layers of one */
     uint32_t below;                   /**< where the path below Burn's module begins in the key */
     uint32_t layer;
-    bool layered;
 } lr_back_site;
 
 /** A tensor on its way back. */

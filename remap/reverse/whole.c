@@ -79,8 +79,7 @@ static bool keep_candidate(lr_reverse *b, const lr_candidate *from, lr_candidate
     *to = *from;
     to->text = lr_back_keep(b, from->text, from->length);
     if (!fired || !to->text) {
-        (void)lr_fail_memory(b->job, width);
-        return false;
+        return LR_AS_FALSE(lr_fail_memory(b->job, width));
     }
     memcpy(fired, from->fired, (size_t)width);
     to->fired = fired;

@@ -76,9 +76,8 @@ static lr_term *new_term(parser *p, char kind)
 static const char *keep_name(parser *p, const char *name, size_t length)
 {
     if (length > LR_NAME_MOST) {
-        (void)lr_fail_location(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST, name,
-                               LR_NAME_MOST);
-        return NULL;
+        return LR_AS_NULL(lr_fail_location(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes",
+                                           LR_NAME_MOST, name, LR_NAME_MOST));
     }
     return lr_job_arena_text(p->job, &p->rules->arena, name, length);
 }
@@ -91,8 +90,8 @@ static const lr_term *parse_one(parser *p)
     skip_blanks(p);
     if (p->at < p->end && *p->at == '(') {
         if (++p->depth > DEPTH_MOST) {
-            (void)lr_fail_location(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST);
-            return NULL;
+            return LR_AS_NULL(
+                lr_fail_location(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST));
         }
         p->at++;
         inside = parse_sum(p);
@@ -161,8 +160,7 @@ static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text,
     parser p = {.job = job, .rules = rules, .place = place, .text = text, .at = text, .end = text + length};
     const lr_term *term;
     if (length > TEXT_MOST) {
-        (void)lr_fail_location(job, place, "an amount is longer than %d bytes", TEXT_MOST);
-        return NULL;
+        return LR_AS_NULL(lr_fail_location(job, place, "an amount is longer than %d bytes", TEXT_MOST));
     }
     term = parse_sum(&p);
     skip_blanks(&p);
@@ -175,8 +173,7 @@ const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, 
     const char *copy = lr_arena_text(&rules->arena, text, length);
     lr_term *left;
     if (!amount || !copy) {
-        (void)lr_fail_memory(job, sizeof *amount);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *amount));
     }
     amount->text = copy;
     if (strcmp(copy, "-1") == 0) { /* RESHAPE's "what is left" */

@@ -62,8 +62,7 @@ static const lr_config *read_file(lr_library *library, const char *path)
     file->config = lr_config_new(job->allocator);
     if (!file->config) {
         lr_release(job->allocator, file);
-        (void)lr_fail_memory(job, size);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, size));
     }
     file->next = library->files;
     library->files = file;
@@ -295,8 +294,7 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
         char words[256];
         (void)lr_fail_line(library->job, REC_E_CONFIG, lr_config_file(asker->config), line, "cannot open %s: %s", path,
                            lr_system_words(error, words, sizeof words));
-        (void)lr_job_errno(library->job, error);
-        return NULL;
+        return LR_AS_NULL(lr_job_errno(library->job, error));
     }
     return path ? find_in_file(library, path, name, config) : NULL;
 }

@@ -70,8 +70,7 @@ static list *make(rec_job *job)
     filler f = {.job = job, .list = l};
     lr_library library;
     if (!l) {
-        (void)lr_fail_memory(job, sizeof *l);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *l));
     }
     l->attached.release = release;
     l->allocator = job->allocator;

@@ -183,8 +183,7 @@ static const lr_amount *read_amount(parser *p, span text)
 {
     if (text.length && *text.at == '-') {
         char buffer[LR_NAME_MOST];
-        (void)MISTAKE(p, "\"%s\" is below 0", shown(text, buffer, sizeof buffer));
-        return NULL;
+        return LR_AS_NULL(MISTAKE(p, "\"%s\" is below 0", shown(text, buffer, sizeof buffer)));
     }
     return lr_amount_new(p->job, p->rules, text.at, text.length, &p->rule->place);
 }

@@ -72,6 +72,15 @@ bool lr_rules_have(const lr_rules *rules, int32_t kind)
     return i < rules->count;
 }
 
+bool lr_rule_drops(const lr_rule *rule, rec_dtype dtype, uint32_t rank)
+{
+    bool any = rule->dtype_count == 0;
+    for (uint64_t i = 0; i < rule->dtype_count; i++) {
+        any = any || dtype == rule->dtypes[i];
+    }
+    return rule->kind == LR_RULE_DROP && any && (rule->rank < 0 || (uint32_t)rule->rank == rank);
+}
+
 bool lr_key_below(const char *path, const char **key, size_t *length)
 {
     size_t head = path && *path ? strlen(path) + 1 : 0;

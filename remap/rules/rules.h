@@ -121,6 +121,8 @@ int32_t lr_rules_add(rec_job *job, lr_rules *rules, const char *key, const char 
                      const lr_location *place, const char *profile);
 /** Whether a list has a rule of a kind. */
 bool lr_rules_have(const lr_rules *rules, int32_t kind);
+/** Whether a rule drops tensors of a type and a rank, by its conditions. */
+bool lr_rule_drops(const lr_rule *rule, rec_dtype dtype, uint32_t rank);
 /** Takes a path and its dot off the front of a key, as `select` and `prefix` do. @param path NULL, "": all keys are
  *  below it. @return false: the key is not below it. */
 bool lr_key_below(const char *path, const char **key, size_t *length);

@@ -61,12 +61,11 @@ static bool gates_agree(lr_torch_run *r, const lr_torch_kind *kind, const lr_nod
         return true;
     }
     shown = lr_torch_kind_of_gates(gates, kind->both);
-    (void)lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, to, "Is the type right?",
-                          "%.300s: %s has %" PRIu64 " gates, found %" PRIu64 " in %.200s [%" PRIu64 ", %" PRIu64
-                          "]%s%s",
-                          *to ? to : "the model", kind->name, lr_torch_part_count(kind), gates, piece->key, shape[0],
-                          shape[1], shown ? ": the file's module is " : "", shown ? shown->name : "");
-    return false;
+    return LR_AS_FALSE(
+        lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, to, "Is the type right?",
+                        "%.300s: %s has %" PRIu64 " gates, found %" PRIu64 " in %.200s [%" PRIu64 ", %" PRIu64 "]%s%s",
+                        *to ? to : "the model", kind->name, lr_torch_part_count(kind), gates, piece->key, shape[0],
+                        shape[1], shown ? ": the file's module is " : "", shown ? shown->name : ""));
 }
 
 /* --------------------------------------------------------------------------------------------------- norms first -- */
@@ -272,33 +271,32 @@ static bool is_layer(const lr_torch_run *r, const lr_torch_kind *kind, const lr_
     return true;
 }
 
-static const lr_torch_kind *shown_at(const lr_torch_run *r, const lr_node *node, bool *list)
+/* The kind of layer that a node is, or NULL. */
+static const lr_torch_kind *layer_at(const lr_torch_run *r, const lr_node *node)
 {
     static const char *const layers[] = {"TransformerEncoderLayer", "TransformerDecoderLayer"};
-    const lr_torch_kind *kind = recurrent_at(r, node, list);
-    if (kind) {
-        return kind;
-    }
-    *list = false;
     for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
-        kind = lr_torch_kind_find(layers[i]);
+        const lr_torch_kind *kind = lr_torch_kind_find(layers[i]);
         if (is_layer(r, kind, node)) {
             return kind;
         }
     }
-    return is_attention(r, node) ? lr_torch_kind_find("MultiHeadAttention") : NULL;
+    return NULL;
+}
+
+static const lr_torch_kind *shown_at(const lr_torch_run *r, const lr_node *node, bool *list)
+{
+    const lr_torch_kind *kind = recurrent_at(r, node, list);
+    *list = kind && *list;
+    kind = kind ? kind : layer_at(r, node);
+    return kind || !is_attention(r, node) ? kind : lr_torch_kind_find("MultiHeadAttention");
 }
 
 /* Whether a list of layers that Burn has as modules stands in a node's `layers`. */
 static bool holds_layers(const lr_torch_run *r, const lr_node *node)
 {
-    static const char *const layers[] = {"TransformerEncoderLayer", "TransformerDecoderLayer"};
     const lr_node *list = child_of(node, "layers"), *first = list ? list->first : NULL;
-    bool found = false;
-    for (size_t i = 0; first && first->index != REC_UNKNOWN && i < sizeof layers / sizeof *layers; i++) {
-        found = found || is_layer(r, lr_torch_kind_find(layers[i]), first);
-    }
-    return found;
+    return first && first->index != REC_UNKNOWN && layer_at(r, first);
 }
 
 /* A norm after the last layer is a field of the model's own: Burn's TransformerEncoder and TransformerDecoder have

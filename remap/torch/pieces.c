@@ -96,29 +96,36 @@ static void put_after(rec_plan *plan, lr_piece *at, lr_piece *before_last)
     }
 }
 
+/* Makes a piece with a new key next to another. Takes the count of `op`. @param like whose rules made it. */
+static lr_piece *make_after(lr_torch_run *r, lr_piece *after, const lr_piece *like, const char *key, lr_op *op,
+                            lr_key *const *inputs, uint64_t count, const char *operation, const char *why)
+{
+    lr_piece *before = r->plan->last_piece, *piece = NULL;
+    const char *operations = op && operation ? lr_plan_and(r->job, r->plan, like->operations, operation) : NULL;
+    if (operations) {
+        piece = lr_plan_piece(r->job, r->plan, like->source, key, strlen(key), op, NULL, inputs, count, operations,
+                              like->why);
+    }
+    lr_op_release(op);
+    if (!piece || note(r, piece, why) != REC_OK) {
+        return NULL;
+    }
+    put_after(r->plan, after, before);
+    return piece;
+}
+
 lr_piece *lr_torch_make(lr_torch_run *r, const char *key, lr_op *op, lr_piece *const *from, uint64_t count,
                         const char *operation, const char *why)
 {
     lr_key *inputs[LR_TORCH_INPUTS_MOST];
     uint64_t used = 0;
-    lr_piece *before = r->plan->last_piece, *piece = NULL;
-    const char *operations = op ? lr_plan_and(r->job, r->plan, from[0]->operations, operation) : NULL;
     for (uint64_t i = 0; i < count; i++) {
         from[i]->dead = true;
         for (uint64_t k = 0; k < from[i]->input_count && used < LR_TORCH_INPUTS_MOST; k++) {
             inputs[used++] = lr_piece_inputs(from[i])[k];
         }
     }
-    if (operations) {
-        piece = lr_plan_piece(r->job, r->plan, from[0]->source, key, strlen(key), op, NULL, inputs, used, operations,
-                              from[0]->why);
-    }
-    lr_op_release(op);
-    if (!piece || note(r, piece, why) != REC_OK) {
-        return NULL;
-    }
-    put_after(r->plan, from[count - 1], before);
-    return piece;
+    return make_after(r, from[count - 1], from[0], key, op, inputs, used, operation, why);
 }
 
 /* ----------------------------------------------------------------------------------------------------- splitting -- */
@@ -136,20 +143,8 @@ static const char *part_path(lr_torch_run *r, const char *to, const char *patter
 static lr_piece *make_part(lr_torch_run *r, lr_piece *whole, lr_piece *after, lr_op *op, const lr_span *rows,
                            const char *key, const char *name, const char *why)
 {
-    lr_op *part = lr_op_slice(r->job, op, 0, rows, 1);
-    lr_piece *before = r->plan->last_piece, *piece = NULL;
-    const char *operation = part ? lr_plan_text(r->job, r->plan, "split %s", name) : NULL;
-    const char *operations = operation ? lr_plan_and(r->job, r->plan, whole->operations, operation) : NULL;
-    if (operations) {
-        piece = lr_plan_piece(r->job, r->plan, whole->source, key, strlen(key), part, NULL, lr_piece_inputs(whole),
-                              whole->input_count, operations, whole->why);
-    }
-    lr_op_release(part);
-    if (!piece || note(r, piece, why) != REC_OK) {
-        return NULL;
-    }
-    put_after(r->plan, after, before);
-    return piece;
+    return make_after(r, after, whole, key, lr_op_slice(r->job, op, 0, rows, 1), lr_piece_inputs(whole),
+                      whole->input_count, lr_plan_text(r->job, r->plan, "split %s", name), why);
 }
 
 int32_t lr_torch_split(lr_torch_run *r, lr_piece *piece, const lr_torch_kind *kind, const lr_torch_field *field,

@@ -568,7 +568,6 @@ static void what_is_meant_is_not_noted(void **state)
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         lr_template *made = lr_template_new(&job, fine[i], regex, true, &place);
         assert_non_null(made);
-        assert_string_equal(lr_template_text(made), fine[i]);
         lr_template_free(made);
     }
     lr_regex_free(regex);

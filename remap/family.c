@@ -64,6 +64,14 @@ static void find_families(rec_job *job, const rec_plan *plan, const lr_plan_sour
     lr_job_drop(&own);
 }
 
+/* "`profile = llama` and `select = model`" */
+static const char *options_of(const lr_family *f, char text[400])
+{
+    (void)snprintf(text, 400, "`profile = %.64s`%s%.200s%s", f->profile, *f->select ? " and `select = " : "", f->select,
+                   *f->select ? "`" : "");
+    return text;
+}
+
 /* "It looks like Llama: `profile = llama`." Empty if there is no telling. */
 static void hint_family(rec_job *job, const rec_plan *plan, const lr_plan_source *source, char *text, size_t room)
 {
@@ -71,9 +79,9 @@ static void hint_family(rec_job *job, const rec_plan *plan, const lr_plan_source
     find_families(job, plan, source, &found);
     text[0] = '\0';
     if (found.fits && found.count == 1) {
-        const lr_family *f = &found.at[0];
-        (void)snprintf(text, room, "It looks like %.100s: `profile = %.64s`%s%.200s%s.\n", f->name, f->profile,
-                       *f->select ? " and `select = " : "", f->select, *f->select ? "`" : "");
+        char options[400];
+        (void)snprintf(text, room, "It looks like %.100s: %.380s.\n", found.at[0].name,
+                       options_of(&found.at[0], options));
     }
     lr_families_free(job, &found);
 }
@@ -194,10 +202,9 @@ static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
     find_families(job, plan, source, &found);
     if (found.fits && found.count == 1) {
         const lr_family *f = &found.at[0];
-        char hint[400];
+        char options[400], hint[420];
         withdraw_hints(plan);
-        (void)snprintf(hint, sizeof hint, "Use this: `profile = %.64s`%s%.200s%s", f->profile,
-                       *f->select ? " and `select = " : "", f->select, *f->select ? "`" : "");
+        (void)snprintf(hint, sizeof hint, "Use this: %.390s", options_of(f, options));
         status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, true, "", hint,
                                  "%.200s looks like %.100s, whose names the type does not have", source->name, f->name);
     }
@@ -349,7 +356,7 @@ static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
     const lr_plan_source *source = &plan->sources[number];
     const char *given = source->rules->name;
     bool alone = source->presumed && source->rules->count == 0 && !plan->type.layout && !plan->base, same = false;
-    char names[600] = "", hint[700] = "";
+    char names[600] = "", hint[700] = "", options[400];
     size_t used = 0, hinted = 0;
     lr_families found;
     int32_t status = REC_OK;
@@ -362,9 +369,8 @@ static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
         const lr_family *f = &found.at[i];
         same = same || (given && lr_family_has(f->profile, f->others, given));
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? " or " : "", f->name);
-        hinted += (size_t)snprintf(hint + hinted, sizeof hint - hinted, "%s`profile = %s`%s%.200s%s",
-                                   i ? ", or " : "Use this: ", f->profile, *f->select ? " and `select = " : "",
-                                   f->select, *f->select ? "`" : "");
+        hinted += (size_t)snprintf(hint + hinted, sizeof hint - hinted, "%s%s",
+                                   i ? ", or " : "Use this: ", options_of(f, options));
     }
     if (given && same && found.count == 1 && *found.at[0].select && !source->rules->select) {
         status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, !source->partial, "", hint,

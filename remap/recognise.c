@@ -140,24 +140,33 @@ static int32_t add(finder *f, const candidate *c, const char *select, const char
     return REC_OK;
 }
 
-/* Holds the file against one family. @param select what is looked below. @param said of that, what its profile does not
- * say. */
+/* Holds the file against one family. @param count (out) of its tensors below a path. @return false: the job has failed.
+ */
+static bool hold(finder *f, const candidate *c, const char *select, uint64_t *count, lr_rest *rest)
+{
+    lr_looks looks;
+    bool held;
+    *count = collect(f, select);
+    held = lr_looks_read(f->job, &looks, lr_config_file(c->config), c->section, false) == REC_OK &&
+           lr_looks_hold(f->job, &looks, f->matcher, f->keys, *count, rest) == REC_OK;
+    lr_looks_free(f->job, &looks);
+    return held;
+}
+
+/* Adds a family that the file may be of. @param select what is looked below. @param said of that, what its profile does
+ * not say. */
 static int32_t try_one(finder *f, const candidate *c, const char *select, const char *said)
 {
     const lr_profile_section *s = c->section;
     const char *type = f->numbers->model_type, *own = rec_metadata(f->record, "general.architecture");
     bool named = type && s->model_type && in_words(s->model_type, type);
-    lr_looks looks;
     lr_rest rest;
     char but[700] = "";
     uint64_t count;
     if (s->architecture && !(own && in_words(s->architecture, own))) {
         return REC_OK;
     }
-    count = collect(f, select);
-    if (lr_looks_read(f->job, &looks, lr_config_file(c->config), s, false) == REC_OK &&
-        lr_looks_hold(f->job, &looks, f->matcher, f->keys, count, &rest) == REC_OK && !rest.lacks && !rest.misfit &&
-        (!rest.strangers || rest.aside)) {
+    if (hold(f, c, select, &count, &rest) && !rest.lacks && !rest.misfit && (!rest.strangers || rest.aside)) {
         if (rest.strangers) {
             (void)snprintf(but, sizeof but, "%" PRIu64 " of %" PRIu64 " keys %s none of %s's: %.*s%s", rest.strangers,
                            count, rest.strangers == 1 ? "is" : "are", s->family,
@@ -172,7 +181,6 @@ static int32_t try_one(finder *f, const candidate *c, const char *select, const 
         }
         (void)add(f, c, said, but, named);
     }
-    lr_looks_free(f->job, &looks);
     return f->job->error.status;
 }
 
@@ -273,11 +281,9 @@ static int32_t compare_one(finder *f, const candidate *c, const char *select, lr
 {
     const lr_profile_section *s = c->section;
     const char *type = f->numbers->model_type;
-    uint64_t count = collect(f, select ? select : c->select);
-    lr_looks looks;
+    uint64_t count;
     lr_rest rest = {0};
-    if (lr_looks_read(f->job, &looks, lr_config_file(c->config), s, false) == REC_OK &&
-        lr_looks_hold(f->job, &looks, f->matcher, f->keys, count, &rest) == REC_OK) {
+    if (hold(f, c, select ? select : c->select, &count, &rest)) {
         out->known = true;
         out->strangers = rest.strangers;
         (void)snprintf(out->name, sizeof out->name, "%s", s->family);
@@ -290,7 +296,6 @@ static int32_t compare_one(finder *f, const candidate *c, const char *select, lr
             (void)snprintf(out->types, sizeof out->types, "%s", s->model_type);
         }
     }
-    lr_looks_free(f->job, &looks);
     return f->job->error.status;
 }
 

@@ -56,8 +56,8 @@ typedef struct lr_foreign {
 
 typedef struct lr_fit {
     lr_fitter *f;
-    lr_foreign *foreign; /**< the last one first */
-    lr_absent *absent;   /**< the last one first */
+    lr_foreign *foreign, **last_foreign;
+    lr_absent *absent; /**< the last one first */
     lr_missing *first_missing, *last_missing;
     char why_not[256];     /**< of the last trial: what did not fit first */
     uint64_t count;        /**< of the last trial: tensors it would take */

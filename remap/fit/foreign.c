@@ -49,26 +49,17 @@ int32_t lr_fit_note_foreign(lr_fit *t, const rec_layout *layout, const char *typ
         if (!kept) {
             return lr_fail_memory(t->f->job, sizeof *kept);
         }
-        *kept = (lr_foreign){t->foreign, piece, layout->module};
-        t->foreign = kept;
+        *kept = (lr_foreign){NULL, piece, layout->module};
+        *(t->foreign ? t->last_foreign : &t->foreign) = kept;
+        t->last_foreign = &kept->next;
     }
     return t->f->job->error.status;
 }
 
 int32_t lr_fit_drop_foreign(lr_fit *t)
 {
-    lr_foreign *first = NULL;
     int32_t status = REC_OK;
-    if (t->f->plan->totals.fatal) {
-        return REC_OK;
-    }
-    for (lr_foreign *at = t->foreign, *next; at; at = next) { /* in the order of the file */
-        next = at->next;
-        at->next = first;
-        first = at;
-    }
-    t->foreign = first;
-    for (const lr_foreign *at = first; at && status == REC_OK; at = at->next) {
+    for (const lr_foreign *at = t->f->plan->totals.fatal ? NULL : t->foreign; at && status == REC_OK; at = at->next) {
         status = at->piece->taken ? REC_OK : lr_fit_drop(t->f, at->piece, at->module, true);
     }
     return status;

@@ -76,6 +76,13 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const lr_memory_entry *)a)->text, ((const lr_memory_entry *)b)->text);
 }
 
+void lr_memory_sort(lr_memory_list *list)
+{
+    if (list->count) {
+        qsort(list->at, (size_t)list->count, sizeof *list->at, by_text);
+    }
+}
+
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
 typedef struct reader {
@@ -216,9 +223,8 @@ int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, 
         return job->error.status;
     }
     for (size_t i = 0; i < LISTS; i++) {
-        lr_memory_list *list = list_at(r.memory, i);
-        if (lists[i].sorted && list->count) {
-            qsort(list->at, (size_t)list->count, sizeof *list->at, by_text);
+        if (lists[i].sorted) {
+            lr_memory_sort(list_at(r.memory, i));
         }
     }
     return REC_OK;

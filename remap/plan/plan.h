@@ -303,6 +303,7 @@ lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text,
 int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, lr_variables *numbers,
                        lr_memory **memory);
 void lr_memory_free(const lr_allocator *allocator, lr_memory *memory); /**< NULL is ignored */
+void lr_memory_sort(lr_memory_list *list);
 /** Returns the entry of a text, or NULL. */
 const lr_memory_entry *lr_memory_find(const lr_memory_list *list, const char *text, uint64_t length);
 /** Restores an entry of the metadata: a number that a format stores as text. */

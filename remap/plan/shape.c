@@ -67,22 +67,21 @@ static int32_t evaluate(rec_job *job, const lr_plan_source *source, const lr_var
 /* Adds the tensor's lengths under the names that its shape has. A number that was set must agree. */
 static int32_t bind(rec_job *job, lr_plan_source *source, lr_variables *numbers, pattern p, const lr_op *op)
 {
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < p.count && status == REC_OK; i++) {
-        char text[LR_NAME_MOST + 32];
+    for (uint64_t i = 0; i < p.count; i++) {
+        const char *name = p.amounts[i].text;
+        uint64_t length = lr_op_shape(op)[i];
         double value;
-        if (is_name(&p.amounts[i])) {
-            (void)lr_variables_ask(&source->numbers, p.amounts[i].text, &value); /* it counts as used */
-            if (lr_number_find(source->numbers.set, source->numbers.set_count, p.amounts[i].text, &value) &&
-                value != (double)lr_op_shape(op)[i]) {
-                return rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRIu64 " has length %" PRIu64 ", and %s=%g",
-                                i, lr_op_shape(op)[i], p.amounts[i].text, value);
-            }
-            (void)snprintf(text, sizeof text, "%s=%" PRIu64, p.amounts[i].text, lr_op_shape(op)[i]);
-            status = lr_variables_set(job, numbers, text);
+        if (!is_name(&p.amounts[i])) {
+            continue;
         }
+        (void)lr_variables_ask(&source->numbers, name, &value); /* it counts as used */
+        if (lr_number_find(source->numbers.set, source->numbers.set_count, name, &value) && value != (double)length) {
+            return rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "axis %" PRIu64 " has length %" PRIu64 ", and %s=%g", i,
+                            length, name, value);
+        }
+        numbers->set[numbers->set_count++] = (lr_number){.name = (char *)(uintptr_t)name, .value = (double)length};
     }
-    return status;
+    return REC_OK;
 }
 
 /* Whether the tensor has the shape: numbers and computed lengths must agree. */
@@ -128,28 +127,24 @@ static int32_t learn(rec_job *job, lr_plan_source *source, const lr_rule *rule, 
     return status;
 }
 
-/* The source's numbers with the tensor's lengths before them; `set` alone is a copy. */
-static int32_t own_numbers(rec_job *job, const lr_plan_source *source, lr_variables *numbers)
+/* The source's numbers, which are borrowed, with room for the lengths of a tensor among those that were set. */
+static int32_t begin_numbers(rec_job *job, const lr_plan_source *source, lr_variables *numbers)
 {
-    int32_t status = lr_variables_copy(job, numbers, &source->numbers);
-    numbers->config = source->numbers.config;
-    numbers->config_count = source->numbers.config_count;
-    numbers->own = source->numbers.own;
-    numbers->own_count = source->numbers.own_count;
-    numbers->config_file = source->numbers.config_file;
-    numbers->config_tried = source->numbers.config_tried;
-    return status;
+    uint64_t count = source->numbers.set_count;
+    *numbers = source->numbers;
+    numbers->set = lr_job_zalloc(job, (count + LR_RANK_MOST) * sizeof *numbers->set);
+    if (numbers->set && count) {
+        memcpy(numbers->set, source->numbers.set, (size_t)count * sizeof *numbers->set);
+    }
+    return job->error.status;
 }
 
-static void drop_numbers(lr_plan_source *source, lr_variables *numbers)
+static void end_numbers(rec_job *job, lr_plan_source *source, const lr_variables *numbers)
 {
-    for (uint64_t i = 0; i < source->numbers.set_count && i < numbers->set_count; i++) {
+    for (uint64_t i = 0; numbers->set && i < source->numbers.set_count; i++) {
         source->numbers.set[i].used = source->numbers.set[i].used || numbers->set[i].used;
     }
-    numbers->config = numbers->own = NULL;
-    numbers->config_count = numbers->own_count = 0;
-    numbers->config_file = numbers->config_tried = NULL;
-    lr_variables_free(numbers);
+    lr_release(job->allocator, numbers->set);
 }
 
 /* The lengths that only the caller or the import know: 0 says that the import's tensors differed. */
@@ -175,7 +170,7 @@ lr_op *lr_rule_reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule
     if (!lr_shape_count(lr_op_shape(op), lr_op_rank(op), &all)) {
         return NULL; /* it is a node, so its product fits */
     }
-    status = own_numbers(job, source, &numbers);
+    status = begin_numbers(job, source, &numbers);
     if (status == REC_OK && rule->before) {
         status = is.count == lr_op_rank(op) ? bind(job, source, &numbers, is, op) : REC_OK;
         status = status == REC_OK ? compare(job, source, &numbers, rule, is, op) : status;
@@ -185,6 +180,6 @@ lr_op *lr_rule_reshape(rec_job *job, lr_plan_source *source, const lr_rule *rule
     }
     status = status == REC_OK ? evaluate(job, source, &numbers, rule, becomes, all, shape) : status;
     status = status == REC_OK && back ? refuse_zero(job, source, rule, shape) : status;
-    drop_numbers(source, &numbers);
+    end_numbers(job, source, &numbers);
     return status == REC_OK ? lr_op_reshape(job, op, shape, (uint32_t)becomes.count) : NULL;
 }

@@ -167,11 +167,6 @@ static side keys_below(rec_job *job, lr_plan_source *source, const char *name)
     return keys;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(((const lr_memory_entry *)a)->text, ((const lr_memory_entry *)b)->text);
-}
-
 int32_t lr_back_learn_gaps(rec_job *job, rec_plan *plan, lr_plan_source *source)
 {
     learner l = {.job = job, .plan = plan};
@@ -192,7 +187,7 @@ int32_t lr_back_learn_gaps(rec_job *job, rec_plan *plan, lr_plan_source *source)
         lr_release(job->allocator, l.moved.at);
         return status;
     }
-    qsort(l.moved.at, (size_t)l.moved.count, sizeof *l.moved.at, by_text);
+    lr_memory_sort(&l.moved);
     source->memory->moved = l.moved;
     return REC_OK;
 }

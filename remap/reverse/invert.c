@@ -127,13 +127,9 @@ static bool write_class(writer *w, const lr_re_node *node, skeletons *out)
 
 static bool is_empty(const lr_re_node *node)
 {
-    bool empty = node->kind == LR_RE_EMPTY || node->kind == LR_RE_ANCHOR;
-    if (node->kind == LR_RE_GROUP || node->kind == LR_RE_SEQUENCE || node->kind == LR_RE_CHOICE ||
-        node->kind == LR_RE_REPEAT) {
-        empty = true;
-        for (uint32_t i = 0; i < node->count; i++) {
-            empty = empty && is_empty(node->nodes[i]);
-        }
+    bool empty = node->kind == LR_RE_EMPTY || node->kind == LR_RE_ANCHOR || node->count > 0;
+    for (uint32_t i = 0; i < node->count; i++) {
+        empty = empty && is_empty(node->nodes[i]);
     }
     return empty;
 }
@@ -223,11 +219,8 @@ static void note_groups(lr_back *back, const lr_re_node *node, bool may_miss)
         back->may_miss[node->group] = may_miss;
     }
     may_miss = may_miss || node->kind == LR_RE_CHOICE || (node->kind == LR_RE_REPEAT && node->least == 0);
-    if (node->kind == LR_RE_GROUP || node->kind == LR_RE_SEQUENCE || node->kind == LR_RE_CHOICE ||
-        node->kind == LR_RE_REPEAT) {
-        for (uint32_t i = 0; i < node->count; i++) {
-            note_groups(back, node->nodes[i], may_miss);
-        }
+    for (uint32_t i = 0; i < node->count; i++) {
+        note_groups(back, node->nodes[i], may_miss);
     }
 }
 
@@ -287,21 +280,6 @@ static bool bound(const lr_re_node *node, bool end)
                is_wild(node->nodes[0]->set);
     default:
         return false;
-    }
-}
-
-/* The longest text that every match holds. */
-static void seed_of(lr_back *back, const lr_re_node *node)
-{
-    if (node->kind == LR_RE_LITERAL && !node->icase && node->length > back->seed_length) {
-        back->seed = node->text;
-        back->seed_length = node->length;
-    } else if (node->kind == LR_RE_GROUP || (node->kind == LR_RE_REPEAT && node->least > 0)) {
-        seed_of(back, node->nodes[0]);
-    } else if (node->kind == LR_RE_SEQUENCE) {
-        for (uint32_t i = 0; i < node->count; i++) {
-            seed_of(back, node->nodes[i]);
-        }
     }
 }
 
@@ -383,7 +361,6 @@ lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *rep
     }
     back->at_start = bound(tree, false);
     back->at_end = bound(tree, true);
-    seed_of(back, tree);
     sources = new_skeletons(&w);
     if (!sources) {
         goto failed;

@@ -534,20 +534,11 @@ int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, con
     return REC_OK;
 }
 
-/* @return false if the pattern cannot match anywhere in the text, as is seen at once. */
-static bool may_match(const lr_back *back, const char *text, size_t length)
-{
-    return !back->seed || memmem(text, length, back->seed, back->seed_length);
-}
-
 int lr_back_leaves(rec_job *job, const lr_back *back, lr_matcher *matcher, const char *text, size_t length)
 {
     const char *output;
     size_t output_length;
     int64_t n;
-    if (!may_match(back, text, length)) {
-        return 1;
-    }
     if (back->whole) {
         int found = lr_regex_match(job, back->regex, matcher, text, length);
         return found < 0 ? -1 : !found;

@@ -36,10 +36,8 @@ struct lr_back {
     const skeletons *sources; /* the pattern written out */
     const char *reason;
     bool trace;
-    bool at_start, at_end; /* a match begins, ends where the text does */
-    skeleton needle;       /* (one piece, or none) what a text must hold to be of the form */
-    const char *seed;      /* what a text must hold to be matched, or NULL */
-    size_t seed_length;
+    bool at_start, at_end;     /* a match begins, ends where the text does */
+    skeleton needle;           /* (one piece, or none) what a text must hold to be of the form */
     const lr_re_node **groups; /* by number; NULL: none of that number */
     bool *may_miss;            /* a group that may take no part in a match */
     uint32_t group_count;

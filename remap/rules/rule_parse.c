@@ -25,27 +25,34 @@ typedef struct parser {
     bool strict;
 } parser;
 
-/* How the value of each kind is written, for messages. */
-static const char *const forms[] = {
-    [LR_RULE_DROP] = "drop = PATTERN, or drop = PATTERN | rank N | dtype NAME | needed unless zero",
-    [LR_RULE_SPLIT] = "split = PATTERN | rows NAME NAME => KEY, where % in KEY is the part's name",
-    [LR_RULE_WEIGHT_NORM] = "weight_norm = PATTERN, or weight_norm = PATTERN | AXIS",
-    [LR_RULE_RENAME] = "rename = PATTERN => REPLACEMENT",
-    [LR_RULE_ADD] = "add = PATTERN | NUMBER",
-    [LR_RULE_ROPE] = "rope = PATTERN | HEADS, or rope = PATTERN | HEADS DIMS",
-    [LR_RULE_SQUEEZE] = "squeeze = PATTERN, or squeeze = PATTERN | AXIS AXIS",
-    [LR_RULE_RESHAPE] = "reshape = PATTERN | [SIZE, SIZE], or reshape = PATTERN | [SIZE, SIZE] to [SIZE]",
-    [LR_RULE_TRANSPOSE] = "transpose = PATTERN",
-    [LR_RULE_PERMUTE] = "permute = PATTERN | AXIS AXIS, with all axes from 0 on",
-    [LR_RULE_STACK] = "stack = PATTERN => KEY, where a group of the pattern is the index",
-    [LR_RULE_JOIN] = "join = PATTERN | rows NAME NAME => KEY, where % in PATTERN is the part's name",
-    [LR_RULE_TIE] = "tie = KEY = KEY",
-    [LR_RULE_MODULE] = "module = PATTERN => TYPE",
-    [LR_RULE_VARIANT] = "variant = PATTERN => NAME",
-    [LR_RULE_BACK] = "back = PATTERN => REPLACEMENT",
-    [LR_RULE_EXPORT] = "export = PATTERN",
-    [LR_RULE_REQUIRE] = "require = PATTERN",
-    [LR_RULE_MERGE] = "merge = PATTERN | rows, or merge = PATTERN | same",
+enum { NONE, OPTIONAL, NEEDED };
+
+/* How the value of each kind is written. */
+static const struct {
+    const char *form; /* for messages */
+    bool arrow;       /* it has a ` => ` */
+    int arguments;    /* whether it has a ` | ` */
+} kinds[] = {
+    [LR_RULE_DROP] = {"drop = PATTERN, or drop = PATTERN | rank N | dtype NAME | needed unless zero", false, OPTIONAL},
+    [LR_RULE_SPLIT] = {"split = PATTERN | rows NAME NAME => KEY, where % in KEY is the part's name", true, NEEDED},
+    [LR_RULE_WEIGHT_NORM] = {"weight_norm = PATTERN, or weight_norm = PATTERN | AXIS", false, OPTIONAL},
+    [LR_RULE_RENAME] = {"rename = PATTERN => REPLACEMENT", true, NONE},
+    [LR_RULE_ADD] = {"add = PATTERN | NUMBER", false, NEEDED},
+    [LR_RULE_ROPE] = {"rope = PATTERN | HEADS, or rope = PATTERN | HEADS DIMS", false, NEEDED},
+    [LR_RULE_SQUEEZE] = {"squeeze = PATTERN, or squeeze = PATTERN | AXIS AXIS", false, OPTIONAL},
+    [LR_RULE_RESHAPE] = {"reshape = PATTERN | [SIZE, SIZE], or reshape = PATTERN | [SIZE, SIZE] to [SIZE]", false,
+                         NEEDED},
+    [LR_RULE_TRANSPOSE] = {"transpose = PATTERN", false, NONE},
+    [LR_RULE_PERMUTE] = {"permute = PATTERN | AXIS AXIS, with all axes from 0 on", false, NEEDED},
+    [LR_RULE_STACK] = {"stack = PATTERN => KEY, where a group of the pattern is the index", true, NONE},
+    [LR_RULE_JOIN] = {"join = PATTERN | rows NAME NAME => KEY, where % in PATTERN is the part's name", true, NEEDED},
+    [LR_RULE_TIE] = {"tie = KEY = KEY", false, NONE},
+    [LR_RULE_MODULE] = {"module = PATTERN => TYPE", true, NONE},
+    [LR_RULE_VARIANT] = {"variant = PATTERN => NAME", true, NONE},
+    [LR_RULE_BACK] = {"back = PATTERN => REPLACEMENT", true, NONE},
+    [LR_RULE_EXPORT] = {"export = PATTERN", false, NONE},
+    [LR_RULE_REQUIRE] = {"require = PATTERN", false, NONE},
+    [LR_RULE_MERGE] = {"merge = PATTERN | rows, or merge = PATTERN | same", false, NEEDED},
 };
 
 /* ------------------------------------------------------------------------------------------------ small pieces -- */
@@ -62,7 +69,7 @@ static int32_t bad_form(parser *p, const char *format, ...)
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
     (void)MISTAKE(p, "%s %s", lr_word_name(p->rule->kind), words);
-    return LR_HINT(p->job, "Write %s.", forms[p->rule->kind]);
+    return LR_HINT(p->job, "Write %s.", kinds[p->rule->kind].form);
 }
 
 static bool is_blank(char c)
@@ -627,47 +634,28 @@ static int32_t parse_replacement(parser *p, span text)
     return read_template(p, text, p->rule->regex);
 }
 
-static bool has_arrow(int32_t kind)
-{
-    return kind == LR_RULE_SPLIT || kind == LR_RULE_RENAME || kind == LR_RULE_STACK || kind == LR_RULE_JOIN ||
-           kind == LR_RULE_MODULE || kind == LR_RULE_VARIANT || kind == LR_RULE_BACK;
-}
-
-static bool has_arguments(int32_t kind)
-{
-    return kind == LR_RULE_DROP || kind == LR_RULE_SPLIT || kind == LR_RULE_ADD || kind == LR_RULE_ROPE ||
-           kind == LR_RULE_SQUEEZE || kind == LR_RULE_RESHAPE || kind == LR_RULE_JOIN || kind == LR_RULE_MERGE ||
-           kind == LR_RULE_WEIGHT_NORM || kind == LR_RULE_PERMUTE;
-}
-
-/* Kinds whose pattern may stand alone. */
-static bool may_lack_arguments(int32_t kind)
-{
-    return kind == LR_RULE_DROP || kind == LR_RULE_SQUEEZE || kind == LR_RULE_WEIGHT_NORM;
-}
-
 int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict)
 {
     parser p = {.job = job, .rules = rules, .rule = rule, .strict = strict};
     span pattern = trim(rule->text, rule->text + strlen(rule->text));
     span replacement = {"", 0}, arguments = {"", 0};
-    bool given = false;
+    bool given = false, arrow = kinds[rule->kind].arrow;
+    int needs = kinds[rule->kind].arguments;
     lr_excerpt brief;
     if (rule->kind == LR_RULE_TIE) {
         return parse_tie(&p, pattern);
     }
-    if (cut(pattern, "=>", &pattern, &replacement) != has_arrow(rule->kind)) {
-        return has_arrow(rule->kind) ? bad_form(&p, "has no \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text))
-                                     : bad_form(&p, "has a \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
+    if (cut(pattern, "=>", &pattern, &replacement) != arrow) {
+        return arrow ? bad_form(&p, "has no \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text))
+                     : bad_form(&p, "has a \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
     }
-    if (has_arguments(rule->kind)) {
+    if (needs) {
         given = cut(pattern, "|", &pattern, &arguments);
-        if (!given && !may_lack_arguments(rule->kind)) {
+        if (!given && needs == NEEDED) {
             return bad_form(&p, "has no \" | \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
         }
     }
-    if (read_pattern(&p, pattern) == REC_OK &&
-        (!has_arguments(rule->kind) || parse_arguments(&p, arguments, given) == REC_OK) && has_arrow(rule->kind)) {
+    if (read_pattern(&p, pattern) == REC_OK && (!needs || parse_arguments(&p, arguments, given) == REC_OK) && arrow) {
         (void)parse_replacement(&p, replacement);
     }
     return job->error.status;

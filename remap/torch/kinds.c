@@ -117,17 +117,8 @@ const lr_torch_kind *lr_torch_kind_of_gates(uint64_t gates, bool both)
 static bool read_layer(const char *text, uint64_t length, uint64_t *layer)
 {
     enum { DIGITS_MOST = 6 };
-    *layer = 0;
-    if (length == 0 || length > DIGITS_MOST || (text[0] == '0' && length > 1)) {
-        return false;
-    }
-    for (uint64_t i = 0; i < length; i++) {
-        if (!lr_is_digit(text[i])) {
-            return false;
-        }
-        *layer = *layer * 10 + (uint64_t)(text[i] - '0');
-    }
-    return true;
+    return length <= DIGITS_MOST && lr_node_index(text, length, layer) && text[0] != '+' &&
+           (text[0] != '0' || length == 1);
 }
 
 static bool matches(const char *pattern, const char *name, uint64_t length, uint64_t *layer)

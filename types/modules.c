@@ -14,7 +14,7 @@ static const char *const known[] = {
     "ConvTranspose3d", "DeformConv2d",   "BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm",    "RmsNorm",
     "PRelu",           "GateController", "Lstm",      "BiLstm",    "Gru",       "BiGru",           "Rnn",
     "BiRnn",           attention};
-enum { KNOWN = sizeof known / sizeof *known, REMEMBERED = 16 };
+enum { KNOWN = sizeof known / sizeof *known };
 
 static uint16_t number_of(const char *module)
 {
@@ -177,59 +177,8 @@ typedef struct candidates {
         const lr_def *def;
         const rec_layout *layout;
         const lr_shapes *shapes;
-        uint64_t fields; /* a bit by the name of each */
     } list[KNOWN];
-    /* What fits maps of few tensors, by their fields: models have the same ones again and again. */
-    struct remembered {
-        char fields[128]; /* "" nothing is remembered; see describe() */
-        fit fit[KNOWN];   /* data 0: it does not */
-    } remembered[REMEMBERED];
 } candidates;
-
-static uint64_t bit_of(const char *name, uint64_t length)
-{
-    uint64_t first = length ? (unsigned char)name[0] : 0, last = length ? (unsigned char)name[length - 1] : 0;
-    return UINT64_C(1) << ((first + last * 5 + length * 11) % 64);
-}
-
-static uint64_t fields_of(const rec_layout *layout)
-{
-    uint64_t bits = 0;
-    if (layout->kind != REC_LAYOUT_STRUCT) {
-        return UINT64_MAX;
-    }
-    for (uint64_t i = 0; i < layout->count; i++) {
-        bits |= bit_of(layout->names[i], strlen(layout->names[i]));
-    }
-    return bits;
-}
-
-/* Describes everything that fits() examines in a map of few tensors, and sets a bit for each field name of any map: a
- * field that a module lacks excludes it. @return the length of the description; 0: not described. */
-static size_t describe(const rec_value *value, char text[128], uint64_t *bits)
-{
-    const lr_map *map = value->v.map;
-    size_t used = 0;
-    bool few = map->count <= 4;
-    *bits = 0;
-    for (uint64_t i = 0; i < map->count; i++) {
-        const rec_value *key = &map->entries[i].key, *field = &map->entries[i].value;
-        bool name = key->kind == REC_KIND_STRING;
-        const rec_tensor *tensor = field->kind == REC_KIND_TENSOR ? field->v.tensor : NULL;
-        *bits |= name ? bit_of(key->v.text, key->length) : UINT64_MAX;
-        few = few && name && tensor && key->length < 24;
-        if (few) {
-            text[used++] = (char)(key->length + 1);
-            memcpy(text + used, key->v.text, key->length);
-            used += key->length;
-            text[used++] = (char)(tensor->rank + 1);
-            text[used++] = (char)(tensor->stored + 1);
-            text[used++] = (char)(tensor->assumed + 1);
-        }
-    }
-    text[few ? used : 0] = '\0';
-    return few ? used : 0;
-}
 
 static candidates *candidates_of(rec_job *job, const rec_types *types)
 {
@@ -250,8 +199,7 @@ static candidates *candidates_of(rec_job *job, const rec_types *types)
             return NULL;
         }
         if (def) {
-            list->list[list->count++] =
-                (struct candidate){def, layout, lr_types_shapes(types, def->name), fields_of(layout)};
+            list->list[list->count++] = (struct candidate){def, layout, lr_types_shapes(types, def->name)};
         }
     }
     job->layouts->modules = list;
@@ -270,34 +218,9 @@ static const rec_layout *module_layout(rec_job *job, const char *module)
     return NULL;
 }
 
-/* How each module fits a map. @return what is remembered of it, or `made`. */
-static const fit *fits_of(candidates *list, const rec_value *value, fit made[KNOWN])
-{
-    char text[sizeof list->remembered[0].fields];
-    uint64_t bits;
-    size_t length = describe(value, text, &bits);
-    struct remembered *r = &list->remembered[bits * UINT64_C(0x9e3779b97f4a7c15) >> 60];
-    if (length && memcmp(r->fields, text, length + 1) == 0) {
-        return r->fit;
-    }
-    memset(made, 0, KNOWN * sizeof *made);
-    for (uint64_t i = 0; i < list->count; i++) {
-        if (!(bits & ~list->list[i].fields) && !fits(value, list->list[i].layout, &made[i])) {
-            made[i].data = 0;
-        }
-    }
-    if (length) {
-        memcpy(r->fields, text, length + 1);
-        memcpy(r->fit, made, sizeof r->fit);
-    }
-    return made;
-}
-
 /* The best of Burn's modules that a map fits. */
-static const lr_def *best_of(candidates *list, const rec_value *value, const char *field, bool *sure)
+static const lr_def *best_of(const candidates *list, const rec_value *value, const char *field, bool *sure)
 {
-    fit made[KNOWN];
-    const fit *all = fits_of(list, value, made);
     const lr_def *best = NULL;
     bool best_holds = false, best_spoken = false;
     fit best_fit = {0};
@@ -305,9 +228,9 @@ static const lr_def *best_of(candidates *list, const rec_value *value, const cha
     for (uint64_t i = 0; i < list->count; i++) {
         const struct candidate *c = &list->list[i];
         lr_module_clash clash;
-        fit f = all[i];
+        fit f = {0};
         bool holds, spoken;
-        if (!f.data || strcmp(c->def->name, attention) == 0) {
+        if (strcmp(c->def->name, attention) == 0 || !fits(value, c->layout, &f) || !f.data) {
             continue;
         }
         holds = !c->shapes || lr_shapes_hold(c->shapes, value, &clash);

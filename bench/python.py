@@ -23,6 +23,8 @@ TABLES = {
         ("safetensors load_file", "st_load", BIG, None),
         ("safetensors safe_open, get_tensor", "st_get", BIG, None),
         ("h5py, [()]", "h5_load", BIG, None),
+        ("the map of .safetensors alone", "map_load", BIG + ".safetensors", None),
+        ("the map of .bpk alone", "map_load", BIG + ".bpk", None),
         ("librecord load_file .safetensors", "lr_load", BIG + ".safetensors", 0.10),
         ("librecord load_file .bpk", "lr_load", BIG + ".bpk", 0.10),
         ("librecord load_file .mpk", "lr_load", BIG + ".mpk", 0.5),
@@ -90,9 +92,12 @@ def touched(loaded):
 def operation(name, path, options):
     """Returns the function to measure; all its modules are imported."""
     import librecord
-    import numpy  # noqa: F401
+    import numpy
     from safetensors import safe_open
     from safetensors.numpy import load_file, save_file
+
+    def map_load():
+        return touched({"": numpy.memmap(path, numpy.float32, "r", shape=os.path.getsize(path) // 4)})
 
     def st_get():
         with safe_open(path, "np") as file:
@@ -116,6 +121,7 @@ def operation(name, path, options):
     out = f"{path}.out{os.path.splitext(path)[1]}"
     return {
         "st_load": lambda: touched(load_file(path)),
+        "map_load": map_load,
         "st_arrays": lambda: load_file(path),
         "st_save": lambda: save_file(data, out),
         "lr_load": lambda: touched(librecord.load_file(path)),

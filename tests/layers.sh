@@ -17,11 +17,11 @@ outside='tools/print tools/session tools/look tools/plan tools/convert tools/emb
 
 # includes FOLDER...: each include of a header in quotes, as FILE HEADER
 includes() {
-    for folder; do
-        (cd "$srcdir" && for file in "$folder"/*.[ch]; do
-            [ -e "$file" ] && sed -n "s|^ *# *include \"\\(.*\\)\".*|$file \\1|p" "$file"
-        done)
-    done
+    (cd "$srcdir" && for folder; do
+        for file in "$folder"/*.[ch]; do
+            [ ! -e "$file" ] || echo "$file"
+        done
+    done | xargs awk -F '"' '/^ *# *include "/ { print FILENAME, $2 }')
 }
 
 # order ROOM... <INCLUDES: those that go against it
@@ -98,9 +98,19 @@ check "an include that goes against the order is found" wrong
 objects() {
     for room in $rooms; do
         for object in "$top_builddir/$room"/.libs/*.o "$top_builddir/$room"/*.o; do
-            [ -e "$object" ] && nm "$object" 2>/dev/null | sed "s|^|$room $(basename "$object" .o | sed 's/^lib[a-z]*_la-//') |"
+            [ ! -e "$object" ] || echo "$object"
         done
-    done | awk '$NF ~ /^(lr|rec)_/ { print $1, $2, $(NF - 1), $NF }' | sort -u
+    done | xargs nm -A 2>/dev/null | awk -v top="$top_builddir/" '
+        $NF ~ /^(lr|rec)_/ {
+            file = substr($1, length(top) + 1)
+            sub(/\.o:.*$/, "", file)
+            sub(/\.libs\//, "", file)
+            match(file, /[^\/]*$/)
+            room = substr(file, 1, RSTART - 2)
+            file = substr(file, RSTART)
+            sub(/^lib[a-z]*_la-/, "", file)
+            print room, file, $(NF - 1), $NF
+        }' | sort -u
 }
 objects >"$scratch/objects"
 if [ ! -s "$scratch/objects" ]; then

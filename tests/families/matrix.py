@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """matrix.py RECORD FOLDER: every profile on a model of every family: those of the family load it, all others refuse it.
+With LIBRECORD_TEST_EVERY=n, every n-th of the others, from another one on for each model.
 
 Prints TAP without a plan: tests/families.sh counts. FOLDER is for files, and exists."""
 import json
@@ -52,6 +53,7 @@ def main():
                              check=False)
         return run.returncode == 0
 
+    every = int(os.environ.get("LIBRECORD_TEST_EVERY") or 1)
     seen = set()
     with ThreadPoolExecutor(2) as pool:
         for name, (own, _, _) in models.MODELS.items():
@@ -60,7 +62,8 @@ def main():
             seen.add(own)
             path = prepare(name, folder)
             expected = {own} | next((set(group) for group in ALIKE if own in group), set()) | ALSO.get(name, set())
-            found = {p for p, ok in zip(profiles, pool.map(loads, [(path, p) for p in profiles])) if ok}
+            tried = [p for number, p in enumerate(profiles) if p in expected or (number + len(seen)) % every == 0]
+            found = {p for p, ok in zip(tried, pool.map(loads, [(path, p) for p in tried])) if ok}
             print(f"{'ok' if found == expected else 'not ok'} - {name} is taken by {', '.join(sorted(expected))} alone")
             for word, some in ("refused by", expected - found), ("taken by", found - expected):
                 if some:

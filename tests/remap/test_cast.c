@@ -3,8 +3,6 @@
  * expected is worked out in whole numbers, digit by digit; no floating-point arithmetic takes part. */
 #include "tests/test_op.h"
 
-#include "core/record/convert_private.h"
-
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
 
 enum { FLOATS, INTS, BOOLS };
@@ -294,13 +292,11 @@ static void check_together(world *w, const element_type *from, const element_typ
     assert_non_null(op);
     assert_int_equal(lr_op_make(&w->job, op, got), REC_OK);
     compare("cast", from, to, got, codes, wanted, count);
-    for (int plain = 0; plain < 2 && from->kind == to->kind; plain++) {
+    if (from->kind == to->kind) {
         lr_converted result = {0};
-        assert_int_equal(
-            (plain ? lr_convert_plain : lr_convert)(from->dtype, n.data, to->dtype, got, count, false, &result),
-            LR_CONVERT_OK);
+        assert_int_equal(lr_convert(from->dtype, n.data, to->dtype, got, count, false, &result), LR_CONVERT_OK);
         lr_swap_if_big(got, (uint32_t)to->bits / 8, count);
-        compare(plain ? "plain" : "fast", from, to, got, codes, wanted, count);
+        compare("lr_convert", from, to, got, codes, wanted, count);
         assert_int_equal(result.overflowed, overflows);
     }
     lr_op_release(op);

@@ -275,30 +275,49 @@ static uint64_t infinity(rec_dtype dtype)
     return F64_MAGNITUDE & ~(F64_MAGNITUDE >> exponent_bits[dtype]);
 }
 
-static uint8_t *upper_bytes(uint64_t *bits, uint32_t width)
+INLINE uint64_t load(const uint8_t *at, uint32_t width)
 {
-    return (uint8_t *)bits + (HOST_IS_LITTLE ? sizeof *bits - width : 0);
+    uint64_t bits = 0;
+    memcpy((uint8_t *)&bits + (HOST_IS_LITTLE ? sizeof bits - width : 0), at, width);
+    return bits;
+}
+
+INLINE void store(uint8_t *at, uint32_t width, uint64_t bits)
+{
+    memcpy(at, (const uint8_t *)&bits + (HOST_IS_LITTLE ? sizeof bits - width : 0), width);
+}
+
+INLINE uint64_t mend_widths(rec_dtype from_dtype, const uint8_t *from, uint32_t from_width, rec_dtype to_dtype,
+                            uint8_t *to, uint32_t to_width, uint32_t count)
+{
+    uint64_t from_infinity = infinity(from_dtype), to_infinity = infinity(to_dtype), overflowed = 0;
+    for (uint32_t i = 0; i < count; i++, from += from_width, to += to_width) {
+        uint64_t x = load(from, from_width);
+        if ((x & F64_MAGNITUDE) > from_infinity) {
+            uint64_t payload = x << (1 + exponent_bits[from_dtype]) | UINT64_C(1) << 63;
+            store(to, to_width, (x & ~F64_MAGNITUDE) | to_infinity | payload >> (1 + exponent_bits[to_dtype]));
+        } else {
+            overflowed += (x & F64_MAGNITUDE) < from_infinity && (load(to, to_width) & F64_MAGNITUDE) == to_infinity;
+        }
+    }
+    return overflowed;
 }
 
 /* Makes a NaN of each NaN in `from`, quiet, with its sign and upper payload. Returns how many finite numbers are
  * infinite in `to`. */
 static uint64_t mend(rec_dtype from_dtype, const uint8_t *from, rec_dtype to_dtype, uint8_t *to, uint32_t count)
 {
-    uint32_t from_width = rec_dtype_bits(from_dtype) / 8, to_width = rec_dtype_bits(to_dtype) / 8;
-    uint64_t from_infinity = infinity(from_dtype), to_infinity = infinity(to_dtype), overflowed = 0;
-    for (uint32_t i = 0; i < count; i++, from += from_width, to += to_width) {
-        uint64_t x = 0, y = 0;
-        memcpy(upper_bytes(&x, from_width), from, from_width);
-        memcpy(upper_bytes(&y, to_width), to, to_width);
-        if ((x & F64_MAGNITUDE) > from_infinity) {
-            uint64_t payload = x << (1 + exponent_bits[from_dtype]) | UINT64_C(1) << 63;
-            y = (x & ~F64_MAGNITUDE) | to_infinity | payload >> (1 + exponent_bits[to_dtype]);
-            memcpy(to, upper_bytes(&y, to_width), to_width);
-        } else if ((x & F64_MAGNITUDE) < from_infinity) {
-            overflowed += (y & F64_MAGNITUDE) == to_infinity;
-        }
-    }
-    return overflowed;
+#define WIDTHS(N, M)                                                      \
+    if (rec_dtype_bits(from_dtype) == N && rec_dtype_bits(to_dtype) == M) \
+        return mend_widths(from_dtype, from, N / 8, to_dtype, to, M / 8, count);
+    WIDTHS(64, 32)
+    WIDTHS(64, 16)
+    WIDTHS(32, 64)
+    WIDTHS(32, 16)
+    WIDTHS(16, 64)
+    WIDTHS(16, 32)
+    return mend_widths(from_dtype, from, 2, to_dtype, to, 2, count);
+#undef WIDTHS
 }
 
 uint64_t lr_float_to_f64(rec_dtype dtype, uint64_t bits)

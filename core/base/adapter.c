@@ -16,11 +16,6 @@ int32_t lr_adapter_kind(const char *name)
     return kind;
 }
 
-const char *lr_adapter_name(int32_t kind, const char *name)
-{
-    return kind == LR_FILE_FOREIGN && name ? name : adapters[kind];
-}
-
 bool lr_adapter_valid(const char *name)
 {
     size_t length = strlen(name);
@@ -30,7 +25,10 @@ bool lr_adapter_valid(const char *name)
 
 const char *rec_job_adapter(const rec_job *job)
 {
-    return LR_LACKS(NULL, job) ? adapters[LR_FILE_BURN] : lr_adapter_name(job->adapter, job->adapter_name);
+    if (LR_LACKS(NULL, job)) {
+        return adapters[LR_FILE_BURN];
+    }
+    return job->adapter == LR_FILE_FOREIGN && job->adapter_name ? job->adapter_name : adapters[job->adapter];
 }
 
 int32_t rec_job_set_adapter(rec_job *job, const char *adapter)

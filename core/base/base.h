@@ -286,8 +286,6 @@ typedef struct lr_pieces {
 enum { LR_FILE_BURN, LR_FILE_PYTORCH, LR_FILE_EITHER, LR_FILE_FOREIGN };
 /** @param name NULL: Burn's. @return LR_FILE_…; LR_FILE_FOREIGN for names unknown to the library. */
 int32_t lr_adapter_kind(const char *name);
-/** @return the name of a layout. @param name of LR_FILE_FOREIGN, or NULL. */
-const char *lr_adapter_name(int32_t kind, const char *name);
 /** Whether a text may be a layout's name: 1 to 64 bytes of letters, digits, `-`, `_` and `.`. */
 bool lr_adapter_valid(const char *name);
 

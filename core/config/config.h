@@ -62,16 +62,14 @@ void lr_config_free(lr_config *config);
 int32_t lr_config_read(rec_job *job, lr_config *config, const char *path);
 /** Finds the configuration file: LIBRECORD_CONFIG, then $XDG_CONFIG_HOME/librecord/librecord.ini (~/.config), then the
  * system's (SYSCONFDIR/librecord/librecord.ini). @param path (out) freed with lr_release; NULL: no file. An unset or
- * unsafe environment (setuid) is skipped. A missing file named by LIBRECORD_CONFIG is a failure, and so is one that
- * lr_config_judge() rejects. */
+ * unsafe environment (setuid) is skipped. A missing file named by LIBRECORD_CONFIG is a failure. If this process has
+ * the rights of another user than the one who started it (sudo, doas, pkexec, set-user-ID), so is a file that others
+ * than root and its own user can change. */
 int32_t lr_config_find(rec_job *job, char **path);
-/** Judges a file that the environment leads to. If this process has the rights of another user than the one who
- *  started it (sudo, doas, pkexec, set-user-ID), fails unless root and its own user alone can change the file. */
-int32_t lr_config_judge(rec_job *job, const char *path);
 /** Returns the directory of librecord's data (modules/, profiles/) that the context or LIBRECORD_DATA names; NULL:
  * none, and the installed one counts (data.c). */
 const char *lr_config_data(const rec_context *context);
-/** As lr_config_judge() for a file of librecord's data: those that were installed with librecord are not judged. */
+/** Rejects a file of librecord's data by the same rule: those that were installed with librecord are not judged. */
 int32_t lr_config_judge_data(rec_job *job, const char *path);
 
 const char *lr_config_file(const lr_config *config); /**< "" if none was read */

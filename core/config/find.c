@@ -46,7 +46,8 @@ static bool is_null(const char *path)
            state.st_rdev == null.st_rdev;
 }
 
-int32_t lr_config_judge(rec_job *job, const char *path)
+/* Judges a file that the environment leads to. */
+static int32_t judge(rec_job *job, const char *path)
 {
     const char *by = lender();
     char reason[LR_REASON];
@@ -72,7 +73,7 @@ const char *lr_config_data(const rec_context *context)
 
 int32_t lr_config_judge_data(rec_job *job, const char *path)
 {
-    return data_named(job->context) ? lr_config_judge(job, path) : job->error.status;
+    return data_named(job->context) ? judge(job, path) : job->error.status;
 }
 
 /* @param path (out) NULL if there is no such file. A home that this user may not search counts as one without: it is no
@@ -108,7 +109,7 @@ int32_t lr_config_find(rec_job *job, char **path)
             return job->error.status;
         }
         *path = join(job, named, "");
-        return *path ? lr_config_judge(job, *path) : job->error.status;
+        return *path ? judge(job, *path) : job->error.status;
     }
     /* A relative path in XDG_CONFIG_HOME is to be ignored (XDG Base Directory Specification). */
     if (user && *user == '/') {
@@ -117,7 +118,7 @@ int32_t lr_config_find(rec_job *job, char **path)
         status = find_in(job, home, "/.config/librecord/librecord.ini", path);
     }
     if (status == REC_OK && *path) {
-        status = lr_config_judge(job, *path);
+        status = judge(job, *path);
     } else if (status == REC_OK) {
         status = find_in(job, LR_SYSCONF_DIR, tail, path);
     }

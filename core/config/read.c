@@ -118,41 +118,46 @@ static int32_t end_section(lr_config_parser *p)
     return REC_OK;
 }
 
-/* Checks the name of a section that begins, and makes room for it. @param same what an earlier section of the name is
- * called, or NULL. @return the copied name. NULL: the job has failed. */
-static const char *begin_named(lr_config_parser *p, const char *kind, const char *name, uint32_t line, const char *same,
-                               uint32_t same_line, void *sections, uint64_t count, uint64_t *room, size_t each)
+/** The head of a section, [KIND NAME]. */
+typedef struct head {
+    const char *kind, *name;
+    uint32_t line;
+} head;
+
+/* Checks the head of a section that begins. @param earlier one of the same name, whose name is NULL if there is none.
+ * @param count of sections of the kind so far. @return the copied name. NULL: the job has failed. */
+static const char *begin_named(lr_config_parser *p, const head *begun, const head *earlier, uint64_t count)
 {
-    if (!*name) {
-        (void)MISTAKE(p, line, "[%s] has no name", kind);
-        rec_fail_hint(p->job, "Give it one: [%s NAME].", kind);
-    } else if (lr_config_check_name(p, kind, name, line) != REC_OK) {
+    if (!*begun->name) {
+        (void)MISTAKE(p, begun->line, "[%s] has no name", begun->kind);
+        rec_fail_hint(p->job, "Give it one: [%s NAME].", begun->kind);
+    } else if (lr_config_check_name(p, begun->kind, begun->name, begun->line) != REC_OK) {
         return NULL;
-    } else if (same) {
-        (void)MISTAKE(p, line, "[%s %s] occurs twice, first in line %u as [%s %s]", kind, name, (unsigned)same_line,
-                      kind, same);
+    } else if (earlier->name) {
+        (void)MISTAKE(p, begun->line, "[%s %s] occurs twice, first in line %u as [%s %s]", begun->kind, begun->name,
+                      (unsigned)earlier->line, begun->kind, earlier->name);
     } else if (count == SECTIONS_MOST) {
-        (void)MISTAKE(p, line, "more than %d %ss", SECTIONS_MOST, kind);
+        (void)MISTAKE(p, begun->line, "more than %d %ss", SECTIONS_MOST, begun->kind);
     }
     p->settings = NULL;
     p->setting_room = 0;
     p->precision_line = 0;
-    return !lr_job_failed(p->job) && lr_job_arena_grow(p->job, &p->config->arena, sections, count + 1, room, each)
-               ? lr_config_copy(p, name)
-               : NULL;
+    return lr_job_failed(p->job) ? NULL : lr_config_copy(p, begun->name);
 }
 
 static int32_t begin_recorder(lr_config_parser *p, const char *name, uint32_t line)
 {
     lr_config *config = p->config;
     const lr_recorder_section *same = lr_config_find_recorder(config, name);
+    const head begun = {"recorder", name, line},
+               earlier = {"recorder", same ? same->name : NULL, same ? same->line : 0};
     const char *own;
     if (lr_name_same(name, "Auto")) {
         return MISTAKE(p, line, "[recorder %s]: that name belongs to librecord itself", name);
     }
-    own = begin_named(p, "recorder", name, line, same ? same->name : NULL, same ? same->line : 0, &config->sections,
-                      config->section_count, &config->section_room, sizeof *config->sections);
-    if (own) {
+    own = begin_named(p, &begun, &earlier, config->section_count);
+    if (own && lr_job_arena_grow(p->job, &config->arena, &config->sections, config->section_count + 1,
+                                 &config->section_room, sizeof *config->sections)) {
         p->section = &config->sections[config->section_count++];
         *p->section = (lr_recorder_section){.name = own, .line = line};
     }
@@ -214,10 +219,10 @@ static int32_t begin_profile(lr_config_parser *p, const char *name, uint32_t lin
 {
     lr_config *config = p->config;
     const lr_profile_section *same = lr_config_find_profile(config, name);
-    const char *own =
-        begin_named(p, "profile", name, line, same ? same->name : NULL, same ? same->line : 0, &config->profiles,
-                    config->profile_count, &config->profile_room, sizeof *config->profiles);
-    if (own) {
+    const head begun = {"profile", name, line}, earlier = {"profile", same ? same->name : NULL, same ? same->line : 0};
+    const char *own = begin_named(p, &begun, &earlier, config->profile_count);
+    if (own && lr_job_arena_grow(p->job, &config->arena, &config->profiles, config->profile_count + 1,
+                                 &config->profile_room, sizeof *config->profiles)) {
         p->profile = &config->profiles[config->profile_count++];
         *p->profile = (lr_profile_section){.name = own, .line = line};
     }

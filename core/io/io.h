@@ -61,8 +61,6 @@ bool lr_source_is_readable(const rec_source *source);
 rec_source *lr_source_absent(rec_job *job);
 /** The job's count of it is given back. */
 void lr_source_absent_end(rec_job *job);
-/** Whether so many bytes that were made are to be in a temporary file, as the context says. */
-bool lr_spill_wanted(const rec_job *job, uint64_t size);
 /** Turns filled pages into a source. If requested, their bytes move to a temporary file and the pages can be filled
  * again; otherwise the source takes the pages, and they are empty. NULL: the job has failed, and the pages are
  * unchanged. */

@@ -119,12 +119,6 @@ typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *us
  * announced size: a byte beyond it is a failure. REC_UNKNOWN: not announced. */
 int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total);
 
-/** A temporary file that has no name. @return its descriptor, -1: the job has failed. */
-int lr_spill_open(rec_job *job);
-int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size);
-/** Maps the bytes written to a temporary file as the source. Takes the descriptor. @param status of the writes. */
-int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status);
-
 /** Makes it a stream that is read as far as requested. @param own it takes the descriptor, except on failure. */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);
 
@@ -194,7 +188,6 @@ void lr_sink_remember(rec_sink *sink);
 
 /** Frees it and its companion files; removes uncommitted files. */
 void lr_sink_free(rec_sink *sink);
-int32_t lr_sink_finish(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_sibling_count(const rec_sink *sink);
 const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index);

@@ -380,7 +380,7 @@ static int32_t bring_out(rec_sink *sink)
     return sink->job->error.status;
 }
 
-int32_t lr_sink_finish(rec_sink *sink)
+static int32_t finish(rec_sink *sink)
 {
     if (bring_out(sink) == REC_OK && !sink->secured) {
         sink->secured = true;
@@ -456,10 +456,10 @@ int32_t lr_sink_commit(rec_sink *sink)
 {
     rec_job *job = sink->job;
     for (uint64_t i = 0; i < lr_sink_sibling_count(sink); i++) {
-        (void)lr_sink_finish(sink->beside->sinks[i]);
+        (void)finish(sink->beside->sinks[i]);
     }
     /* If a mapped input was truncated, zeros may have been written. */
-    if (lr_sink_finish(sink) == REC_OK && lr_watch_judge(job, true) == REC_OK) {
+    if (finish(sink) == REC_OK && lr_watch_judge(job, true) == REC_OK) {
         place_all(sink);
     }
     lr_sink_free(sink);
@@ -472,7 +472,7 @@ int32_t rec_sink_close(rec_sink *sink)
         return REC_OK;
     }
     if (sink->first) {
-        return lr_sink_finish(sink);
+        return finish(sink);
     }
     if (!sink->closable || sink->lent) {
         return lr_breach(sink->job, REC_UNKNOWN, "closed the sink passed to it, which the core closes");

@@ -153,19 +153,8 @@ static int32_t file_patch(rec_sink *sink, uint64_t offset, const uint8_t *data, 
 {
     lr_file_sink *self = (lr_file_sink *)sink;
     int32_t status = lr_fd_flush(&self->out);
-    while (size && status == REC_OK) {
-        ssize_t n = pwrite(self->out.fd, data, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)offset);
-        if (n > 0) {
-            offset += (uint64_t)n;
-            data += n;
-            size -= (uint64_t)n;
-        } else if (n < 0 && errno == EINTR) {
-            status = lr_io_interrupted(sink->job);
-        } else {
-            status = lr_fd_errno(&self->out, offset, n < 0 ? errno : EIO, "write");
-        }
-    }
-    return status;
+    int error = status == REC_OK ? lr_file_write_at(self->out.fd, data, size, offset) : 0;
+    return error ? lr_fd_errno(&self->out, offset, error, "write") : status;
 }
 
 /* By its temporary name: what is read is what will get the file's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources whose bytes lie in a mapped file: whether that was cut (core/base/watch.c). */
+ * Sources whose bytes lie in a mapped file: whether that was truncated (os/watch.h). */
 #include "core/io/io_private.h"
 
 void lr_source_lend(const rec_source *source)

@@ -15,7 +15,7 @@
 /* Fewer bytes are not worth a file and a map of their own. */
 enum { SPILL_LEAST = 256 * 1024 };
 
-int lr_spill_open(rec_job *job)
+static int open_file(rec_job *job)
 {
     static const char hint[] =
         "Large data that cannot be mapped go to a temporary file: set TMPDIR to a directory with space.";
@@ -27,7 +27,7 @@ int lr_spill_open(rec_job *job)
     return fd;
 }
 
-int32_t lr_spill_write(rec_job *job, int fd, const uint8_t *data, uint64_t size)
+static int32_t write_all(rec_job *job, int fd, const uint8_t *data, uint64_t size)
 {
     while (size) {
         ssize_t n = write(fd, data, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE));
@@ -55,27 +55,13 @@ static int32_t fail_map(rec_job *job)
                        "map a temporary file in this directory");
 }
 
-int32_t lr_spill_map(rec_job *job, rec_source *source, int fd, uint64_t size, int32_t status)
-{
-    if (status == REC_OK && !lr_source_map(source, fd, 0, size)) {
-        status = fail_map(job);
-    }
-    (void)close(fd); /* nothing in it has to reach the disk */
-    return status;
-}
-
-bool lr_spill_wanted(const rec_job *job, uint64_t size)
-{
-    return job->context->spill && size >= SPILL_LEAST && size >= job->context->spill;
-}
-
 /* The pages stay for the next caller. Numbers are converted in place: the pages are writable, and the file has the
  * original bytes. */
 static rec_source *spilled(rec_job *job, const lr_pages *pages, uint64_t size)
 {
     rec_source *source = lr_source_new(job, "memory");
-    int fd = source ? lr_spill_open(job) : -1;
-    int32_t status = fd < 0 ? job->error.status : lr_spill_write(job, fd, pages->data, size);
+    int fd = source ? open_file(job) : -1;
+    int32_t status = fd < 0 ? job->error.status : write_all(job, fd, pages->data, size);
     if (status == REC_OK) {
         void *map = lr_map_file(fd, 0, size, true);
         if (!map) {
@@ -101,7 +87,7 @@ rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size)
 {
     rec_source *source;
     lr_pages *own;
-    if (lr_spill_wanted(job, size)) {
+    if (job->context->spill && size >= SPILL_LEAST && size >= job->context->spill) {
         return spilled(job, pages, size);
     }
     own = lr_job_alloc(job, sizeof *own);
@@ -147,25 +133,29 @@ static int32_t more(rec_job *job, const rec_source *source, const struct stream 
 /* The rest of a stream of which `pages` hold the first `used` bytes. */
 static int32_t spill(rec_job *job, rec_source *source, const struct stream *stream, lr_pages *pages, uint64_t used)
 {
-    int temporary = lr_spill_open(job);
+    int temporary = open_file(job);
     int32_t status;
     uint64_t got = 1;
     if (temporary < 0) {
         return job->error.status;
     }
-    status = lr_spill_write(job, temporary, pages->data, used);
+    status = write_all(job, temporary, pages->data, used);
     lr_pages_trim(pages, LR_IO_PIECE); /* the rest passes through what is left of them */
     while (status == REC_OK && got) {
         status = more(job, source, stream, used, pages->data, pages->size, &got);
         if (status == REC_OK && got) {
-            status = lr_spill_write(job, temporary, pages->data, got);
+            status = write_all(job, temporary, pages->data, got);
             used += got;
         }
         if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
             status = rec_job_progress(job, used, REC_UNKNOWN);
         }
     }
-    return lr_spill_map(job, source, temporary, used, status);
+    if (status == REC_OK && !lr_source_map(source, temporary, 0, used)) {
+        status = fail_map(job);
+    }
+    (void)close(temporary); /* nothing in it has to reach the disk */
+    return status;
 }
 
 int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total)

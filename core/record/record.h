@@ -340,14 +340,6 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
 
 /** Element type a tensor has at a precision; see lr_dtype_at. One that has numbers becomes these, unless it is kept. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
-/** The tensor itself, or its numbers if it is read as a number type, has none itself, and has as many elements. */
-static inline const rec_tensor *lr_tensor_as(const rec_tensor *tensor, rec_dtype dtype)
-{
-    const rec_tensor *numbers = lr_encoding_of(tensor)->numbers;
-    return numbers && rec_dtype_bits(dtype) && !rec_dtype_bits(tensor->stored) && numbers->count == tensor->count
-               ? numbers
-               : tensor;
-}
 /** Whether a precision changes what is stored: not KEEP, not DEFAULT. */
 static inline bool lr_precision_changes(rec_precision precision)
 {
@@ -358,8 +350,6 @@ void lr_tensor_free_views(rec_tensor *tensor);
 void lr_value_free_views(rec_value *value);
 /** Copies the description of a scheme to a tensor that has the bytes of another one. @return false: out of memory. */
 bool lr_tensor_copy_scheme(rec_tensor *to, const rec_tensor *from);
-/** The bytes of the stored dtype, little-endian (deferred ones are read, once). NULL: the job has failed. */
-const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size);
 /** As rec_tensor_f32() and its kin, within a job. NULL: the job has failed. */
 const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype);
 /** What lr_tensor_convert counted, for the report. */

@@ -54,6 +54,15 @@ void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision)
     tensor->dtype = (uint8_t)lr_dtype_at(tensor->stored, precision);
 }
 
+/* The tensor itself, or its numbers if it is read as a number type, has none itself, and has as many elements. */
+static const rec_tensor *read_as(const rec_tensor *tensor, rec_dtype dtype)
+{
+    const rec_tensor *numbers = lr_encoding_of(tensor)->numbers;
+    return numbers && rec_dtype_bits(dtype) && !rec_dtype_bits(tensor->stored) && numbers->count == tensor->count
+               ? numbers
+               : tensor;
+}
+
 /* ------------------------------------------------------------------------------------------------------- views -- */
 
 enum { VIEW_ALIGNMENT = 64, PATH_SHOWN = 512 };
@@ -142,7 +151,8 @@ static int32_t fill_stored(rec_job *job, const rec_tensor *tensor, void *target)
     return status;
 }
 
-const uint8_t *lr_tensor_view(rec_job *job, const rec_tensor *tensor, uint64_t *size)
+/* The bytes of the stored type, little-endian; deferred ones are read, once. NULL: the job has failed. */
+static const uint8_t *view_of(rec_job *job, const rec_tensor *tensor, uint64_t *size)
 {
     const uint8_t *bytes = lr_data_at_hand(tensor->data);
     lr_view *view;
@@ -364,7 +374,7 @@ int32_t lr_tensor_convert(rec_job *job, const rec_tensor *tensor, const char *pa
     void *large = NULL;
     uint64_t step;
     int32_t status = REC_OK;
-    tensor = lr_tensor_as(tensor, dtype);
+    tensor = read_as(tensor, dtype);
     from_width = rec_dtype_bits(tensor->packed) / 8;
     bytes = lr_data_at_hand(tensor->data);
     if (!from_width || !to_width || !lr_convertible(tensor->packed, tensor->dtype) ||
@@ -447,7 +457,7 @@ rec_dtype rec_tensor_numbers_dtype(const rec_tensor *tensor)
 {
     return !tensor                           ? REC_DTYPE_NONE
            : rec_dtype_bits(tensor->dtype)   ? tensor->dtype
-           : lr_encoding_of(tensor)->numbers ? lr_tensor_as(tensor, REC_DTYPE_F32)->dtype
+           : lr_encoding_of(tensor)->numbers ? read_as(tensor, REC_DTYPE_F32)->dtype
                                              : REC_DTYPE_NONE;
 }
 
@@ -557,7 +567,7 @@ static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dty
 const void *lr_tensor_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dtype)
 {
     const void *data;
-    tensor = lr_tensor_as(tensor, dtype);
+    tensor = read_as(tensor, dtype);
     data = typed_at_hand(tensor, dtype);
     if (!data) {
         if (!enter(job, tensor)) {
@@ -586,7 +596,7 @@ static void begin_read(rec_job *job, const rec_tensor *tensor)
 
 static const void *access_typed(const rec_tensor *tensor, rec_dtype dtype)
 {
-    const void *data = typed_at_hand(lr_tensor_as(tensor, dtype), dtype);
+    const void *data = typed_at_hand(read_as(tensor, dtype), dtype);
     rec_job job;
     lr_source_lend(tensor->data->source);
     if (data) {
@@ -613,7 +623,7 @@ const void *rec_tensor_bytes(const rec_tensor *tensor, uint64_t *size)
     }
     begin_read(&job, tensor);
     lr_source_lend(tensor->data->source);
-    bytes = lr_tensor_view(&job, tensor, &stored);
+    bytes = view_of(&job, tensor, &stored);
     bytes = lr_watch_judge(&job, false) == REC_OK ? bytes : NULL;
     if (size) {
         *size = stored;

@@ -31,7 +31,8 @@ static const lr_plugin *named(rec_job *job, lr_table *t, int32_t kind, const cha
     return NULL;
 }
 
-const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name)
+/* Finds a plugin without combinations; REC_PLUGIN_FORMAT stands for stacks too. */
+static const lr_plugin *find_raw(rec_job *job, int32_t kind, const char *name)
 {
     lr_look l = lr_look_begin(job);
     const lr_plugin *plugin = l.t ? named(job, l.t, kind, name, LR_CAN_ANY) : NULL;
@@ -166,7 +167,7 @@ static bool has_extension(const rec_plugin *d, const char *word)
 /* Finds a plugin of a kind by its name or by an extension. */
 static const lr_plugin *find_word(rec_job *job, int32_t kind, const char *word)
 {
-    const lr_plugin *plugin = lr_registry_raw(job, kind, word);
+    const lr_plugin *plugin = find_raw(job, kind, word);
     if (plugin && plugin->d.kind == kind) {
         return plugin;
     }
@@ -220,7 +221,7 @@ static void list_codecs(rec_job *job, char *text, size_t room)
 /* As lr_registry_find(), but an unknown name is no failure. @param format (out) what stands before the codec, or "". */
 static const lr_plugin *look(rec_job *job, const char *name, char format[LR_NAME_MOST + 1])
 {
-    const lr_plugin *plugin = lr_registry_raw(job, REC_PLUGIN_FORMAT, name);
+    const lr_plugin *plugin = find_raw(job, REC_PLUGIN_FORMAT, name);
     *format = '\0';
     return plugin || lr_job_failed(job) ? plugin : find_split(job, name, format);
 }
@@ -233,8 +234,8 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
     if (plugin || lr_job_failed(job)) {
         return plugin;
     }
-    codec = lr_registry_raw(job, REC_PLUGIN_CODEC, *format ? format : name);
-    other = *format ? lr_registry_raw(job, REC_PLUGIN_FORMAT, format) : NULL;
+    codec = find_raw(job, REC_PLUGIN_CODEC, *format ? format : name);
+    other = *format ? find_raw(job, REC_PLUGIN_FORMAT, format) : NULL;
     list_codecs(job, codecs, sizeof codecs);
     if (codec && !lr_job_failed(job)) {
         (void)rec_fail(job, REC_E_NOT_FOUND, REC_UNKNOWN, "%s is a codec, not a recorder", codec->d.name);
@@ -622,7 +623,7 @@ const rec_plugin_info *rec_plugin_find(rec_context *context, const char *name)
     lr_job_open(&job, context, "plugins", NULL);
     plugin = lr_job_failed(&job) ? NULL : look(&job, name, format);
     for (int32_t kind = REC_PLUGIN_CODEC; !plugin && kind <= REC_PLUGIN_SCHEME; kind++) {
-        plugin = lr_registry_raw(&job, kind, name); /* each kind has a namespace; recorders come first */
+        plugin = find_raw(&job, kind, name); /* each kind has a namespace; recorders come first */
     }
     if (!plugin && !lr_job_failed(&job)) {
         (void)lr_registry_find(&job, name); /* sets the error */

@@ -35,8 +35,8 @@ static void lock_init(pthread_mutex_t *lock)
     (void)pthread_mutexattr_destroy(&attributes);
 }
 
-/* Returns the context's registry, made on first use. NULL: the job has failed. */
-lr_registry *lr_registry_of(rec_job *job)
+/* Returns the registry of the context of a job, which it makes if necessary. NULL: the job has failed. */
+static lr_registry *registry_of(rec_job *job)
 {
     rec_context *context = job->context;
     lr_attached *have = lr_context_attached(context, release);
@@ -72,7 +72,7 @@ static lr_table *table_now(rec_job *job, lr_registry *registry)
 
 lr_look lr_look_begin(rec_job *job)
 {
-    lr_look l = {.registry = lr_job_failed(job) ? NULL : lr_registry_of(job)};
+    lr_look l = {.registry = lr_job_failed(job) ? NULL : registry_of(job)};
     if (l.registry) {
         (void)pthread_mutex_lock(&l.registry->lock);
         l.t = table_now(job, l.registry);
@@ -108,7 +108,7 @@ static int32_t add_folder(rec_job *job, const char *path)
         return rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                         "the plugin directory %s: this librecord is a static one, which opens no plugins", path);
     }
-    registry = lr_registry_of(job);
+    registry = registry_of(job);
     if (!registry) {
         return job->error.status;
     }
@@ -146,7 +146,7 @@ static const rec_plugin *own_rival(const lr_registry *registry, const rec_plugin
 
 static int32_t add_plugin(rec_job *job, const rec_plugin *plugin)
 {
-    lr_registry *registry = lr_registry_of(job);
+    lr_registry *registry = registry_of(job);
     char reason[LR_REASON];
     const rec_plugin *rival;
     const char *name;
@@ -212,7 +212,7 @@ rec_status rec_context_set_plugins(rec_context *context, int32_t which)
     lr_job_open(&job, context, "plugins", NULL);
     if (!lr_job_failed(&job)) {
         if (which >= REC_PLUGINS_ALL && which <= REC_PLUGINS_NONE) {
-            registry = lr_registry_of(&job);
+            registry = registry_of(&job);
             if (registry) { /* under whose lock tables are made by it */
                 (void)pthread_mutex_lock(&registry->lock);
                 job.context->plugins = which;

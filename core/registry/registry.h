@@ -67,9 +67,6 @@ int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const cha
 /** Returns the bid of a plugin, in bits. */
 int32_t lr_registry_bid(const rec_plugin *plugin, const rec_head *head);
 
-/** Finds a plugin by kind and name, without combinations. REC_PLUGIN_FORMAT stands for stacks too. NULL: none, or the
- * job has failed. */
-const lr_plugin *lr_registry_raw(rec_job *job, int32_t kind, const char *name);
 /** Reports that no recorder has this name. @param format the part before the codec, or "". */
 void lr_registry_missing(rec_job *job, const char *name, const char *format);
 /** Returns the next plugin of a kind. @param before NULL: the first. NULL: the end, or the job has failed. */

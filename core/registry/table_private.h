@@ -92,8 +92,6 @@ typedef struct lr_registry {
     lr_told *told;
 } lr_registry;
 
-/** Returns the registry of the context of a job, which it makes if necessary. NULL: the job has failed. */
-lr_registry *lr_registry_of(rec_job *job);
 /** Takes the lock and returns the current table, which it makes if necessary. */
 lr_look lr_look_begin(rec_job *job);
 void lr_look_end(lr_look look);

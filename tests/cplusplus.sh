@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# librecord.hpp: compiles without a warning by each compiler as C++17 and C++20, and does what its comments say.
+# librecord.hpp: compiles without a warning by each compiler as C++17 and C++20, and does what its comments say. In the
+# quick tier g++ takes the header alone and builds the program as C++17, and clang++ has librecord.h first, as C++20.
 # tests/documents.sh compiles and runs the README's program.
 # shellcheck disable=SC2317 # functions that check() calls
 set -u
@@ -37,7 +38,11 @@ builds() { # COMPILER STANDARD
 # A compiler may be there without its standard library.
 works() {
     printf '#include <filesystem>\nint main() { return std::filesystem::path("a").empty(); }\n' >works.cpp
-    "$1" -std=c++20 -o works works.cpp 2>/dev/null && ./works
+    if slow; then
+        "$1" -std=c++20 -o works works.cpp 2>/dev/null && ./works
+    else
+        "$1" -std=c++20 -fsyntax-only works.cpp 2>/dev/null
+    fi
 }
 
 for compiler in g++ clang++; do
@@ -59,9 +64,17 @@ for compiler in g++ clang++; do
     *) standards=c++20 ;;
     esac
     for standard in $standards; do
-        for file in alone after; do
+        files="alone after"
+        slow || case $compiler in
+        g++) files=alone ;;
+        *) files=after ;;
+        esac
+        for file in $files; do
             check "librecord.hpp $file: $compiler $standard" compiles "$compiler" "$standard" -fsyntax-only "$file.cpp"
         done
+        if [ "$compiler" = clang++ ] && ! slow; then
+            continue
+        fi
         rm -f program
         check "a program builds: $compiler $standard" builds "$compiler" "$standard"
         check "and does what it should: $compiler $standard" ./program "$tiny"

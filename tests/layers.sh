@@ -16,6 +16,7 @@ remap/forward remap/torch remap/fit remap/reverse remap recorder parallel'
 outside='tools/print tools/session tools/look tools/plan tools/convert tools/embed tools/types tools/measure tools/stats tools/verify tools/diff tools/report tools/edit tools/browse tools/list tools mpi'
 
 # includes FOLDER...: each include of a header in quotes, as FILE HEADER
+# shellcheck disable=SC2016 # awk expands $2
 includes() {
     (cd "$srcdir" && for folder; do
         for file in "$folder"/*.[ch]; do

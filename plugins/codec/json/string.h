@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "plugins/codec/json/input.h"
 
 /** Memory for strings that cannot be lent from the window; used again for each. */
@@ -30,19 +26,6 @@ int32_t lr_json_unexpected(const lr_json_input *in, const char *expected);
 static inline const uint8_t *lr_json_plain_until(const uint8_t *p, const uint8_t *end)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
-#ifdef __SSE2__
-    for (; end - p >= 16; p += 16) {
-        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
-        /* As signed bytes, what is not ASCII is below the space, too. */
-        __m128i stop = _mm_or_si128(
-            _mm_cmplt_epi8(bytes, _mm_set1_epi8(' ')),
-            _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('"')), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'))));
-        unsigned mask = (unsigned)_mm_movemask_epi8(stop);
-        if (mask) {
-            return p + (unsigned)__builtin_ctz(mask);
-        }
-    }
-#endif
     for (; end - p >= 8; p += 8) {
         uint64_t word;
         memcpy(&word, p, sizeof word);

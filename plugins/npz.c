@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "plugins/codec/npy/npy.h"
+#include "plugins/codec/little.h"
 
 static const rec_option verify = {
     .size = sizeof verify,
@@ -36,7 +37,7 @@ static int32_t probe_npz(const rec_head *head)
     size_t name = strlen(head->name), tail = sizeof extension - 1;
     bool called = name > tail && strcmp(head->name + name - tail, extension) == 0;
     if (head->length >= 30 && memcmp(head->data, "PK\3\4", 4) == 0) {
-        uint32_t length = lr_npz_get(head->data + 26, 2);
+        uint32_t length = (uint32_t)lr_little(head->data + 26, 2);
         if (length >= 4 && length <= head->length - 30 && memcmp(head->data + 30 + length - 4, ".npy", 4) == 0) {
             return 64;
         }

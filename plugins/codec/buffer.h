@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "plugins/codec/little.h"
 #include "plugins/codec/room.h"
 
 typedef struct lr_buffer {
@@ -34,9 +35,7 @@ static inline void lr_put_word(lr_buffer *b, const char *text)
 static inline void lr_put_little(lr_buffer *b, uint64_t number, uint32_t bytes)
 {
     uint8_t little[8];
-    for (uint32_t i = 0; i < bytes; i++) {
-        little[i] = (uint8_t)(number >> 8 * i);
-    }
+    lr_little_put(little, number, bytes);
     lr_put(b, little, bytes);
 }
 

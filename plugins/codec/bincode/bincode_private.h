@@ -28,8 +28,6 @@ int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout);
 int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
 /** Tells the visitor of a key of a struct. */
 int32_t lr_bincode_key(lr_bincode_reader *r, const char *name);
-/** A little-endian number of `bytes` bytes. */
-uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes);
 /** Finds parameters by their signature and reports them as a map by position (scan.c). @param none succeeds without
  * parameters too: the caller needs the metadata. */
 int32_t lr_bincode_scan(lr_bincode_reader *r, bool none);

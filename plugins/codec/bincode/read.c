@@ -4,6 +4,7 @@
 #include "plugins/codec/bincode/bincode_private.h"
 
 #include "plugins/codec/trailing.h"
+#include "plugins/codec/little.h"
 
 const rec_option lr_bincode_trailing = LR_TRAILING;
 
@@ -16,7 +17,7 @@ static int32_t read_tail(lr_bincode_reader *r)
         return REC_OK;
     }
     tail = r->data + r->size - LR_BINCODE_TAIL;
-    length = lr_bincode_load(tail, 8);
+    length = lr_little(tail, 8);
     if (memcmp(tail + 8, LR_BINCODE_MAGIC, 8) != 0 || length > r->size - LR_BINCODE_TAIL) {
         return REC_OK;
     }

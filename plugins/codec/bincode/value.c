@@ -10,6 +10,7 @@
 #include <inttypes.h>
 
 #include "common/utf8.h"
+#include "plugins/codec/little.h"
 
 /* Levels of C recursion; types are shallower. */
 enum { DEPTH_MOST = 192, RUN = 1024 };
@@ -38,15 +39,6 @@ static int32_t need(lr_bincode_reader *r, uint64_t count, const char *what)
 
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
 
-uint64_t lr_bincode_load(const uint8_t *at, unsigned bytes)
-{
-    uint64_t value = 0;
-    for (unsigned i = 0; i < bytes; i++) {
-        value |= (uint64_t)at[i] << (8 * i);
-    }
-    return value;
-}
-
 int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value)
 {
     static const unsigned widths[] = {2, 4, 8};
@@ -72,7 +64,7 @@ int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value)
     r->at++;
     status = need(r, width, "an integer");
     if (status == REC_OK) {
-        *value = lr_bincode_load(r->data + r->at, width);
+        *value = lr_little(r->data + r->at, width);
         r->at += width;
     }
     return status;
@@ -101,7 +93,7 @@ static int32_t read_number(lr_bincode_reader *r, const rec_layout *layout, rec_s
         if (status != REC_OK) {
             return status;
         }
-        number = lr_bincode_load(r->data + r->at, bits / 8);
+        number = lr_little(r->data + r->at, bits / 8);
         r->at += bits / 8;
         out->kind = REC_KIND_FLOAT;
         if (bits == 32) {

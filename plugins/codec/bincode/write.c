@@ -3,6 +3,7 @@
  * list and map has its form; anything that has none cannot be written without a type. */
 #include "plugins/codec/bincode/bincode_private.h"
 #include "plugins/codec/number.h"
+#include "plugins/codec/little.h"
 
 #include <string.h>
 
@@ -29,9 +30,7 @@ static size_t encode(uint8_t out[9], uint64_t number)
         return 1;
     }
     out[0] = bytes == 2 ? 251 : bytes == 4 ? 252 : 253;
-    for (unsigned i = 0; i < bytes; i++) {
-        out[1 + i] = (uint8_t)(number >> (8 * i));
-    }
+    lr_little_put(out + 1, number, bytes);
     return bytes + 1;
 }
 
@@ -48,9 +47,7 @@ static uint64_t zigzag(int64_t number)
 
 static size_t encode_raw(uint8_t *out, uint64_t number, unsigned bytes)
 {
-    for (unsigned i = 0; i < bytes; i++) {
-        out[i] = (uint8_t)(number >> (8 * i));
-    }
+    lr_little_put(out, number, bytes);
     return bytes;
 }
 
@@ -229,7 +226,7 @@ static int32_t put_tail(writer *w)
     if (!text) {
         return needs_type(w);
     }
-    (void)encode_raw(tail, strlen(text), 8);
+    lr_little_put(tail, strlen(text), 8);
     memcpy(tail + 8, LR_BINCODE_MAGIC, 8);
     status = rec_sink_write(w->sink, text, strlen(text));
     return status == REC_OK ? rec_sink_write(w->sink, tail, sizeof tail) : status;

@@ -7,6 +7,7 @@
 #include "plugins/codec/burnpack/burnpack.h"
 #include "plugins/codec/room.h"
 #include "plugins/codec/trailing.h"
+#include "plugins/codec/little.h"
 
 const rec_option lr_bpk_trailing = LR_TRAILING;
 const uint8_t lr_bpk_magic[4] = {'N', 'R', 'U', 'B'};
@@ -485,15 +486,12 @@ static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
         return rec_fail_found(h->job, REC_E_FORMAT, 0, "NRUB, which begins a burnpack", "%02x %02x %02x %02x",
                               prefix[0], prefix[1], prefix[2], prefix[3]);
     }
-    version = prefix[4] | (unsigned)prefix[5] << 8;
+    version = (unsigned)lr_little(prefix + 4, 2);
     if (version > LR_BPK_VERSION) {
         return rec_fail(h->job, REC_E_UNSUPPORTED, 4, "a burnpack of version %u; this librecord reads version %d",
                         version, LR_BPK_VERSION);
     }
-    *length = 0;
-    for (int i = 9; i >= 6; i--) {
-        *length = *length << 8 | prefix[i];
-    }
+    *length = lr_little(prefix + 6, 4);
     if (*length > LR_BPK_METADATA_MOST) {
         return rec_fail(h->job, REC_E_LIMIT, 6, "%" PRIu64 " bytes of metadata; no Burn loads more than 100 MiB",
                         *length);

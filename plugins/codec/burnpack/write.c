@@ -9,6 +9,7 @@
 #include "plugins/codec/burnpack/burnpack.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/room.h"
+#include "plugins/codec/little.h"
 
 const rec_option lr_bpk_store = {
     .size = sizeof lr_bpk_store,
@@ -412,9 +413,7 @@ static int32_t write_header(writer *w, rec_sink *sink)
         status = rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN,
                           "%" PRIu64 " bytes of names and places; no Burn loads more than 100 MiB", b.size);
     }
-    for (unsigned i = 0; i < 4; i++) {
-        prefix[6 + i] = (uint8_t)(b.size >> (8 * i));
-    }
+    lr_little_put(prefix + 6, b.size, 4);
     status = status == REC_OK ? rec_sink_write(sink, prefix, sizeof prefix) : status;
     status = status == REC_OK ? rec_sink_write(sink, b.data, b.size) : status;
     if (status == REC_OK && w->aligned) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The index of a gzip file: gathering it, and its form in the header. */
 #include "plugins/codec/gzip/index.h"
+#include "plugins/codec/little.h"
 
 #include <string.h>
 
@@ -16,22 +17,6 @@ enum { BEST_RATIO = 1032 };
 
 _Static_assert(SIZES_AT + 4 * LR_GZIP_STRETCHES == LR_GZIP_HEADER, "the index fills the header");
 _Static_assert(LR_GZIP_STRETCHES % 2 == 0, "stretches are merged two by two");
-
-static void put(uint8_t *at, uint64_t number, int bytes)
-{
-    for (int i = 0; i < bytes; i++) {
-        at[i] = (uint8_t)(number >> (8 * i));
-    }
-}
-
-static uint64_t get(const uint8_t *at, int bytes)
-{
-    uint64_t number = 0;
-    for (int i = 0; i < bytes; i++) {
-        number |= (uint64_t)at[i] << (8 * i);
-    }
-    return number;
-}
 
 void lr_gzip_index_begin(lr_gzip_index *index, uint64_t piece)
 {
@@ -75,18 +60,18 @@ void lr_gzip_index_put(const lr_gzip_index *index, uint8_t *header)
     static const uint8_t fixed[EXTRA_AT] = {0x1f, 0x8b, 8, FLAG_EXTRA, 0, 0, 0, 0, 0, 0xff};
     memset(header, 0, LR_GZIP_HEADER);
     memcpy(header, fixed, sizeof fixed);
-    put(header + EXTRA_AT, LR_GZIP_HEADER - FIELD_AT, 2);
+    lr_little_put(header + EXTRA_AT, LR_GZIP_HEADER - FIELD_AT, 2);
     header[FIELD_AT] = 'L';
     header[FIELD_AT + 1] = 'R';
-    put(header + FIELD_AT + 2, LR_GZIP_HEADER - DATA_AT, 2);
-    put(header + VERSION_AT, FORM, 4);
+    lr_little_put(header + FIELD_AT + 2, LR_GZIP_HEADER - DATA_AT, 2);
+    lr_little_put(header + VERSION_AT, FORM, 4);
     if (index) {
-        put(header + COUNT_AT, index->count, 4);
-        put(header + SPAN_AT, index->span, 8);
-        put(header + INFLATED_AT, index->inflated, 8);
-        put(header + STORED_AT, index->stored, 8);
+        lr_little_put(header + COUNT_AT, index->count, 4);
+        lr_little_put(header + SPAN_AT, index->span, 8);
+        lr_little_put(header + INFLATED_AT, index->inflated, 8);
+        lr_little_put(header + STORED_AT, index->stored, 8);
         for (uint32_t i = 0; i < index->count; i++) {
-            put(header + SIZES_AT + 4 * (size_t)i, index->sizes[i], 4);
+            lr_little_put(header + SIZES_AT + 4 * (size_t)i, index->sizes[i], 4);
         }
     }
 }
@@ -101,10 +86,10 @@ bool lr_gzip_index_read(const uint8_t *header, uint64_t size, uint64_t total, lr
         return false;
     }
     index->begin = LR_GZIP_HEADER;
-    index->count = (uint32_t)get(header + COUNT_AT, 4);
-    index->span = get(header + SPAN_AT, 8);
-    index->inflated = get(header + INFLATED_AT, 8);
-    index->stored = get(header + STORED_AT, 8);
+    index->count = (uint32_t)lr_little(header + COUNT_AT, 4);
+    index->span = lr_little(header + SPAN_AT, 8);
+    index->inflated = lr_little(header + INFLATED_AT, 8);
+    index->stored = lr_little(header + STORED_AT, 8);
     if (index->count == 0 || index->count > LR_GZIP_STRETCHES || index->span == 0 || index->inflated == 0 ||
         (index->inflated - 1) / index->span != index->count - 1 ||
         index->stored != total - (LR_GZIP_HEADER + TRAILER)) {
@@ -112,7 +97,7 @@ bool lr_gzip_index_read(const uint8_t *header, uint64_t size, uint64_t total, lr
     }
     for (uint32_t i = 0; i < index->count; i++) {
         uint64_t holds = i + 1 < index->count ? index->span : index->inflated - index->span * i;
-        index->sizes[i] = (uint32_t)get(header + SIZES_AT + 4 * (size_t)i, 4);
+        index->sizes[i] = (uint32_t)lr_little(header + SIZES_AT + 4 * (size_t)i, 4);
         if (index->sizes[i] == 0 || holds / BEST_RATIO > index->sizes[i]) {
             return false;
         }

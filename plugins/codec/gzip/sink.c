@@ -7,6 +7,7 @@
 
 #include "plugins/codec/gzip/index.h"
 #include "plugins/codec/gzip/pool.h"
+#include "plugins/codec/little.h"
 
 /* Data of so many pieces and more have an index, where the target can be patched. Until then nothing is written,
  * because the header comes first. */
@@ -109,10 +110,8 @@ static int32_t write_some(void *user, rec_sink *target, const void *data, uint64
 static int32_t write_trailer(rec_sink *target, uint32_t crc, uint64_t size)
 {
     uint8_t trailer[8];
-    for (int i = 0; i < 4; i++) {
-        trailer[i] = (uint8_t)(crc >> (8 * i));
-        trailer[4 + i] = (uint8_t)(size >> (8 * i));
-    }
+    lr_little_put(trailer, crc, 4);
+    lr_little_put(trailer + 4, size, 4);
     return rec_sink_write(target, trailer, sizeof trailer);
 }
 

@@ -2,6 +2,7 @@
  * gzip reader: a source that inflates another one. Good data go the quick way; zlib has the last word on all others. */
 #include "plugins/codec/gzip/gzip.h"
 #include "plugins/codec/gzip/quick.h"
+#include "plugins/codec/little.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -259,8 +260,7 @@ static int32_t look_at_length(rec_job *job, inflater *self)
     }
     int32_t status = rec_source_read_at(job, self->parent, size - 4, tail, sizeof tail);
     if (status == REC_OK) {
-        uint64_t length =
-            (uint64_t)tail[0] | (uint64_t)tail[1] << 8 | (uint64_t)tail[2] << 16 | (uint64_t)tail[3] << 24;
+        uint64_t length = lr_little(tail, sizeof tail);
         if (length / BEST_RATIO <= size && length + length / 1024 + 1024 >= size) {
             self->hint = length;
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugins/codec/npy/npy.h"
+#include "plugins/codec/little.h"
 
 enum { FIRST = 192, TEXT_MOST = 64 * 1024 };
 
@@ -300,7 +301,7 @@ int32_t lr_npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint
                         name ? name : "", name ? ": " : "", (unsigned)first[6], (unsigned)first[7]);
     }
     begin = first[6] == 1 ? 10 : 12;
-    length = lr_npz_get(first + 8, have < 12 ? 2 : (int)begin - 8);
+    length = (uint32_t)lr_little(first + 8, have < 12 ? 2 : (unsigned)begin - 8);
     if (have < begin || length > size - begin || length > TEXT_MOST) {
         return rec_fail(job, REC_E_FORMAT, at,
                         "%s%sa header of %" PRIu64 " bytes, where there are %" PRIu64 " and at most 65,536 are read",

@@ -59,15 +59,6 @@ static inline bool lr_npz_is_folder(const lr_zip_member *m)
     return m->size == 0 && m->name[m->name_length - 1] == '/';
 }
 
-static inline uint32_t lr_npz_get(const uint8_t *at, int bytes)
-{
-    uint32_t number = 0;
-    while (bytes-- > 0) {
-        number = number << 8 | at[bytes];
-    }
-    return number;
-}
-
 /* -------------------------------------------------------------------------------------------- reading, writing -- */
 
 int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self);

@@ -14,6 +14,7 @@
 #include "plugins/codec/npy/npy.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/room.h"
+#include "plugins/codec/little.h"
 
 enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, ENTRY = 46, NARROW = 0x7fffffff };
 
@@ -67,13 +68,6 @@ static int32_t no_memory(writer *w)
 
 /* --------------------------------------------------------------------------------------------------------- zip -- */
 
-static void put(uint8_t *at, int bytes, uint64_t number)
-{
-    for (int i = 0; i < bytes; i++) {
-        at[i] = (uint8_t)(number >> (8 * i));
-    }
-}
-
 static bool is_ascii(const char *text, uint64_t length)
 {
     while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
@@ -85,26 +79,26 @@ static bool is_ascii(const char *text, uint64_t length)
 /* Versions, flags, method, time, date: alike in a member's header and in the directory. */
 static void put_common(const writer *w, uint8_t *at, const written *m)
 {
-    put(at, 2, 45); /* for sizes in 64 bits */
-    put(at + 2, 2, is_ascii(w->names + m->name, m->name_length) ? 0 : 0x800);
-    put(at + 4, 2, w->compress ? LR_ZIP_DEFLATED : LR_ZIP_STORED);
-    put(at + 6, 2, 0);
-    put(at + 8, 2, 0x21); /* 1980-01-01 */
-    put(at + 10, 4, m->crc);
+    lr_little_put(at, 45, 2); /* for sizes in 64 bits */
+    lr_little_put(at + 2, is_ascii(w->names + m->name, m->name_length) ? 0 : 0x800, 2);
+    lr_little_put(at + 4, w->compress ? LR_ZIP_DEFLATED : LR_ZIP_STORED, 2);
+    lr_little_put(at + 6, 0, 2);
+    lr_little_put(at + 8, 0x21, 2); /* 1980-01-01 */
+    lr_little_put(at + 10, m->crc, 4);
 }
 
 static int32_t put_local(writer *w, const written *m)
 {
     uint8_t header[LOCAL], extra[EXTRA];
     int32_t status;
-    put(header, 4, 0x04034b50);
+    lr_little_put(header, 0x04034b50, 4);
     put_common(w, header + 4, m);
-    put(header + 18, 8, UINT64_MAX);
-    put(header + 26, 2, m->name_length);
-    put(header + 28, 2, EXTRA);
-    put(extra, 4, 16 << 16 | 1);
-    put(extra + 4, 8, m->size);
-    put(extra + 12, 8, m->stored);
+    lr_little_put(header + 18, UINT64_MAX, 8);
+    lr_little_put(header + 26, m->name_length, 2);
+    lr_little_put(header + 28, EXTRA, 2);
+    lr_little_put(extra, 16 << 16 | 1, 4);
+    lr_little_put(extra + 4, m->size, 8);
+    lr_little_put(extra + 12, m->stored, 8);
     status = rec_sink_write(w->sink, header, sizeof header);
     status = status == REC_OK ? rec_sink_write(w->sink, w->names + m->name, m->name_length) : status;
     return status == REC_OK ? rec_sink_write(w->sink, extra, sizeof extra) : status;
@@ -115,8 +109,8 @@ static int32_t patch_local(writer *w, const written *m)
 {
     uint8_t crc[4], stored[8];
     int32_t status;
-    put(crc, 4, m->crc);
-    put(stored, 8, m->stored);
+    lr_little_put(crc, m->crc, 4);
+    lr_little_put(stored, m->stored, 8);
     status = rec_sink_patch(w->sink, m->local + 14, crc, sizeof crc);
     return status == REC_OK && w->compress
                ? rec_sink_patch(w->sink, m->local + LOCAL + m->name_length + 12, stored, sizeof stored)
@@ -129,26 +123,26 @@ static int32_t put_entry(writer *w, const written *m)
     uint64_t length = 4;
     bool wide = m->size > NARROW || m->stored > NARROW, far = m->local > NARROW;
     int32_t status;
-    put(entry, 4, 0x02014b50);
-    put(entry + 4, 2, 3 << 8 | 45);
+    lr_little_put(entry, 0x02014b50, 4);
+    lr_little_put(entry + 4, 3 << 8 | 45, 2);
     put_common(w, entry + 6, m);
-    put(entry + 20, 4, wide ? UINT32_MAX : m->stored);
-    put(entry + 24, 4, wide ? UINT32_MAX : m->size);
-    put(entry + 28, 2, m->name_length);
-    put(entry + 38, 4, UINT32_C(0600) << 16); /* Unix permissions */
-    put(entry + 42, 4, far ? UINT32_MAX : m->local);
+    lr_little_put(entry + 20, wide ? UINT32_MAX : m->stored, 4);
+    lr_little_put(entry + 24, wide ? UINT32_MAX : m->size, 4);
+    lr_little_put(entry + 28, m->name_length, 2);
+    lr_little_put(entry + 38, UINT32_C(0600) << 16, 4); /* Unix permissions */
+    lr_little_put(entry + 42, far ? UINT32_MAX : m->local, 4);
     if (wide) {
-        put(extra + 4, 8, m->size);
-        put(extra + 12, 8, m->stored);
+        lr_little_put(extra + 4, m->size, 8);
+        lr_little_put(extra + 12, m->stored, 8);
         length += 16;
     }
     if (far) {
-        put(extra + length, 8, m->local);
+        lr_little_put(extra + length, m->local, 8);
         length += 8;
     }
-    put(extra, 4, (length - 4) << 16 | 1);
+    lr_little_put(extra, (length - 4) << 16 | 1, 4);
     length = length > 4 ? length : 0;
-    put(entry + 30, 2, length);
+    lr_little_put(entry + 30, length, 2);
     status = rec_sink_write(w->sink, entry, sizeof entry);
     status = status == REC_OK ? rec_sink_write(w->sink, w->names + m->name, m->name_length) : status;
     return status == REC_OK && length ? rec_sink_write(w->sink, extra, length) : status;
@@ -164,24 +158,24 @@ static int32_t put_directory(writer *w)
     }
     size = rec_sink_tell(w->sink) - at;
     if (status == REC_OK && (w->count > UINT16_MAX || at > NARROW || size > NARROW)) {
-        put(wide, 4, 0x06064b50);
-        put(wide + 4, 8, 56 - 12);
-        put(wide + 12, 4, 45 << 16 | 45);
-        put(wide + 24, 8, w->count);
-        put(wide + 32, 8, w->count);
-        put(wide + 40, 8, size);
-        put(wide + 48, 8, at);
-        put(wide + 56, 4, 0x07064b50);
-        put(wide + 64, 8, at + size);
-        put(wide + 72, 4, 1);
+        lr_little_put(wide, 0x06064b50, 4);
+        lr_little_put(wide + 4, 56 - 12, 8);
+        lr_little_put(wide + 12, 45 << 16 | 45, 4);
+        lr_little_put(wide + 24, w->count, 8);
+        lr_little_put(wide + 32, w->count, 8);
+        lr_little_put(wide + 40, size, 8);
+        lr_little_put(wide + 48, at, 8);
+        lr_little_put(wide + 56, 0x07064b50, 4);
+        lr_little_put(wide + 64, at + size, 8);
+        lr_little_put(wide + 72, 1, 4);
         status = rec_sink_write(w->sink, wide, sizeof wide);
     }
-    put(end, 4, 0x06054b50);
-    put(end + 8, 2, w->count < UINT16_MAX ? w->count : UINT16_MAX);
-    put(end + 10, 2, w->count < UINT16_MAX ? w->count : UINT16_MAX);
-    put(end + 12, 4, size < UINT32_MAX ? size : UINT32_MAX);
-    put(end + 16, 4, at < UINT32_MAX ? at : UINT32_MAX);
-    put(end + 20, 2, w->paths ? sizeof LR_NPZ_FOREIGN - 1 : 0);
+    lr_little_put(end, 0x06054b50, 4);
+    lr_little_put(end + 8, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
+    lr_little_put(end + 10, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
+    lr_little_put(end + 12, size < UINT32_MAX ? size : UINT32_MAX, 4);
+    lr_little_put(end + 16, at < UINT32_MAX ? at : UINT32_MAX, 4);
+    lr_little_put(end + 20, w->paths ? sizeof LR_NPZ_FOREIGN - 1 : 0, 2);
     status = status == REC_OK ? rec_sink_write(w->sink, end, sizeof end) : status;
     return status == REC_OK && w->paths ? rec_sink_write(w->sink, LR_NPZ_FOREIGN, sizeof LR_NPZ_FOREIGN - 1) : status;
 }

@@ -7,6 +7,7 @@
 #include "plugins/codec/pytorch/pytorch.h"
 #include "plugins/codec/room.h"
 #include "plugins/codec/trailing.h"
+#include "plugins/codec/little.h"
 
 const rec_option lr_pt_trailing = LR_TRAILING;
 
@@ -399,7 +400,7 @@ static int32_t take_storage(lr_pt_file *f, uint32_t key, uint64_t size, uint64_t
     const lr_pt_node *node = lr_pickle_node(&f->pickle, key);
     lr_pt_storage *s =
         node->kind == LR_PT_STRING ? find_storage(f, lr_pickle_text(&f->pickle, node), node->length) : NULL;
-    uint64_t count = 0;
+    uint64_t count;
     if (!s || s->found) {
         return node->kind != LR_PT_STRING
                    ? rec_fail(f->job, REC_E_FORMAT, *at, "the list of storages has %s", lr_pickle_words(node))
@@ -408,9 +409,7 @@ static int32_t take_storage(lr_pt_file *f, uint32_t key, uint64_t size, uint64_t
     if (size - *at < 8) {
         return rec_fail_found(f->job, REC_E_FORMAT, size, "the size of a storage", "the end of the file");
     }
-    for (unsigned i = 0; i < 8; i++) {
-        count |= (uint64_t)f->pickle.text[*at + i] << 8 * i;
-    }
+    count = lr_little(f->pickle.text + *at, 8);
     if (count > UINT64_MAX / s->width || count * s->width != s->size) {
         return fail_storage(f, *at, key, "has another size than its tensors say");
     }

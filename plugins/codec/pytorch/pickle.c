@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "common/utf8.h"
+#include "plugins/codec/little.h"
 
 /* Operations, by the names that Python's pickletools gives them. */
 enum {
@@ -89,10 +90,7 @@ static int32_t take_number(lr_pickle *p, unsigned width, uint64_t *number)
 {
     const uint8_t *bytes;
     int32_t status = take(p, width, &bytes);
-    *number = 0;
-    for (unsigned i = 0; i < width && status == REC_OK; i++) {
-        *number |= (uint64_t)bytes[i] << 8 * i;
-    }
+    *number = status == REC_OK ? lr_little(bytes, width) : 0;
     return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "plugins/codec/beginning.h"
 #include "plugins/codec/room.h"
+#include "plugins/codec/little.h"
 
 /* ----------------------------------------------------------------------------------------------- element types -- */
 
@@ -523,6 +524,7 @@ static int32_t check_length(lr_st_header *h, const uint8_t *first)
     static const char pointer[] = "version ";
     uint64_t left = h->size < 8 ? 0 : h->size - 8; /* of a stream of unknown size as much as there can be */
     int32_t status = REC_OK;
+    h->length = lr_little(first, 8);
     if (h->length > LR_ST_HEADER_MOST) {
         status = rec_fail_found(h->job, REC_E_FORMAT, 0, "the length of the header, at most 100,000,000 bytes",
                                 "%" PRIu64, h->length);
@@ -547,9 +549,6 @@ static int32_t begin_text(lr_st_header *h, const uint8_t **text)
     if (status == REC_OK && got < sizeof first) {
         status =
             rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8", got);
-    }
-    for (int i = 7; i >= 0 && status == REC_OK; i--) {
-        h->length = h->length << 8 | first[i];
     }
     status = status == REC_OK ? check_length(h, first) : status;
     status = status == REC_OK ? lr_beginning_grow(h->job, h->source, &h->text, h->length, &got) : status;
@@ -585,9 +584,6 @@ static int32_t open_text(lr_st_header *h, const uint8_t **text)
         return status;
     }
     status = rec_source_read_at(h->job, h->source, 0, first, sizeof first);
-    for (int i = 7; i >= 0; i--) {
-        h->length = h->length << 8 | first[i];
-    }
     status = status == REC_OK ? check_length(h, first) : status;
     if (whole) {
         *text = (const uint8_t *)whole + 8;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "plugins/codec/safetensors/safetensors.h"
+#include "plugins/codec/little.h"
 
 const rec_option lr_st_record = {
     .size = sizeof lr_st_record,
@@ -255,7 +256,7 @@ static bool names_ours(const rec_head *head, const char *file, uint64_t size)
 /* By the content: bits that agree. */
 static int32_t probe_content(const rec_head *head)
 {
-    uint64_t length = 0, at = 8, size;
+    uint64_t length, at = 8, size;
     const char *file;
     if (lr_index_probe(head->data, head->length, &file, &size)) {
         return names_ours(head, file, size) ? 160 : 0; /* more than JSON, which it is, too */
@@ -263,9 +264,7 @@ static int32_t probe_content(const rec_head *head)
     if (head->length < 10) {
         return 0;
     }
-    for (int i = 7; i >= 0; i--) {
-        length = length << 8 | head->data[i];
-    }
+    length = lr_little(head->data, 8);
     if (length < 2 || length > LR_ST_HEADER_MOST) {
         return 0;
     }

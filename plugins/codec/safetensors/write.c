@@ -8,6 +8,7 @@
 
 #include "plugins/codec/pass.h"
 #include "plugins/codec/safetensors/safetensors.h"
+#include "plugins/codec/little.h"
 
 const rec_option lr_st_max_shard_size = {
     .size = sizeof lr_st_max_shard_size,
@@ -262,9 +263,7 @@ static int32_t write_header(writer *w, rec_sink *sink, uint64_t first, uint64_t 
         rec_fail_hint(w->job, "Save it in several files (max-shard-size), or without what a flat map does not hold "
                               "(record = no), or in another format.");
     }
-    for (int i = 0; i < 8; i++) {
-        length[i] = (uint8_t)(b.size >> (8 * i));
-    }
+    lr_little_put(length, b.size, sizeof length);
     status = status == REC_OK ? rec_sink_write(sink, length, sizeof length) : status;
     status = status == REC_OK ? rec_sink_write(sink, b.data, b.size) : status;
     rec_job_free(w->job, b.data);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Zstandard reader: a source that decodes another one. */
 #include "plugins/codec/zstd/codec.h"
+#include "plugins/codec/little.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -138,7 +139,7 @@ static int32_t fail_foreign(rec_job *job, decoder *self)
 /* Whether bytes begin a frame, a skippable one or not. */
 static bool is_magic(const uint8_t *bytes)
 {
-    uint32_t word = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    uint32_t word = (uint32_t)lr_little(bytes, 4);
     return word == ZSTD_MAGICNUMBER || (word & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START;
 }
 

@@ -10,7 +10,7 @@
 
 typedef struct lr_buffer {
     rec_job *job;
-    char *data; /**< to be freed with rec_job_free() */
+    char *data; /**< to be freed with rec_job_free(); not NULL once something was added, even without bytes */
     uint64_t size, room;
     int32_t status;
 } lr_buffer;
@@ -18,7 +18,7 @@ typedef struct lr_buffer {
 static inline void lr_put(lr_buffer *b, const void *data, uint64_t size)
 {
     if (b->status == REC_OK) {
-        b->status = lr_codec_grow(b->job, &b->data, b->size + size, &b->room, 1);
+        b->status = lr_codec_grow(b->job, &b->data, b->size + size + 1, &b->room, 1);
     }
     if (b->status == REC_OK && size) {
         memcpy(b->data + b->size, data, (size_t)size);

@@ -97,7 +97,7 @@ int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tens
                                   .span = (e.last + 1) * type->width,
                                   .count = e.count,
                                   .dims = dims,
-                                  .strides = dims + tensor->rank,
+                                  .strides = dims ? dims + tensor->rank : NULL,
                                   .rank = tensor->rank,
                                   .width = type->width,
                                   .part = type->part,

@@ -23,6 +23,11 @@ typedef struct lr_fitter {
     rec_record *record;
     lr_matcher *matcher;
     lr_place_path path;
+    const rec_tensor *last; /**< made, or NULL */
+    struct {
+        const char *text;
+        uint32_t length;
+    } names[64];             /**< of the record: lr_fit_name() */
     uint64_t clashes;        /**< modules with inconsistent tensors, reported in a note */
     const char *first_clash; /**< message for the first, in the plan's arena */
     lr_misfit *misfits;      /**< the last one first */

@@ -22,6 +22,8 @@ static inline const char *lr_fit_here(const lr_fitter *f)
 /** A problem of the place where the walk is. */
 #define LR_FIT_PROBLEM(f, kind, fatal, ...) \
     lr_plan_problem((f)->job, (f)->plan, (kind), (fatal), lr_fit_here(f), __VA_ARGS__)
+/** A name as a key of the record. Those that come again and again, in each layer, are there once. */
+int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key);
 /** A line for the place where the walk is that has no piece. */
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);
 

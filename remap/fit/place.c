@@ -76,6 +76,24 @@ static int32_t piece_line(lr_fitter *f, const lr_piece *piece, const char *opera
 
 /* ----------------------------------------------------------------------------------------------------- placing -- */
 
+int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key)
+{
+    enum { SLOTS = sizeof f->names / sizeof *f->names };
+    const unsigned char *c = (const unsigned char *)name;
+    uint64_t slot = length ? (length + c[0] * 5u + c[length / 2] * 11u + c[length - 1] * 3u) % SLOTS : 0;
+    if (f->names[slot].text && f->names[slot].length == length &&
+        memcmp(f->names[slot].text, name, (size_t)length) == 0) {
+        *key = (rec_value){.kind = REC_KIND_STRING, .length = (uint32_t)length, .v.text = f->names[slot].text};
+        return REC_OK;
+    }
+    if (!lr_string(&f->record->arena, name, length, key)) {
+        return lr_fail_memory(f->job, length);
+    }
+    f->names[slot].text = key->v.text;
+    f->names[slot].length = key->length;
+    return REC_OK;
+}
+
 /* An id for a parameter that came without: of its path, so that the same conversion gives the same bytes. */
 static const char *make_id(rec_record *record, const char *path, size_t length)
 {
@@ -86,21 +104,35 @@ static const char *make_id(rec_record *record, const char *path, size_t length)
     return lr_arena_text(&record->arena, id, strlen(id));
 }
 
+/* A shape in the record. Tensors that follow each other often have the same, once for all of them. */
+static const uint64_t *shape_in(const lr_fitter *f, const lr_op *op)
+{
+    uint32_t rank = lr_op_rank(op);
+    size_t size = rank * sizeof(uint64_t);
+    uint64_t *shape;
+    if (f->last && f->last->rank == rank && (!rank || memcmp(f->last->shape, lr_op_shape(op), size) == 0)) {
+        return f->last->shape;
+    }
+    shape = lr_arena_alloc(&f->record->arena, size, 8);
+    if (shape && rank) {
+        memcpy(shape, lr_op_shape(op), size);
+    }
+    return shape;
+}
+
 static rec_tensor *make_tensor(lr_fitter *f, lr_op *op, const char *id)
 {
     rec_record *record = f->record;
     rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
     uint32_t rank = lr_op_rank(op);
-    uint64_t *shape = tensor ? lr_arena_alloc(&record->arena, rank * sizeof *shape, 8) : NULL;
+    const uint64_t *shape = tensor ? shape_in(f, op) : NULL;
     const rec_value *words = lr_op_dtype_value(op);
     if (!tensor || !shape) {
         return LR_AS_NULL(lr_fail_memory(f->job, sizeof *tensor));
     }
-    if (rank) {
-        memcpy(shape, lr_op_shape(op), rank * sizeof *shape);
-    }
     *tensor = (rec_tensor){.record = record, .shape = shape, .id = id, .rank = (uint8_t)rank};
     tensor->stored = tensor->packed = (uint8_t)lr_op_dtype(op);
+    f->last = tensor;
     (void)lr_shape_count(shape, rank, &tensor->count);
     if (words) {
         rec_value *copy = lr_arena_alloc(&record->arena, sizeof *copy, 8);

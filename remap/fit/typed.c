@@ -148,7 +148,8 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         }
         status = build_below(t, layout->children[i], child, name, strlen(name), transpose, why, &value, &filled);
         if (status == REC_OK && filled != LR_FIT_OMITTED) {
-            lr_entry *entry = lr_string(arena, name, strlen(name), &key) ? lr_map_append(arena, map, key) : NULL;
+            lr_entry *entry =
+                lr_fit_name(t->f, name, strlen(name), &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
             if (!entry) {
                 return lr_fail_memory(t->f->job, sizeof *entry);
             }
@@ -453,7 +454,7 @@ static int32_t build_map(lr_fit *t, const rec_layout *layout, lr_node *node, rec
         if (status != REC_OK || how == LR_FIT_OMITTED) {
             continue;
         }
-        if (!by_number && !lr_string(arena, child->name, child->length, &key)) {
+        if (!by_number && lr_fit_name(t->f, child->name, child->length, &key) != REC_OK) {
             return lr_fail_memory(t->f->job, child->length);
         }
         entry = lr_map_append(arena, map, key);

@@ -264,7 +264,7 @@ static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length,
 {
     lr_arena *arena = &s->f->record->arena;
     rec_value key;
-    lr_entry *entry = lr_string(arena, name, length, &key) ? lr_map_append(arena, map, key) : NULL;
+    lr_entry *entry = lr_fit_name(s->f, name, length, &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
     if (!entry) {
         return lr_fail_memory(s->f->job, sizeof *entry);
     }

@@ -210,13 +210,22 @@ const char *lr_plan_shown(const rec_plan *plan, const char *path)
 
 /* ------------------------------------------------------------------------------------------------------ pieces -- */
 
+/* The text of a key if the destination key equals it or its end, so that no copy is needed where no rule acts. */
+static const char *own_text(const char *text, uint64_t length, lr_key *const *inputs, uint64_t count)
+{
+    const char *end = count ? inputs[0]->text + inputs[0]->length : NULL;
+    bool inside = count && (uintptr_t)text >= (uintptr_t)inputs[0]->text && (uintptr_t)text <= (uintptr_t)end;
+    return inside && text + length == end ? text : NULL;
+}
+
 lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const char *key, uint64_t length, lr_op *op,
                         const rec_value *value, lr_key *const *inputs, uint64_t count, const char *operations,
                         const char *why)
 {
     lr_piece *piece = lr_arena_alloc(&plan->arena, sizeof *piece, 8);
     lr_key **copy = piece && count > 1 ? lr_arena_alloc(&plan->arena, count * sizeof *copy, 8) : NULL;
-    const char *text = lr_arena_text(&plan->arena, key, length);
+    const char *text = own_text(key, length, inputs, count);
+    text = text ? text : lr_arena_text(&plan->arena, key, length);
     if (!piece || (count > 1 && !copy) || !text) {
         return LR_AS_NULL(lr_fail_memory(job, sizeof *piece));
     }

@@ -187,7 +187,37 @@ static int32_t collide(rec_job *job, rec_plan *plan, const lr_piece *a, const lr
                            "2 sources for %.300s: %.200s and %.200s%s%s", b->key, first, second, from, why);
 }
 
-static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
+/* The key before: where its parts end but the last, and what their nodes are. Most keys begin with most of these. */
+typedef struct passed {
+    const lr_piece *piece;
+    bool raw;
+    unsigned levels; /* that may be passed again */
+    struct {
+        uint64_t end;
+        lr_node *node;
+    } level[LEVELS_MOST];
+} passed;
+
+/* Forgets the levels that a key does not have. */
+static void pass(passed *before, const lr_piece *piece, bool raw)
+{
+    const lr_piece *other = before->piece;
+    uint64_t shared = 0;
+    unsigned levels = 0;
+    if (other && raw == before->raw && piece->kept == other->kept) {
+        while (shared < piece->length && shared < other->length && piece->key[shared] == other->key[shared]) {
+            shared++;
+        }
+        while (levels < before->levels && before->level[levels].end < shared) {
+            levels++;
+        }
+    }
+    before->piece = piece;
+    before->raw = raw;
+    before->levels = levels;
+}
+
+static int32_t insert(rec_job *job, rec_plan *plan, table *t, passed *before, lr_piece *piece)
 {
     lr_node *node = plan->root;
     const char *part = piece->key, *end = piece->key + piece->length;
@@ -196,10 +226,15 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
     bool raw =
         !foreign && !piece->kept && (record->root.form == REC_FORM_PATHS || (record->dotted && plan->type.layout));
     bool escaped = memchr(part, '\\', (size_t)piece->length) != NULL;
-    unsigned levels = 0;
     uint64_t offset;
     if (piece->length > UINT32_MAX) {
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a key of more than 4,294,967,295 bytes");
+    }
+    pass(before, piece, raw);
+    before->levels = escaped ? 0 : before->levels;
+    if (before->levels) {
+        node = before->level[before->levels - 1].node;
+        part += before->level[before->levels - 1].end + 1;
     }
     for (bool last = false; !last;) {
         const char *dot = escaped ? lr_path_dot(part, end) : memchr(part, '.', (size_t)(end - part));
@@ -210,7 +245,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
             part += 2;
             length -= 2;
         }
-        if (levels++ == LEVELS_MOST) {
+        if (before->levels == LEVELS_MOST) {
             (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "the key %.80s… has more than %d parts", piece->key,
                            LEVELS_MOST);
             return job->error.status;
@@ -230,8 +265,11 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
             return job->error.status;
         }
         node->in_base |= piece->kept;
+        before->level[before->levels].end = (uint64_t)((dot ? dot : end) - piece->key);
+        before->level[before->levels++].node = node;
         part = dot ? dot + 1 : end;
     }
+    before->levels = escaped ? 0 : before->levels - 1;
     if (piece->kept) {
         node->base = node->piece = piece;
     } else if (node->piece && !node->piece->kept) {
@@ -245,6 +283,7 @@ static int32_t insert(rec_job *job, rec_plan *plan, table *t, lr_piece *piece)
 int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
 {
     table t = {0};
+    passed before = {0};
     int32_t status = REC_OK;
     plan->root = lr_arena_alloc(&plan->tree, sizeof *plan->root, 8);
     if (!plan->root) {
@@ -255,7 +294,7 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan)
     for (int kept = 1; kept >= 0; kept--) {
         for (lr_piece *piece = plan->pieces; piece && status == REC_OK; piece = piece->next) {
             if (!piece->dead && piece->kept == kept) {
-                status = insert(job, plan, &t, piece);
+                status = insert(job, plan, &t, &before, piece);
             }
         }
     }

@@ -100,7 +100,7 @@ def foreign_rows(options):
         Row("a million tensors: open", ours(f"load {{d}}/million.safetensors {LOOK}", "")),
         Row("a million tensors: convert",
             ours(f"convert {{d}}/million.safetensors Safetensors {mpk} map in.adapter=none in.gaps=keep", ""), below=3000),
-        Row("a million tensors: plan", ours("plan {d}/million.safetensors 1000000", ""), below=3000),
+        Row("a million tensors: plan", ours("plan {d}/million.safetensors 1000000", ""), below=6000),
         Row("a million tensors: memory of each, open", figure=header_bytes("million.safetensors", 1e6), unit="B", at_most=240,
             needs=("million.safetensors",)),
         Row("a million tensors: memory of each, converted",

@@ -79,9 +79,9 @@ class Side:
                 self.source = os.path.realpath(re.search(r"^abs_top_srcdir = (.*)$", file.read(), re.M)[1])
             self.environment = {"LIBRECORD_PLUGIN_PATH": self.plugins(), "LIBRECORD_DATA": f"{self.source}/etc"}
         # the transpose, which the library shows nobody
-        inside = [f"{build}/.libs/lib{name}.a" for name in ("remap", "core", "common")] if build else [
+        inside = [f"{build}/.libs/lib{name}.a" for name in ("remap", "core", "os", "common")] if build else [
             *glob.glob(f"{self.source}/remap/ops/transpose*.c"), f"{self.source}/core/base/cpu.c"]
-        inside = [path for path in inside if os.path.exists(path)] # common/ is younger than some of what is measured
+        inside = [path for path in inside if os.path.exists(path)] # os/ and common/ are younger than some of what is measured
         self.program = self.compile("bench", ["-o", f"{self.folder}/bench", *sorted(glob.glob(f"{HERE}/*.c")), "-lz", "-lpcre2-8",
                                               "-lpthread", "-lm", "-ldl"], inside)
         self.words = {"tiny": f"{self.source}/tests/data/burn/0.21.0/tiny-full.mpk", "record": self.record(),

@@ -28,7 +28,7 @@ typedef struct lr_access {
     int error; /**< the errno of the loss; 0: none */
 } lr_access;
 
-/** What was lost of the attributes that users set. */
+/** The extended attributes that could not be copied. */
 typedef struct lr_attribute_loss {
     uint64_t count; /**< with an error and 0: all, since they cannot be listed */
     int error;      /**< 0: nothing was lost */

@@ -41,7 +41,7 @@ bool lr_file_cannot_exchange(int error);
 
 /** @return whether two states are of the same file. */
 bool lr_file_same(const struct stat *a, const struct stat *b);
-/** @return whether a name leads to the file of this state, which is not behind a link. */
+/** @return whether a name, itself no link, is the file with this state. */
 bool lr_file_is(int folder, const char *name, const struct stat *state);
 /** Calls `on` with the names in an open directory, whose offset is not moved, until it returns false. @return false:
  * the directory cannot be listed. */

@@ -24,7 +24,7 @@
 static bool armed;
 static long countdown; /* allocations until one fails */
 static long failed;
-static bool by_place;             /* the first fails that is asked for at a place where none has failed yet */
+static bool by_place;             /* the first allocation at a new place fails */
 static long place_at, place_from; /* allocations of this run; those that the run before found at known places */
 
 /* A place: who asks, called by whom, as deep as helpers of helpers are. */
@@ -64,7 +64,7 @@ static inline bool is_new_place(void)
     return true;
 }
 
-/* A trace takes longer than the allocation: there is none where the run before has come to. */
+/* A trace takes longer than the allocation: places that the run before reached are not traced again. */
 static inline bool fails_now(void)
 {
     if (!armed || (by_place ? place_at++ < place_from || !is_new_place() : countdown-- > 0)) {
@@ -170,7 +170,7 @@ typedef char *(*failing_operation)(rec_context *context, const void *what);
 
 /** Does it once for each of its allocations, or every sparsely() one, which fails then: it ends as if nothing had
  *  failed, or with the error that memory ran out; what it took is given back, and the next one works in the same
- *  context. @param expected what comes of it. @return how many allocations it makes, or sparsely() more. */
+ *  context. @param expected the result. @return how many allocations it makes, or sparsely() more. */
 static inline long each_fails_once(rec_context *context, failing_operation operation, const void *what,
                                    const char *expected)
 {

@@ -19,7 +19,7 @@ list() { # KIND: the values of all lines of that kind
     sed -n "s/^$1 [^ ]* [^ ]* //p" "$sources"
 }
 # shellcheck disable=SC2016 # awk's fields
-check "each line has four words" awk 'NF < 4 || $1 !~ /^(source|generated|header|include|define|flag|needs|link)$/ { print; bad = 1 }
+check "each line has four words" awk 'NF < 4 || $1 !~ /^(source|generated|header|include|define|flag|needs|link|uses)$/ { print; bad = 1 }
     END { exit bad || !NR }' "$sources"
 all_listed() { # each C file and header of the library and the command; none twice
     find common os core burn types remap recorder parallel plugins tools -name '*.[ch]' | sort >"$scratch/there"
@@ -31,6 +31,11 @@ all_listed() { # each C file and header of the library and the command; none twi
     return 0
 }
 check "every file is listed, but those for plugin files and ncurses" all_listed
+uses_listed() { # the parts with which the build links the command
+    expected=$(sed -n 's/^tools_record_LDADD = //p' tools/Makefile.inc | tr ' ' '\n' | sed -n 's/^lib\(.*\)\.la$/\1/p' | grep -v '^record$')
+    [ -n "$expected" ] && [ "$(list uses)" = "$expected" ]
+}
+check "the parts that the command is linked with" uses_listed
 check "blocks of GGUF are computed without contraction" grep -qx 'flag codec-gguf - -ffp-contract=off' "$sources"
 check "the generated files are made" scripts/sources --generate "$scratch/made"
 made_all() {

@@ -17,8 +17,6 @@ SONAME = "librecord.so.0"
 STATIC = os.environ.get("LIBRECORD_STATIC") == "yes"
 #: Options of scripts/sources, and the library in pkg-config that each of them needs.
 OPTIONS = {"zstd": "libzstd", "isal": "libisal"}
-#: The parts that the command links, in addition to the library, which hides the functions of the last two.
-COMMAND = ("record", "common", "os")
 
 
 def run(command, **arguments):
@@ -114,7 +112,8 @@ class Build:
         run([*self.cc, "-shared", "-o", library, *(path for part, path in objects if part != "record"),
              f"-Wl,-soname,{SONAME}", f"-Wl,--version-script={ROOT}/packaging/librecord.map", "-Wl,-z,nodelete",
              "-Wl,-z,relro,-z,now", "-Wl,-Bsymbolic", "-Wl,-s", *self.libraries])
-        run([*self.cc, "-o", output / "record", *(path for part, path in objects if part in COMMAND), library,
+        command = ("record", *self.sources.values("uses"))
+        run([*self.cc, "-o", output / "record", *(path for part, path in objects if part in command), library,
              "-Wl,-rpath,$ORIGIN", "-Wl,-z,relro,-z,now", "-Wl,-s", *self.libraries])
 
 

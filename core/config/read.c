@@ -124,7 +124,7 @@ typedef struct head {
     uint32_t line;
 } head;
 
-/* Checks the head of a section that begins. @param earlier one of the same name, whose name is NULL if there is none.
+/* Checks the head of a section that begins. @param earlier one of the same name; its name is NULL if this is the first.
  * @param count of sections of the kind so far. @return the copied name. NULL: the job has failed. */
 static const char *begin_named(lr_config_parser *p, const head *begun, const head *earlier, uint64_t count)
 {

@@ -106,7 +106,7 @@ typedef struct lr_scheme {
     uint32_t parts;          /**< that it is made of, this tensor included */
 } lr_scheme;
 
-/** What few tensors have: those whose elements are no plain numbers, or that a scheme claims. */
+/** The part of a tensor that only few have: encoded tensors, and tensors that a scheme claims. */
 typedef struct lr_encoding {
     const rec_value *words;     /**< of qfloat and opaque: the file's own words of the element type, else NULL */
     struct rec_tensor *numbers; /**< the decoded tensor of a scheme, computed on demand, with the same id; NULL: no

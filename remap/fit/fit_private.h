@@ -117,7 +117,7 @@ typedef struct lr_fit_value {
     int32_t layout;     /**< REC_LAYOUT_… */
     const char *wanted; /**< "a bool" */
     const char *zero;   /**< what is assumed where it is absent, as Rust prints it; NULL: nothing */
-    int32_t kind;       /**< REC_KIND_… of a scalar; 0: it is none */
+    int32_t kind;       /**< REC_KIND_… of a scalar, else 0 */
 } lr_fit_value;
 /** Returns the kind of a type's values, or NULL. */
 const lr_fit_value *lr_fit_value_of(const rec_layout *layout);

@@ -72,7 +72,7 @@ says "and tells where" "w: 1 NaN, 1 infinite, of 3 numbers; the first NaN at [0]
 st places.safetensors '{"w":{"dtype":"F16","shape":[2,4],"data_offsets":[0,16]}}' \
     '\0\0\0\174\0\174\0\174\0\0\0\174\0\174\0\0'
 verdict "of many" 1 --nan "$scratch/places.safetensors"
-says "the first three are told" "w: 0 NaN, 5 infinite, of 8 numbers; the first infinite at [0, 1], [0, 2], [0, 3]"
+says "the first three are printed" "w: 0 NaN, 5 infinite, of 8 numbers; the first infinite at [0, 1], [0, 2], [0, 3]"
 st var.safetensors '{"bn.running_var":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' '\0\0\200\077\0\0\200\277'
 verdict "a variance below zero fails" 1 "$scratch/var.safetensors"
 says "with its value" "bn.running_var: a variance is less than zero: -1.0"

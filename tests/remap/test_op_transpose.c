@@ -113,7 +113,7 @@ static void vectors_equal_the_plain_version(void **state)
         uint64_t rows, columns, stride;
         uint8_t *to;
         if (!kernel) {
-            print_message("there are none for this processor\n");
+            print_message("this processor has no vectors of 16 bytes\n");
             skip();
             return;
         }

@@ -120,7 +120,7 @@ int32_t lr_pickle_array_build(lr_pickle *p, uint32_t array, uint32_t state)
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
 
-/* The bytes of an array as the pickle has them. From malloc, as they outlive the job. */
+/* The bytes of an array in the pickle's order. From malloc, as they outlive the job. */
 typedef struct elements {
     uint64_t size;
     uint8_t bytes[];

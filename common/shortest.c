@@ -36,7 +36,7 @@ uint64_t lr_shortest(uint64_t c, int32_t q, bool even, bool lowest, int32_t *exp
     uint64_t left = 4 * c - 2 + lowest, middle = 4 * c, right = 4 * c + 2;
     int32_t k = lowest ? log10_of_three_quarters(q) : log10_of_power2(q);
     int32_t h = q + log2_of_power10(-k) + 1;
-    lr_power power = lr_powers[-k - LR_POWER_LEAST];
+    lr_power power = lr_power_of_ten(-k);
     uint64_t below = multiply_odd(power, left << h);
     uint64_t value = multiply_odd(power, middle << h);
     uint64_t above = multiply_odd(power, right << h);

@@ -11,7 +11,9 @@ typedef struct lr_power {
     uint64_t high, low;
 } lr_power;
 enum { LR_POWER_LEAST = -342, LR_POWER_MOST = 324 };
-extern const lr_power lr_powers[LR_POWER_MOST - LR_POWER_LEAST + 1];
+
+/** @param k from LR_POWER_LEAST to LR_POWER_MOST. @return the first 128 bits of 10^k, rounded up if inexact. */
+lr_power lr_power_of_ten(int32_t k);
 
 /** Finds the shortest decimal within the interval that rounds to c · 2^q, and of those the nearest to it.
  *  @param even the ends of the interval belong to it. @param lowest the float below is only half as far away as the one

@@ -172,7 +172,7 @@ static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  
  * quotient may be exact. */
 static lr_power power_for_reading(int32_t exponent)
 {
-    lr_power power = lr_powers[exponent - LR_POWER_LEAST];
+    lr_power power = lr_power_of_ten(exponent);
     power.low -= exponent > 55 || exponent < -27;
     return power;
 }

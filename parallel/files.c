@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Loads by several processes: headers that one of them reads for all, and what a conversion would save. */
-#include "core/config/config.h"
 #include "parallel/parallel.h"
 #include "recorder/recorder.h"
 

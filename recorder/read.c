@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "burn/visit/visit.h"
 #include "core/io/io.h"

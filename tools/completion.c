@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/names.h"
 #include "tools/tool.h"

@@ -3,7 +3,6 @@
  * beginning follow one another: a map is opened for each level that the path before did not have, and closed where the
  * next path leaves it. A first walk counts the entries of these maps, which nested formats store before the entries. */
 #include "burn/visit/event.h"
-#include "burn/visit/walk_private.h"
 
 typedef struct levels {
     lr_listener listener;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sinks: what every one of them does, and those that only count. */
 #include <string.h>
-#include <unistd.h>
 
 #include "core/io/io_private.h"
 

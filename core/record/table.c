@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * All tensors of a record as one array. */
 #include "core/config/config.h"
-#include "core/io/io.h"
 #include "core/record/record.h"
 
 #include <string.h>

@@ -150,8 +150,6 @@ int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known);
 /** Leaves out a tensor that the module has no field for in Burn. @param needed PyTorch's module computes with it: a
  *  problem, unless its source is partial. */
 int32_t lr_fit_drop(lr_fitter *f, lr_piece *piece, const char *type, bool needed);
-/** A problem: two tensors of a module that do not go together. @param transposed the module's weights were. */
-int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal);
 /** A map that was built without a type: marked as the module that it is, and checked. @param type what the adapter took
  * it for, or NULL. @param name of the field that holds it. */
 int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type, const char *name, rec_value *value);

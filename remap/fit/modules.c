@@ -25,7 +25,7 @@ static const char *cause(const lr_module_clash *clash, bool transposed, const ch
     return linear ? "neither a Linear nor a Conv1D has these" : NULL;
 }
 
-int32_t lr_fit_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal)
+static int32_t report_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal)
 {
     const char *path = lr_fit_here(f), *hint, *why = cause(clash, transposed, &hint);
     char shapes[2][160], own[160], rule[500], named[600];
@@ -212,10 +212,10 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
                                                                 : f->job->error.status;
     }
     if (f->plan->trial) {
-        return lr_fit_doubted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, false) : REC_OK;
+        return lr_fit_doubted(f, node) ? report_clash(f, &clash, type && strcmp(type, "Linear") == 0, false) : REC_OK;
     }
     /* Without the adapter an inconsistent module is not Burn's, and stays unchanged. */
-    return is_adapted(f, node) ? lr_fit_clash(f, &clash, type && strcmp(type, "Linear") == 0, true) : REC_OK;
+    return is_adapted(f, node) ? report_clash(f, &clash, type && strcmp(type, "Linear") == 0, true) : REC_OK;
 }
 
 int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type, const char *named,
@@ -244,5 +244,5 @@ int32_t lr_fit_module_typed(lr_fitter *f, const lr_node *node, const char *type,
     if (holds != 0) {
         return holds > 0 && transposed ? lr_fit_sign_held(f, node, module, value) : f->job->error.status;
     }
-    return lr_fit_clash(f, &clash, transposed, !own && is_adapted(f, node));
+    return report_clash(f, &clash, transposed, !own && is_adapted(f, node));
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The lines of a plan. They are stored compactly while the plan is made, for there may be millions and few plans are
  * read line by line; the first access expands them. */
-#include "core/config/config.h"
 #include "remap/plan/plan.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  * record convert: reads a record with one recorder and writes it with another. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/convert/convert_private.h"
 

@@ -3,7 +3,6 @@
  * several files, each by itself, into a folder. */
 #include <dirent.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Ids of parameters. Versions of Burn spell them in three ways, by one rule: 13 characters, the 10 of Burn 0.14, a
  * UUID. Those of one number name one parameter. */
-#include <librecord/plugin_types.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
  * Plans: made from the inputs of the command line, their problems told, summed up; record plan. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/plan/plan.h"
 

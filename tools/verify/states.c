@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A model and its optimizer: the states of the optimizer are stored under the ids of the model's parameters. */
-#include <librecord/plugin_types.h>
 #include <stdlib.h>
 #include <string.h>
 

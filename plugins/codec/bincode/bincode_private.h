@@ -24,8 +24,6 @@ typedef struct lr_bincode_reader {
 
 /** Reads a value and tells the visitor of it; in a trial it only finds out whether one is there. */
 int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout);
-/** An unsigned varint of at most `bits`. */
-int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value);
 /** Tells the visitor of a key of a struct. */
 int32_t lr_bincode_key(lr_bincode_reader *r, const char *name);
 /** Finds parameters by their signature and reports them as a map by position (scan.c). @param none succeeds without

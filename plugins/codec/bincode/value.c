@@ -39,7 +39,7 @@ static int32_t need(lr_bincode_reader *r, uint64_t count, const char *what)
 
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
 
-int32_t lr_bincode_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value)
+static int32_t read_uint(lr_bincode_reader *r, uint32_t bits, uint64_t *value)
 {
     static const unsigned widths[] = {2, 4, 8};
     uint64_t begin = r->at;
@@ -116,7 +116,7 @@ static int32_t read_number(lr_bincode_reader *r, const rec_layout *layout, rec_s
         }
         number = r->data[r->at++];
     } else {
-        status = lr_bincode_uint(r, bits, &number);
+        status = read_uint(r, bits, &number);
         if (status != REC_OK) {
             return status;
         }
@@ -224,7 +224,7 @@ static int32_t read_floats(lr_bincode_reader *r, const rec_layout *element, uint
 static int32_t read_length(lr_bincode_reader *r, const char *what, uint64_t *length)
 {
     uint64_t begin = r->at;
-    int32_t status = lr_bincode_uint(r, 64, length);
+    int32_t status = read_uint(r, 64, length);
     if (status == REC_OK && *length > left(r)) {
         status = FAIL(r, begin, what, "a length of %" PRIu64 " with %" PRIu64 " bytes left", *length, left(r));
     }
@@ -313,7 +313,7 @@ static int32_t read_list(lr_bincode_reader *r, const rec_layout *layout)
     uint64_t begin = r->at, count = rec_layout_count(layout);
     bool list = rec_layout_kind(layout) == REC_LAYOUT_LIST;
     uint64_t each = least(element, 0);
-    int32_t status = list ? lr_bincode_uint(r, 64, &count) : REC_OK;
+    int32_t status = list ? read_uint(r, 64, &count) : REC_OK;
     if (status == REC_OK && r->quiet) {
         status = each && count > left(r) / each ? REC_E_FORMAT : REC_OK;
     } else if (status == REC_OK) {
@@ -358,7 +358,7 @@ static int32_t read_map(lr_bincode_reader *r, const rec_layout *layout)
     const rec_layout *key = rec_layout_child(layout, 0), *value = rec_layout_child(layout, 1);
     int32_t kind = rec_layout_kind(key);
     uint64_t begin = r->at, count = 0;
-    int32_t status = lr_bincode_uint(r, 64, &count);
+    int32_t status = read_uint(r, 64, &count);
     if (status == REC_OK && !r->quiet) {
         status = rec_job_check_count(r->job, begin, count, 1, left(r));
     }
@@ -403,7 +403,7 @@ static int32_t read_enum(lr_bincode_reader *r, const rec_layout *layout)
     uint64_t begin = r->at, index = 0;
     const rec_layout *payload;
     rec_scalar name = {.kind = REC_KIND_STRING};
-    int32_t status = lr_bincode_uint(r, 32, &index);
+    int32_t status = read_uint(r, 32, &index);
     if (status == REC_OK && index >= rec_layout_count(layout)) {
         return FAIL(r, begin, "a variant of the enum", "number %" PRIu64 " where it has %" PRIu64 " variants", index,
                     rec_layout_count(layout));

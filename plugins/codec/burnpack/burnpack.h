@@ -155,8 +155,6 @@ typedef struct lr_bpk_header {
 /** Reads and checks everything except the data. Closed by the caller, also after a failure. */
 int32_t lr_bpk_header_open(lr_bpk_header *header, rec_job *job, rec_source *source);
 void lr_bpk_header_close(lr_bpk_header *header);
-/** The bytes that each element of a type has; 0: of a quantised tensor. */
-uint32_t lr_bpk_width(rec_dtype dtype);
 
 /* ----------------------------------------------------------------------------------------------- element types -- */
 

@@ -305,14 +305,9 @@ static int32_t read_whole(lr_bpk_header *h)
 
 /* ------------------------------------------------------------------------------------------------------ checks -- */
 
-uint32_t lr_bpk_width(rec_dtype dtype)
-{
-    return rec_dtype_bits(dtype) / 8;
-}
-
 static int32_t check_entry(const lr_bpk_header *h, const lr_bpk_entry *e, uint64_t size)
 {
-    uint64_t bytes = lr_bpk_width(e->dtype);
+    uint64_t bytes = rec_dtype_bits(e->dtype) / 8;
     lr_codec_excerpt brief;
     const char *name = lr_bpk_shown(&brief, &e->name);
     bool counted = true, quantised = bytes == 0;

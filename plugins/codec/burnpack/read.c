@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The reader: tensors and scalars under their paths, in the order of their data. No byte of the data is touched. */
-#include <librecord/plugin_types.h>
 #include <string.h>
 
 #include "plugins/codec/burnpack/burnpack.h"

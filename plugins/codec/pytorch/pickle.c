@@ -7,62 +7,7 @@
 #include "common/utf8.h"
 #include "plugins/codec/little.h"
 
-/* Operations, by the names that Python's pickletools gives them. */
-enum {
-    MARK = '(',
-    STOP = '.',
-    POP = '0',
-    POP_MARK = '1',
-    DUP = '2',
-    BINBYTES = 'B',
-    SHORT_BINBYTES = 'C',
-    BINFLOAT = 'G',
-    BININT = 'J',
-    BININT1 = 'K',
-    BININT2 = 'M',
-    NONE = 'N',
-    BINPERSID = 'Q',
-    REDUCE = 'R',
-    BINSTRING = 'T',
-    SHORT_BINSTRING = 'U',
-    BINUNICODE = 'X',
-    EMPTY_LIST = ']',
-    APPEND = 'a',
-    BUILD = 'b',
-    GLOBAL = 'c',
-    APPENDS = 'e',
-    BINGET = 'h',
-    LONG_BINGET = 'j',
-    BINPUT = 'q',
-    LONG_BINPUT = 'r',
-    SETITEM = 's',
-    TUPLE = 't',
-    SETITEMS = 'u',
-    EMPTY_DICT = '}',
-    EMPTY_TUPLE = ')',
-    PROTO = 0x80,
-    NEWOBJ = 0x81,
-    NEWOBJ_EX = 0x92,
-    TUPLE1 = 0x85,
-    TUPLE2 = 0x86,
-    TUPLE3 = 0x87,
-    NEWTRUE = 0x88,
-    NEWFALSE = 0x89,
-    LONG1 = 0x8a,
-    LONG4 = 0x8b,
-    SHORT_BINUNICODE = 0x8c,
-    BINUNICODE8 = 0x8d,
-    BINBYTES8 = 0x8e,
-    EMPTY_SET = 0x8f,
-    ADDITEMS = 0x90,
-    FROZENSET = 0x91,
-    STACK_GLOBAL = 0x93,
-    MEMOIZE = 0x94,
-    FRAME = 0x95,
-    BYTEARRAY8 = 0x96
-};
-
-/* ------------------------------------------------------------------------------------------------------- nodes -- */
+enum { EITHER = LR_PT_NONE /* the kind of a node: a string if it is UTF-8, else bytes */ };
 
 /* ---------------------------------------------------------------------------------------------------- the text -- */
 
@@ -184,8 +129,9 @@ static lr_pt_node *push_new(lr_pickle *p, uint8_t kind)
 
 /* ------------------------------------------------------------------------------------------------------ values -- */
 
-static int32_t do_int(lr_pickle *p, unsigned width)
+static int32_t do_int(lr_pickle *p)
 {
+    unsigned width = p->width;
     uint64_t number;
     lr_pt_node *node;
     int32_t status = take_number(p, width, &number);
@@ -207,13 +153,13 @@ static int32_t do_int(lr_pickle *p, unsigned width)
 }
 
 /* An integer of any width, two's complement. */
-static int32_t do_long(lr_pickle *p, unsigned width)
+static int32_t do_long(lr_pickle *p)
 {
     uint64_t length, low = 0;
     const uint8_t *bytes = NULL;
     bool negative, narrow = true;
     lr_pt_node *node;
-    int32_t status = take_number(p, width, &length);
+    int32_t status = take_number(p, p->width, &length);
     status = status == REC_OK ? take(p, length, &bytes) : status;
     node = status == REC_OK ? push_new(p, LR_PT_INT) : NULL;
     if (!node) {
@@ -256,19 +202,21 @@ static int32_t do_float(lr_pickle *p)
     return REC_OK;
 }
 
-/* Text or bytes after their length. Python 2's strings may be either. */
-static int32_t do_text(lr_pickle *p, unsigned width, uint8_t kind, bool either)
+/* Text or bytes after their length. Python 2's strings (EITHER) may be both. */
+static int32_t do_text(lr_pickle *p)
 {
+    uint8_t kind = p->kind;
     uint64_t length;
     const uint8_t *bytes = NULL;
     lr_pt_node *node;
-    int32_t status = take_number(p, width, &length);
+    int32_t status = take_number(p, p->width, &length);
     status = status == REC_OK ? take(p, length, &bytes) : status;
-    if (status == REC_OK && kind == LR_PT_STRING && lr_utf8_until(bytes, length) != length) {
-        if (!either) {
+    if (status == REC_OK && kind != LR_PT_BYTES) {
+        bool text = lr_utf8_until(bytes, length) == length;
+        if (!text && kind != EITHER) {
             return lr_pickle_fail(p, "a string that is not UTF-8");
         }
-        kind = LR_PT_BYTES;
+        kind = text ? LR_PT_STRING : LR_PT_BYTES;
     }
     node = status == REC_OK ? push_new(p, kind) : NULL;
     if (node) {
@@ -280,9 +228,10 @@ static int32_t do_text(lr_pickle *p, unsigned width, uint8_t kind, bool either)
 
 /* -------------------------------------------------------------------------------------------------- containers -- */
 
-static int32_t do_container(lr_pickle *p, uint8_t kind, const uint32_t *items, uint64_t count)
+/* Makes a container of items. */
+static int32_t push_container(lr_pickle *p, const uint32_t *items, uint64_t count)
 {
-    uint32_t index = lr_pickle_new(p, kind);
+    uint32_t index = lr_pickle_new(p, p->kind);
     int32_t status = index ? REC_OK : REC_E_MEMORY;
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         status = lr_pickle_append(p, index, items[i]);
@@ -290,16 +239,27 @@ static int32_t do_container(lr_pickle *p, uint8_t kind, const uint32_t *items, u
     return status == REC_OK ? push(p, index) : status;
 }
 
-static int32_t do_tuple(lr_pickle *p, uint64_t count)
+/* A container of `width` items. */
+static int32_t do_few(lr_pickle *p)
 {
     const uint32_t *items;
-    int32_t status = pop(p, count, &items);
-    return status == REC_OK ? do_container(p, LR_PT_TUPLE, items, count) : status;
+    int32_t status = pop(p, p->width, &items);
+    return status == REC_OK ? push_container(p, items, p->width) : status;
+}
+
+/* A container of all items down to the mark. */
+static int32_t do_marked(lr_pickle *p)
+{
+    const uint32_t *items;
+    uint64_t count;
+    int32_t status = pop_mark(p, &items, &count);
+    return status == REC_OK ? push_container(p, items, count) : status;
 }
 
 /* Puts items into the container below them. */
-static int32_t add_items(lr_pickle *p, uint8_t kind, const uint32_t *items, uint64_t count)
+static int32_t add_items(lr_pickle *p, const uint32_t *items, uint64_t count)
 {
+    uint8_t kind = p->kind;
     uint32_t container;
     int32_t status = peek(p, &container);
     if (status != REC_OK) {
@@ -318,28 +278,24 @@ static int32_t add_items(lr_pickle *p, uint8_t kind, const uint32_t *items, uint
     return status;
 }
 
-static int32_t do_add(lr_pickle *p, uint8_t kind, uint64_t single)
+/* Takes `width` items, or those down to the mark. */
+static int32_t do_add(lr_pickle *p)
 {
     const uint32_t *items;
-    uint64_t count = single;
-    int32_t status = single ? pop(p, single, &items) : pop_mark(p, &items, &count);
-    return status == REC_OK ? add_items(p, kind, items, count) : status;
-}
-
-static int32_t do_frozenset(lr_pickle *p)
-{
-    const uint32_t *items;
-    uint64_t count;
-    int32_t status = pop_mark(p, &items, &count);
-    return status == REC_OK ? do_container(p, LR_PT_LIST, items, count) : status;
+    uint64_t count = p->width;
+    int32_t status = count ? pop(p, count, &items) : pop_mark(p, &items, &count);
+    return status == REC_OK ? add_items(p, items, count) : status;
 }
 
 /* -------------------------------------------------------------------------------------------------------- memo -- */
 
-static int32_t put(lr_pickle *p, uint64_t number)
+/* By the number that follows; without one (`width` 0) the next. */
+static int32_t do_put(lr_pickle *p)
 {
+    uint64_t number = p->memo_next;
     uint32_t item;
-    int32_t status = peek(p, &item);
+    int32_t status = p->width ? take_number(p, p->width, &number) : REC_OK;
+    status = status == REC_OK ? peek(p, &item) : status;
     if (status != REC_OK) {
         return status;
     }
@@ -359,17 +315,10 @@ static int32_t put(lr_pickle *p, uint64_t number)
     return REC_OK;
 }
 
-static int32_t do_put(lr_pickle *p, unsigned width)
+static int32_t do_get(lr_pickle *p)
 {
     uint64_t number;
-    int32_t status = take_number(p, width, &number);
-    return status == REC_OK ? put(p, number) : status;
-}
-
-static int32_t do_get(lr_pickle *p, unsigned width)
-{
-    uint64_t number;
-    int32_t status = take_number(p, width, &number);
+    int32_t status = take_number(p, p->width, &number);
     if (status != REC_OK) {
         return status;
     }
@@ -486,12 +435,18 @@ static int32_t do_frame(lr_pickle *p)
     return status == REC_OK && length > p->size - p->at ? fail_cut(p) : status;
 }
 
-static int32_t do_pop(lr_pickle *p)
+static int32_t do_pop_mark(lr_pickle *p)
 {
     const uint32_t *items;
     uint64_t count;
+    return pop_mark(p, &items, &count);
+}
+
+static int32_t do_pop(lr_pickle *p)
+{
+    const uint32_t *items;
     if (p->marks.count && p->stack.count == bottom(p)) {
-        return pop_mark(p, &items, &count); /* as in Python: the top is the mark */
+        return do_pop_mark(p); /* as in Python: the top is the mark */
     }
     return pop(p, 1, &items);
 }
@@ -508,9 +463,15 @@ static int32_t do_mark(lr_pickle *p)
 
 static int32_t do_dup(lr_pickle *p)
 {
-    uint32_t item;
+    uint32_t item = 0;
     int32_t status = peek(p, &item);
     return status == REC_OK ? push(p, item) : status;
+}
+
+/* None, True and False. */
+static int32_t do_constant(lr_pickle *p)
+{
+    return push(p, p->width);
 }
 
 static int32_t fail_operation(lr_pickle *p, uint8_t op)
@@ -525,113 +486,63 @@ static int32_t fail_operation(lr_pickle *p, uint8_t op)
     return lr_pickle_fail(p, "0x%02x is not an operation of a pickle that torch.save() writes", (unsigned)op);
 }
 
-static int32_t step(lr_pickle *p, uint8_t op)
-{
-    const uint32_t *items;
-    uint64_t count;
-    int32_t status;
-    switch (op) {
-    case PROTO:
-        return do_protocol(p);
-    case FRAME:
-        return do_frame(p);
-    case MARK:
-        return do_mark(p);
-    case POP:
-        return do_pop(p);
-    case POP_MARK:
-        return pop_mark(p, &items, &count);
-    case DUP:
-        return do_dup(p);
-    case NONE:
-        return push(p, LR_PT_AT_NONE);
-    case NEWTRUE:
-        return push(p, LR_PT_AT_TRUE);
-    case NEWFALSE:
-        return push(p, LR_PT_AT_FALSE);
-    case BININT:
-        return do_int(p, 4);
-    case BININT1:
-        return do_int(p, 1);
-    case BININT2:
-        return do_int(p, 2);
-    case LONG1:
-        return do_long(p, 1);
-    case LONG4:
-        return do_long(p, 4);
-    case BINFLOAT:
-        return do_float(p);
-    case SHORT_BINUNICODE:
-        return do_text(p, 1, LR_PT_STRING, false);
-    case BINUNICODE:
-        return do_text(p, 4, LR_PT_STRING, false);
-    case BINUNICODE8:
-        return do_text(p, 8, LR_PT_STRING, false);
-    case SHORT_BINSTRING:
-        return do_text(p, 1, LR_PT_STRING, true);
-    case BINSTRING:
-        return do_text(p, 4, LR_PT_STRING, true);
-    case SHORT_BINBYTES:
-        return do_text(p, 1, LR_PT_BYTES, false);
-    case BINBYTES:
-        return do_text(p, 4, LR_PT_BYTES, false);
-    case BINBYTES8:
-    case BYTEARRAY8:
-        return do_text(p, 8, LR_PT_BYTES, false);
-    case EMPTY_TUPLE:
-        return do_tuple(p, 0);
-    case TUPLE1:
-        return do_tuple(p, 1);
-    case TUPLE2:
-        return do_tuple(p, 2);
-    case TUPLE3:
-        return do_tuple(p, 3);
-    case TUPLE:
-        status = pop_mark(p, &items, &count);
-        return status == REC_OK ? do_container(p, LR_PT_TUPLE, items, count) : status;
-    case EMPTY_LIST:
-    case EMPTY_SET:
-        return do_container(p, LR_PT_LIST, NULL, 0);
-    case FROZENSET:
-        return do_frozenset(p);
-    case EMPTY_DICT:
-        return do_container(p, LR_PT_DICT, NULL, 0);
-    case APPEND:
-        return do_add(p, LR_PT_LIST, 1);
-    case APPENDS:
-    case ADDITEMS:
-        return do_add(p, LR_PT_LIST, 0);
-    case SETITEM:
-        return do_add(p, LR_PT_DICT, 2);
-    case SETITEMS:
-        return do_add(p, LR_PT_DICT, 0);
-    case BINPUT:
-        return do_put(p, 1);
-    case LONG_BINPUT:
-        return do_put(p, 4);
-    case MEMOIZE:
-        return put(p, p->memo_next);
-    case BINGET:
-        return do_get(p, 1);
-    case LONG_BINGET:
-        return do_get(p, 4);
-    case GLOBAL:
-        return do_global(p);
-    case STACK_GLOBAL:
-        return do_stack_global(p);
-    case REDUCE:
-    case NEWOBJ:
-        return do_call(p);
-    case NEWOBJ_EX:
-        return do_call_named(p);
-    case BUILD:
-        return do_build(p);
-    case BINPERSID:
-        return do_persistent(p);
-    default:
-        return fail_operation(p, op);
-    }
-}
+/* What each operation does, with the width of the number that follows or a count, and the kind of node. The names are
+ * those of Python's pickletools. */
+static const struct {
+    int32_t (*run)(lr_pickle *p);
+    uint8_t width, kind;
+} operations[256] = {
+    ['('] = {do_mark, 0, 0},                   /* MARK */
+    ['0'] = {do_pop, 0, 0},                    /* POP */
+    ['1'] = {do_pop_mark, 0, 0},               /* POP_MARK */
+    ['2'] = {do_dup, 0, 0},                    /* DUP */
+    ['B'] = {do_text, 4, LR_PT_BYTES},         /* BINBYTES */
+    ['C'] = {do_text, 1, LR_PT_BYTES},         /* SHORT_BINBYTES */
+    ['G'] = {do_float, 0, 0},                  /* BINFLOAT */
+    ['J'] = {do_int, 4, 0},                    /* BININT */
+    ['K'] = {do_int, 1, 0},                    /* BININT1 */
+    ['M'] = {do_int, 2, 0},                    /* BININT2 */
+    ['N'] = {do_constant, LR_PT_AT_NONE, 0},   /* NONE */
+    ['Q'] = {do_persistent, 0, 0},             /* BINPERSID */
+    ['R'] = {do_call, 0, 0},                   /* REDUCE */
+    ['T'] = {do_text, 4, EITHER},              /* BINSTRING */
+    ['U'] = {do_text, 1, EITHER},              /* SHORT_BINSTRING */
+    ['X'] = {do_text, 4, LR_PT_STRING},        /* BINUNICODE */
+    [']'] = {do_few, 0, LR_PT_LIST},           /* EMPTY_LIST */
+    ['a'] = {do_add, 1, LR_PT_LIST},           /* APPEND */
+    ['b'] = {do_build, 0, 0},                  /* BUILD */
+    ['c'] = {do_global, 0, 0},                 /* GLOBAL */
+    ['e'] = {do_add, 0, LR_PT_LIST},           /* APPENDS */
+    ['h'] = {do_get, 1, 0},                    /* BINGET */
+    ['j'] = {do_get, 4, 0},                    /* LONG_BINGET */
+    ['q'] = {do_put, 1, 0},                    /* BINPUT */
+    ['r'] = {do_put, 4, 0},                    /* LONG_BINPUT */
+    ['s'] = {do_add, 2, LR_PT_DICT},           /* SETITEM */
+    ['t'] = {do_marked, 0, LR_PT_TUPLE},       /* TUPLE */
+    ['u'] = {do_add, 0, LR_PT_DICT},           /* SETITEMS */
+    ['}'] = {do_few, 0, LR_PT_DICT},           /* EMPTY_DICT */
+    [')'] = {do_few, 0, LR_PT_TUPLE},          /* EMPTY_TUPLE */
+    [0x80] = {do_protocol, 0, 0},              /* PROTO */
+    [0x81] = {do_call, 0, 0},                  /* NEWOBJ */
+    [0x85] = {do_few, 1, LR_PT_TUPLE},         /* TUPLE1 */
+    [0x86] = {do_few, 2, LR_PT_TUPLE},         /* TUPLE2 */
+    [0x87] = {do_few, 3, LR_PT_TUPLE},         /* TUPLE3 */
+    [0x88] = {do_constant, LR_PT_AT_TRUE, 0},  /* NEWTRUE */
+    [0x89] = {do_constant, LR_PT_AT_FALSE, 0}, /* NEWFALSE */
+    [0x8a] = {do_long, 1, 0},                  /* LONG1 */
+    [0x8b] = {do_long, 4, 0},                  /* LONG4 */
+    [0x8c] = {do_text, 1, LR_PT_STRING},       /* SHORT_BINUNICODE */
+    [0x8d] = {do_text, 8, LR_PT_STRING},       /* BINUNICODE8 */
+    [0x8e] = {do_text, 8, LR_PT_BYTES},        /* BINBYTES8 */
+    [0x8f] = {do_few, 0, LR_PT_LIST},          /* EMPTY_SET */
+    [0x90] = {do_add, 0, LR_PT_LIST},          /* ADDITEMS */
+    [0x91] = {do_marked, 0, LR_PT_LIST},       /* FROZENSET */
+    [0x92] = {do_call_named, 0, 0},            /* NEWOBJ_EX */
+    [0x93] = {do_stack_global, 0, 0},          /* STACK_GLOBAL */
+    [0x94] = {do_put, 0, 0},                   /* MEMOIZE */
+    [0x95] = {do_frame, 0, 0},                 /* FRAME */
+    [0x96] = {do_text, 8, LR_PT_BYTES},        /* BYTEARRAY8 */
+};
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */
 
@@ -669,6 +580,7 @@ int32_t lr_pickle_run(lr_pickle *p, uint32_t *root)
     uint64_t told = p->at;
     const uint32_t *items;
     const uint8_t *op;
+    enum { STOP = '.' };
     p->stack.count = p->marks.count = p->memo.count = p->memo_next = 0;
     for (;;) {
         p->op = p->at;
@@ -676,7 +588,9 @@ int32_t lr_pickle_run(lr_pickle *p, uint32_t *root)
         if (status != REC_OK || *op == STOP) {
             break;
         }
-        status = step(p, *op);
+        p->width = operations[*op].width;
+        p->kind = operations[*op].kind;
+        status = operations[*op].run ? operations[*op].run(p) : fail_operation(p, *op);
         if (status == REC_OK && p->at - told >= (UINT64_C(1) << 20)) {
             told = p->at;
             status = rec_job_progress(p->job, p->at, p->size);

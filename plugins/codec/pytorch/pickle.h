@@ -164,6 +164,8 @@ typedef struct lr_pickle {
     uint64_t begin; /**< where the text is in the file, for messages; REC_UNKNOWN: nowhere */
     uint64_t at;    /**< the next byte */
     uint64_t op;    /**< the operation that is carried out */
+    uint8_t width;  /**< of the number that follows it, or how many items it takes */
+    uint8_t kind;   /**< of the node that it makes or changes */
     lr_pt_array nodes, cells, stack, marks, memo;
     lr_pt_array references, tensors, arrays, dims, classes;
     uint64_t memo_next;

@@ -54,6 +54,13 @@ static inline uint64_t lr_npz_key_length(const lr_zip_member *m)
 {
     return m->name_length - (lr_text_ends(m->name, m->name_length, ".npy") ? 4u : 0u);
 }
+static inline bool lr_npz_is_ascii(const char *text, uint64_t length)
+{
+    while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
+        length--;
+    }
+    return length == 0;
+}
 static inline bool lr_npz_is_folder(const lr_zip_member *m)
 {
     return m->size == 0 && m->name[m->name_length - 1] == '/';

@@ -16,7 +16,7 @@
 #include "plugins/codec/room.h"
 #include "plugins/codec/little.h"
 
-enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, ENTRY = 46, NARROW = 0x7fffffff };
+enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, NARROW = 0x7fffffff };
 
 /* A member that is written. */
 typedef struct written {
@@ -54,6 +54,7 @@ typedef struct writer {
     uint64_t count, member_room, next;
     char *names;
     uint64_t name_used, name_room;
+    lr_buffer record;                      /* what is written next */
     uint64_t ids, values, metadata, bools; /* bools: of Bool(U8) */
     lr_codec_excerpt value, entry;         /* the first of them */
     uint8_t *tile;                         /* two; one for compressed data */
@@ -68,40 +69,32 @@ static int32_t no_memory(writer *w)
 
 /* --------------------------------------------------------------------------------------------------------- zip -- */
 
-static bool is_ascii(const char *text, uint64_t length)
+static lr_zip_record record_of(const writer *w, const written *m)
 {
-    while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
-        length--;
-    }
-    return length == 0;
-}
-
-/* Versions, flags, method, time, date: alike in a member's header and in the directory. */
-static void put_common(const writer *w, uint8_t *at, const written *m)
-{
-    lr_little_put(at, 45, 2); /* for sizes in 64 bits */
-    lr_little_put(at + 2, is_ascii(w->names + m->name, m->name_length) ? 0 : 0x800, 2);
-    lr_little_put(at + 4, w->compress ? LR_ZIP_DEFLATED : LR_ZIP_STORED, 2);
-    lr_little_put(at + 6, 0, 2);
-    lr_little_put(at + 8, 0x21, 2); /* 1980-01-01 */
-    lr_little_put(at + 10, m->crc, 4);
+    const char *name = w->names + m->name;
+    return (lr_zip_record){.name = name,
+                           .name_length = m->name_length,
+                           .at = m->local,
+                           .stored = m->stored,
+                           .size = m->size,
+                           .crc = m->crc,
+                           .version = LR_ZIP_WIDE,
+                           .flags = lr_npz_is_ascii(name, m->name_length) ? 0 : LR_ZIP_NAME_UTF8,
+                           .method = w->compress ? LR_ZIP_DEFLATED : LR_ZIP_STORED,
+                           .mode = 0600};
 }
 
 static int32_t put_local(writer *w, const written *m)
 {
-    uint8_t header[LOCAL], extra[EXTRA];
-    int32_t status;
-    lr_little_put(header, 0x04034b50, 4);
-    put_common(w, header + 4, m);
-    lr_little_put(header + 18, UINT64_MAX, 8);
-    lr_little_put(header + 26, m->name_length, 2);
-    lr_little_put(header + 28, EXTRA, 2);
-    lr_little_put(extra, 16 << 16 | 1, 4);
-    lr_little_put(extra + 4, m->size, 8);
-    lr_little_put(extra + 12, m->stored, 8);
-    status = rec_sink_write(w->sink, header, sizeof header);
-    status = status == REC_OK ? rec_sink_write(w->sink, w->names + m->name, m->name_length) : status;
-    return status == REC_OK ? rec_sink_write(w->sink, extra, sizeof extra) : status;
+    lr_buffer *b = &w->record;
+    lr_zip_record r = record_of(w, m);
+    r.stored = r.size = UINT32_MAX; /* they stand in the extra field */
+    b->size = 0;
+    lr_zip_put_header(b, &r, EXTRA);
+    lr_put_little(b, 16 << 16 | LR_ZIP_EXTRA64, 4);
+    lr_put_little(b, m->size, 8);
+    lr_put_little(b, m->stored, 8);
+    return b->status == REC_OK ? rec_sink_write(w->sink, b->data, b->size) : b->status;
 }
 
 /* Writes the fields that were unknown before. */
@@ -117,67 +110,19 @@ static int32_t patch_local(writer *w, const written *m)
                : status;
 }
 
-static int32_t put_entry(writer *w, const written *m)
-{
-    uint8_t entry[ENTRY] = {0}, extra[4 + 3 * 8];
-    uint64_t length = 4;
-    bool wide = m->size > NARROW || m->stored > NARROW, far = m->local > NARROW;
-    int32_t status;
-    lr_little_put(entry, 0x02014b50, 4);
-    lr_little_put(entry + 4, 3 << 8 | 45, 2);
-    put_common(w, entry + 6, m);
-    lr_little_put(entry + 20, wide ? UINT32_MAX : m->stored, 4);
-    lr_little_put(entry + 24, wide ? UINT32_MAX : m->size, 4);
-    lr_little_put(entry + 28, m->name_length, 2);
-    lr_little_put(entry + 38, UINT32_C(0600) << 16, 4); /* Unix permissions */
-    lr_little_put(entry + 42, far ? UINT32_MAX : m->local, 4);
-    if (wide) {
-        lr_little_put(extra + 4, m->size, 8);
-        lr_little_put(extra + 12, m->stored, 8);
-        length += 16;
-    }
-    if (far) {
-        lr_little_put(extra + length, m->local, 8);
-        length += 8;
-    }
-    lr_little_put(extra, (length - 4) << 16 | 1, 4);
-    length = length > 4 ? length : 0;
-    lr_little_put(entry + 30, length, 2);
-    status = rec_sink_write(w->sink, entry, sizeof entry);
-    status = status == REC_OK ? rec_sink_write(w->sink, w->names + m->name, m->name_length) : status;
-    return status == REC_OK && length ? rec_sink_write(w->sink, extra, length) : status;
-}
-
 static int32_t put_directory(writer *w)
 {
-    uint8_t end[22] = {0}, wide[56 + 20] = {0};
-    uint64_t at = rec_sink_tell(w->sink), size;
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < w->count && status == REC_OK; i++) {
-        status = put_entry(w, &w->members[i]);
+    lr_buffer *b = &w->record;
+    uint64_t at = rec_sink_tell(w->sink), size, comment = w->paths ? sizeof LR_NPZ_FOREIGN - 1 : 0;
+    b->size = 0;
+    for (uint64_t i = 0; i < w->count; i++) {
+        lr_zip_record r = record_of(w, &w->members[i]);
+        lr_zip_put_entry(b, &r, UINT64_C(1) + NARROW);
     }
-    size = rec_sink_tell(w->sink) - at;
-    if (status == REC_OK && (w->count > UINT16_MAX || at > NARROW || size > NARROW)) {
-        lr_little_put(wide, 0x06064b50, 4);
-        lr_little_put(wide + 4, 56 - 12, 8);
-        lr_little_put(wide + 12, 45 << 16 | 45, 4);
-        lr_little_put(wide + 24, w->count, 8);
-        lr_little_put(wide + 32, w->count, 8);
-        lr_little_put(wide + 40, size, 8);
-        lr_little_put(wide + 48, at, 8);
-        lr_little_put(wide + 56, 0x07064b50, 4);
-        lr_little_put(wide + 64, at + size, 8);
-        lr_little_put(wide + 72, 1, 4);
-        status = rec_sink_write(w->sink, wide, sizeof wide);
-    }
-    lr_little_put(end, 0x06054b50, 4);
-    lr_little_put(end + 8, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
-    lr_little_put(end + 10, w->count < UINT16_MAX ? w->count : UINT16_MAX, 2);
-    lr_little_put(end + 12, size < UINT32_MAX ? size : UINT32_MAX, 4);
-    lr_little_put(end + 16, at < UINT32_MAX ? at : UINT32_MAX, 4);
-    lr_little_put(end + 20, w->paths ? sizeof LR_NPZ_FOREIGN - 1 : 0, 2);
-    status = status == REC_OK ? rec_sink_write(w->sink, end, sizeof end) : status;
-    return status == REC_OK && w->paths ? rec_sink_write(w->sink, LR_NPZ_FOREIGN, sizeof LR_NPZ_FOREIGN - 1) : status;
+    size = b->size;
+    lr_zip_put_end(b, at, size, w->count, w->count > UINT16_MAX || at > NARROW || size > NARROW, comment);
+    lr_put(b, LR_NPZ_FOREIGN, comment);
+    return b->status == REC_OK ? rec_sink_write(w->sink, b->data, b->size) : b->status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */
@@ -614,6 +559,7 @@ static int32_t finish(writer *w, int32_t status)
     rec_job_free(w->job, w->path);
     rec_job_free(w->job, w->members);
     rec_job_free(w->job, w->names);
+    rec_job_free(w->job, w->record.data);
     rec_job_free(w->job, w->tile);
     return status;
 }
@@ -663,6 +609,7 @@ int32_t lr_npz_save(rec_job *job, rec_sink *sink)
 {
     writer w = {.job = job,
                 .sink = sink,
+                .record.job = job,
                 .compress = rec_job_option_int(job, "compress") != 0,
                 .method_level = (int)rec_job_option_int(job, "level")};
     bool patch = rec_sink_can_patch(sink);

@@ -6,14 +6,6 @@
 #include "common/utf8.h"
 #include "plugins/codec/npy/npy.h"
 
-static bool is_ascii(const char *text, uint64_t length)
-{
-    while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
-        length--;
-    }
-    return length == 0;
-}
-
 static const char *method_name(uint16_t method)
 {
     return method == 9    ? "deflate64"
@@ -34,7 +26,7 @@ static int32_t check_member(rec_job *job, const lr_zip_member *m)
 {
     lr_codec_excerpt name;
     if (lr_utf8_until((const uint8_t *)m->name, m->name_length) != m->name_length ||
-        (!m->utf8 && !is_ascii(m->name, m->name_length))) {
+        (!m->utf8 && !lr_npz_is_ascii(m->name, m->name_length))) {
         return rec_fail(job, REC_E_UNSUPPORTED, m->at, "the name of a member, `%s`, is not marked as UTF-8, or none",
                         lr_codec_shown(&name, m->name, m->name_length));
     }

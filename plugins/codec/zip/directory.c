@@ -50,7 +50,7 @@ static int32_t find_end(const lr_zip *zip, uint64_t size, uint64_t *at, uint8_t 
     status = rec_source_read_at(zip->job, zip->source, size - length, tail, length);
     *at = REC_UNKNOWN;
     for (uint64_t i = length - END_SIZE + 1; i-- > 0 && status == REC_OK && *at == REC_UNKNOWN;) {
-        if (lr_zip_u32(tail + i) == LR_ZIP_END && lr_zip_u16(tail + i + 20) == length - i - END_SIZE) {
+        if (lr_little(tail + i, 4) == LR_ZIP_END && lr_little(tail + i + 20, 2) == length - i - END_SIZE) {
             *at = size - length + i;
             memcpy(record, tail + i, END_SIZE);
         }
@@ -76,7 +76,7 @@ static bool fail_several(const lr_zip *zip, uint64_t said, uint64_t found)
     if (found <= said || rec_source_read_at(zip->job, zip->source, before, head, sizeof head) != REC_OK) {
         return found > said; /* it could not be read */
     }
-    if (lr_zip_u32(head) != LR_ZIP_HEADER) {
+    if (lr_little(head, 4) != LR_ZIP_HEADER) {
         return false;
     }
     (void)rec_fail(zip->job, REC_E_FORMAT, before,
@@ -104,11 +104,11 @@ static int32_t find_end64(const lr_zip *zip, uint64_t end, place *p)
         return REC_OK;
     }
     status = rec_source_read_at(zip->job, zip->source, end - LOCATOR_SIZE, locator, sizeof locator);
-    if (status != REC_OK || lr_zip_u32(locator) != LR_ZIP_LOCATOR) {
+    if (status != REC_OK || lr_little(locator, 4) != LR_ZIP_LOCATOR) {
         return status;
     }
-    at = lr_zip_u64(locator + 8);
-    if (lr_zip_u32(locator + 4) != 0 || lr_zip_u32(locator + 16) > 1) {
+    at = lr_little(locator + 8, 8);
+    if (lr_little(locator + 4, 4) != 0 || lr_little(locator + 16, 4) > 1) {
         return fail_volumes(zip, end - LOCATOR_SIZE);
     }
     if (at > end - LOCATOR_SIZE || end - LOCATOR_SIZE - at < END64_SIZE) {
@@ -119,22 +119,22 @@ static int32_t find_end64(const lr_zip *zip, uint64_t end, place *p)
     if (status != REC_OK) {
         return status;
     }
-    if (lr_zip_u32(record) != LR_ZIP_END64 || lr_zip_u64(record + 4) < END64_SIZE - 12 ||
-        lr_zip_u64(record + 4) != end - LOCATOR_SIZE - at - 12) {
+    if (lr_little(record, 4) != LR_ZIP_END64 || lr_little(record + 4, 8) < END64_SIZE - 12 ||
+        lr_little(record + 4, 8) != end - LOCATOR_SIZE - at - 12) {
         return fail_end64(zip, at, end);
     }
-    if (lr_zip_u32(record + 16) != 0 || lr_zip_u32(record + 20) != 0) {
+    if (lr_little(record + 16, 4) != 0 || lr_little(record + 20, 4) != 0) {
         return fail_volumes(zip, at);
     }
-    if ((p->count != UINT16_MAX && p->count != lr_zip_u64(record + 32)) ||
-        (p->size != UINT32_MAX && p->size != lr_zip_u64(record + 40)) ||
-        (p->offset != UINT32_MAX && p->offset != lr_zip_u64(record + 48))) {
+    if ((p->count != UINT16_MAX && p->count != lr_little(record + 32, 8)) ||
+        (p->size != UINT32_MAX && p->size != lr_little(record + 40, 8)) ||
+        (p->offset != UINT32_MAX && p->offset != lr_little(record + 48, 8))) {
         return rec_fail(zip->job, REC_E_FORMAT, at,
                         "the two records at the end of the zip archive contradict each other");
     }
-    *p = (place){.count = lr_zip_u64(record + 32),
-                 .size = lr_zip_u64(record + 40),
-                 .offset = lr_zip_u64(record + 48),
+    *p = (place){.count = lr_little(record + 32, 8),
+                 .size = lr_little(record + 40, 8),
+                 .offset = lr_little(record + 48, 8),
                  .end = at};
     return REC_OK;
 }
@@ -147,12 +147,12 @@ static int32_t find_directory(const lr_zip *zip, uint64_t size, place *p)
     if (status != REC_OK) {
         return status;
     }
-    *p = (place){.count = lr_zip_u16(record + 10),
-                 .size = lr_zip_u32(record + 12),
-                 .offset = lr_zip_u32(record + 16),
+    *p = (place){.count = lr_little(record + 10, 2),
+                 .size = lr_little(record + 12, 4),
+                 .offset = lr_little(record + 16, 4),
                  .end = end};
-    if (lr_zip_u16(record + 4) != 0 || lr_zip_u16(record + 6) != 0 ||
-        lr_zip_u16(record + 8) != lr_zip_u16(record + 10)) {
+    if (lr_little(record + 4, 2) != 0 || lr_little(record + 6, 2) != 0 ||
+        lr_little(record + 8, 2) != lr_little(record + 10, 2)) {
         return fail_volumes(zip, end);
     }
     status = find_end64(zip, end, p);
@@ -182,7 +182,7 @@ static bool widen(const uint8_t **next, const uint8_t *end, uint64_t *number)
     if (end - *next < 8) {
         return false;
     }
-    *number = lr_zip_u64(*next);
+    *number = lr_little(*next, 8);
     *next += 8;
     return true;
 }
@@ -191,7 +191,7 @@ static bool widen(const uint8_t **next, const uint8_t *end, uint64_t *number)
 static bool read_extra(const uint8_t *extra, uint64_t length, uint64_t *size, uint64_t *stored, uint64_t *at)
 {
     while (length >= 4) {
-        uint64_t id = lr_zip_u16(extra), own = lr_zip_u16(extra + 2);
+        uint64_t id = lr_little(extra, 2), own = lr_little(extra + 2, 2);
         if (own > length - 4) {
             return false;
         }
@@ -218,20 +218,20 @@ static int32_t fail_member(const lr_zip *zip, const lr_zip_member *m, const char
 /* Whether checksum and sizes in the header of a member are those of the directory, or follow the member. */
 static bool same_sizes(const lr_zip_member *m, const uint8_t *header, const uint8_t *extra, uint64_t length)
 {
-    uint64_t stored = lr_zip_u32(header + 18), size = lr_zip_u32(header + 22), at = 0;
-    if (lr_zip_u16(header + 6) & LR_ZIP_SIZES_AFTER) {
+    uint64_t stored = lr_little(header + 18, 4), size = lr_little(header + 22, 4), at = 0;
+    if (lr_little(header + 6, 2) & LR_ZIP_SIZES_AFTER) {
         return true;
     }
-    return lr_zip_u32(header + 14) == m->crc && read_extra(extra, length, &size, &stored, &at) && stored == m->stored &&
-           size == m->size;
+    return lr_little(header + 14, 4) == m->crc && read_extra(extra, length, &size, &stored, &at) &&
+           stored == m->stored && size == m->size;
 }
 
 /* Whether the header of a member says the same as the directory. @param rest its name and its extra field. */
 static bool same_header(const lr_zip_member *m, uint16_t flags, const uint8_t *header, const uint8_t *rest)
 {
-    return lr_zip_u16(header + 8) == m->method && ((lr_zip_u16(header + 6) ^ flags) & 1) == 0 &&
+    return lr_little(header + 8, 2) == m->method && ((lr_little(header + 6, 2) ^ flags) & 1) == 0 &&
            memcmp(rest, m->name, m->name_length) == 0 &&
-           same_sizes(m, header, rest + m->name_length, lr_zip_u16(header + 28));
+           same_sizes(m, header, rest + m->name_length, lr_little(header + 28, 2));
 }
 
 /* Reads the header before a member, which must say the same as the directory. */
@@ -248,10 +248,10 @@ static int32_t check_header(const lr_zip *zip, const place *p, lr_zip_member *m,
     if (status != REC_OK) {
         return status;
     }
-    if (lr_zip_u32(header) != LR_ZIP_HEADER || lr_zip_u16(header + 26) != m->name_length) {
+    if (lr_little(header, 4) != LR_ZIP_HEADER || lr_little(header + 26, 2) != m->name_length) {
         return fail_member(zip, m, "its header differs from the directory of the zip archive");
     }
-    length = (uint64_t)m->name_length + lr_zip_u16(header + 28);
+    length = (uint64_t)m->name_length + lr_little(header + 28, 2);
     m->offset = m->at + HEADER_SIZE + length;
     if (m->offset > p->offset || m->stored > p->offset - m->offset) {
         return fail_member(zip, m, "it reaches into the directory of the zip archive");
@@ -287,26 +287,26 @@ static int32_t read_entry(const lr_zip *zip, const place *p, uint64_t *at, lr_zi
     const uint8_t *entry = zip->directory + *at;
     uint64_t left = p->size - *at, place_of = p->offset + *at, extra, comment;
     uint16_t flags;
-    if (left < ENTRY_SIZE || lr_zip_u32(entry) != LR_ZIP_ENTRY) {
+    if (left < ENTRY_SIZE || lr_little(entry, 4) != LR_ZIP_ENTRY) {
         return rec_fail(zip->job, REC_E_FORMAT, place_of, "no entry where the directory of the zip archive has one");
     }
-    flags = lr_zip_u16(entry + 8);
-    extra = lr_zip_u16(entry + 30);
-    comment = lr_zip_u16(entry + 32);
+    flags = (uint16_t)lr_little(entry + 8, 2);
+    extra = lr_little(entry + 30, 2);
+    comment = lr_little(entry + 32, 2);
     *m = (lr_zip_member){.name = (const char *)entry + ENTRY_SIZE,
-                         .name_length = lr_zip_u16(entry + 28),
-                         .method = lr_zip_u16(entry + 10),
-                         .crc = lr_zip_u32(entry + 16),
-                         .stored = lr_zip_u32(entry + 20),
-                         .size = lr_zip_u32(entry + 24),
-                         .at = lr_zip_u32(entry + 42),
+                         .name_length = (uint16_t)lr_little(entry + 28, 2),
+                         .method = (uint16_t)lr_little(entry + 10, 2),
+                         .crc = (uint32_t)lr_little(entry + 16, 4),
+                         .stored = lr_little(entry + 20, 4),
+                         .size = lr_little(entry + 24, 4),
+                         .at = lr_little(entry + 42, 4),
                          .encrypted = (flags & 1) != 0,
                          .utf8 = (flags & LR_ZIP_NAME_UTF8) != 0};
     if (ENTRY_SIZE + m->name_length + extra + comment > left ||
         !read_extra(entry + ENTRY_SIZE + m->name_length, extra, &m->size, &m->stored, &m->at)) {
         return rec_fail(zip->job, REC_E_FORMAT, place_of, "an entry of the zip archive's directory that is not whole");
     }
-    if (lr_zip_u16(entry + 34) != 0) {
+    if (lr_little(entry + 34, 2) != 0) {
         return fail_volumes(zip, place_of);
     }
     if (m->name_length == 0 || memchr(m->name, '\0', m->name_length)) {

@@ -8,135 +8,161 @@
 
 enum {
     NARROW = 20,  /* version 2.0 of the format reads it */
-    WIDE = 45,    /* 4.5: numbers of 64 bits */
     EPOCH = 0x21, /* 1 January 1980, the first day there is */
     HEADER_SIZE = 30,
     PIECE = 1 << 20,
     PART = 256 * 1024 /* stays in a cache */
 };
 
-/* Little-endian numbers, one after the other. */
-typedef struct bytes {
-    uint8_t data[128];
-    uint32_t used;
-} bytes;
-
-static void put(bytes *b, uint64_t number, uint32_t width)
-{
-    for (uint32_t i = 0; i < width; i++) {
-        b->data[b->used++] = (uint8_t)(number >> 8 * i);
-    }
-}
+/* ----------------------------------------------------------------------------------------------------- records -- */
 
 static uint64_t narrow(uint64_t number)
 {
     return number < UINT32_MAX ? number : UINT32_MAX;
 }
 
+/* The part that a member's header and its entry in the directory have in common. */
+static void put_common(lr_buffer *b, const lr_zip_record *r, uint64_t extra)
+{
+    lr_put_little(b, r->version, 2);
+    lr_put_little(b, r->flags, 2);
+    lr_put_little(b, r->method, 2);
+    lr_put_little(b, 0, 2);
+    lr_put_little(b, EPOCH, 2);
+    lr_put_little(b, r->crc, 4);
+    lr_put_little(b, r->stored, 4);
+    lr_put_little(b, r->size, 4);
+    lr_put_little(b, r->name_length, 2);
+    lr_put_little(b, extra, 2);
+}
+
+void lr_zip_put_header(lr_buffer *b, const lr_zip_record *r, uint64_t extra)
+{
+    lr_put_little(b, LR_ZIP_HEADER, 4);
+    put_common(b, r, extra);
+    lr_put(b, r->name, r->name_length);
+}
+
+void lr_zip_put_entry(lr_buffer *b, const lr_zip_record *r, uint64_t limit)
+{
+    bool wide = r->size >= limit || r->stored >= limit, far = r->at >= limit;
+    uint64_t extra = (wide ? UINT64_C(16) : 0) + (far ? UINT64_C(8) : 0);
+    lr_zip_record shown = *r;
+    shown.stored = wide ? UINT32_MAX : r->stored;
+    shown.size = wide ? UINT32_MAX : r->size;
+    lr_put_little(b, LR_ZIP_ENTRY, 4);
+    lr_put_little(b, (r->mode ? 3u << 8 : 0) | r->version, 2); /* 3: made on Unix */
+    put_common(b, &shown, extra ? extra + 4 : 0);
+    lr_put_little(b, 0, 6); /* comment, volume, attributes */
+    lr_put_little(b, (uint64_t)r->mode << 16, 4);
+    lr_put_little(b, far ? UINT32_MAX : r->at, 4);
+    lr_put(b, r->name, r->name_length);
+    if (extra) {
+        lr_put_little(b, extra << 16 | LR_ZIP_EXTRA64, 4);
+    }
+    if (wide) {
+        lr_put_little(b, r->size, 8);
+        lr_put_little(b, r->stored, 8);
+    }
+    if (far) {
+        lr_put_little(b, r->at, 8);
+    }
+}
+
+void lr_zip_put_end(lr_buffer *b, uint64_t at, uint64_t size, uint64_t count, bool wide, uint64_t comment)
+{
+    if (wide) {
+        lr_put_little(b, LR_ZIP_END64, 4);
+        lr_put_little(b, 44, 8); /* what follows */
+        lr_put_little(b, LR_ZIP_WIDE << 16 | LR_ZIP_WIDE, 4);
+        lr_put_little(b, 0, 8); /* volumes */
+        lr_put_little(b, count, 8);
+        lr_put_little(b, count, 8);
+        lr_put_little(b, size, 8);
+        lr_put_little(b, at, 8);
+        lr_put_little(b, LR_ZIP_LOCATOR, 4);
+        lr_put_little(b, 0, 4);
+        lr_put_little(b, at + size, 8);
+        lr_put_little(b, 1, 4);
+    }
+    lr_put_little(b, LR_ZIP_END, 4);
+    lr_put_little(b, 0, 4); /* volumes */
+    lr_put_little(b, count < UINT16_MAX ? count : UINT16_MAX, 2);
+    lr_put_little(b, count < UINT16_MAX ? count : UINT16_MAX, 2);
+    lr_put_little(b, narrow(size), 4);
+    lr_put_little(b, narrow(at), 4);
+    lr_put_little(b, comment, 2);
+}
+
+/* ----------------------------------------------------------------------------------------------------- members -- */
+
 void lr_zip_writer_open(lr_zip_writer *writer, rec_job *job, rec_sink *sink, uint32_t alignment)
 {
-    *writer = (lr_zip_writer){
-        .job = job, .sink = sink, .alignment = alignment, .directory.job = job, .begin = rec_sink_tell(sink)};
+    *writer = (lr_zip_writer){.job = job,
+                              .sink = sink,
+                              .alignment = alignment,
+                              .directory.job = job,
+                              .record.job = job,
+                              .begin = rec_sink_tell(sink)};
 }
 
 void lr_zip_writer_close(lr_zip_writer *writer)
 {
     rec_job_free(writer->job, writer->directory.data);
-    writer->directory = (lr_buffer){0};
+    rec_job_free(writer->job, writer->record.data);
+    writer->directory = writer->record = (lr_buffer){0};
+}
+
+/* Writes the record that was made. */
+static int32_t write_record(lr_zip_writer *w)
+{
+    int32_t status =
+        w->record.status == REC_OK ? rec_sink_write(w->sink, w->record.data, w->record.size) : w->record.status;
+    w->record.size = 0;
+    return status;
 }
 
 /* Before the bytes: sizes and checksum are 0, they come after them. An extra field of no meaning fills up to where the
  * bytes are to begin. */
-static int32_t put_header(lr_zip_writer *w, const char *name, uint64_t length, uint64_t size, uint64_t at)
+static int32_t put_header(lr_zip_writer *w, lr_zip_record r)
 {
-    bool wide = size >= UINT32_MAX;
+    lr_buffer *b = &w->record;
+    bool wide = r.size >= UINT32_MAX;
     uint64_t extra = wide ? 20 : 0, gap = 0;
-    bytes b = {.used = 0};
-    int32_t status;
     if (w->alignment > 1) {
         /* The field takes at least the four bytes of its own head. */
-        gap = 4 + (w->alignment - (at + HEADER_SIZE + length + extra + 4) % w->alignment) % w->alignment;
+        gap = 4 + (w->alignment - (r.at + HEADER_SIZE + r.name_length + extra + 4) % w->alignment) % w->alignment;
     }
-    put(&b, LR_ZIP_HEADER, 4);
-    put(&b, wide ? WIDE : NARROW, 2);
-    put(&b, LR_ZIP_SIZES_AFTER | LR_ZIP_NAME_UTF8, 2);
-    put(&b, LR_ZIP_STORED, 2);
-    put(&b, 0, 2);
-    put(&b, EPOCH, 2);
-    put(&b, 0, 4);
-    put(&b, wide ? UINT32_MAX : 0, 4);
-    put(&b, wide ? UINT32_MAX : 0, 4);
-    put(&b, length, 2);
-    put(&b, extra + gap, 2);
-    status = rec_sink_write(w->sink, b.data, b.used);
-    status = status == REC_OK ? rec_sink_write(w->sink, name, length) : status;
-    b.used = 0;
+    r.version = wide ? LR_ZIP_WIDE : NARROW;
+    r.stored = r.size = wide ? UINT32_MAX : 0;
+    lr_zip_put_header(b, &r, extra + gap);
     if (wide) {
-        put(&b, LR_ZIP_EXTRA64, 2);
-        put(&b, 16, 2);
-        put(&b, 0, 8);
-        put(&b, 0, 8);
+        lr_put_little(b, 16 << 16 | LR_ZIP_EXTRA64, 4);
+        lr_put_little(b, 0, 8);
+        lr_put_little(b, 0, 8);
     }
     if (gap) {
-        put(&b, UINT64_C(0x4246), 2); /* "FB" */
-        put(&b, gap - 4, 2);
+        lr_put_little(b, (gap - 4) << 16 | 0x4246, 4); /* "FB" */
     }
-    status = status == REC_OK ? rec_sink_write(w->sink, b.data, b.used) : status;
-    for (gap = gap ? gap - 4 : 0; gap && status == REC_OK;) {
-        static const uint8_t fill[64] = {0};
-        uint64_t piece = gap < sizeof fill ? gap : sizeof fill;
-        status = rec_sink_write(w->sink, fill, piece);
-        gap -= piece;
+    for (uint64_t left = gap ? gap - 4 : 0, n; left; left -= n) {
+        n = left < 8 ? left : 8;
+        lr_put_little(b, 0, (uint32_t)n);
     }
-    return status;
+    return write_record(w);
 }
 
-static int32_t put_after(lr_zip_writer *w, const char *name, uint64_t length, uint64_t size, uint64_t at, uint32_t crc)
+static int32_t put_after(lr_zip_writer *w, lr_zip_record r)
 {
-    bool wide = size >= UINT32_MAX;
-    uint64_t extra = (wide ? UINT64_C(16) : 0) + (at >= UINT32_MAX ? UINT64_C(8) : 0);
-    bytes b = {.used = 0};
-    int32_t status;
-    put(&b, LR_ZIP_AFTER, 4);
-    put(&b, crc, 4);
-    put(&b, size, wide ? 8 : 4);
-    put(&b, size, wide ? 8 : 4);
-    status = rec_sink_write(w->sink, b.data, b.used);
-    b.used = 0;
-    put(&b, LR_ZIP_ENTRY, 4);
-    put(&b, extra ? WIDE : NARROW, 2);
-    put(&b, extra ? WIDE : NARROW, 2);
-    put(&b, LR_ZIP_SIZES_AFTER | LR_ZIP_NAME_UTF8, 2);
-    put(&b, LR_ZIP_STORED, 2);
-    put(&b, 0, 2);
-    put(&b, EPOCH, 2);
-    put(&b, crc, 4);
-    put(&b, narrow(size), 4);
-    put(&b, narrow(size), 4);
-    put(&b, length, 2);
-    put(&b, extra ? extra + 4 : 0, 2);
-    put(&b, 0, 2); /* comment */
-    put(&b, 0, 2); /* volume */
-    put(&b, 0, 2); /* attributes */
-    put(&b, 0, 4);
-    put(&b, narrow(at), 4);
-    lr_put(&w->directory, b.data, b.used);
-    lr_put(&w->directory, name, length);
-    b.used = 0;
-    if (extra) {
-        put(&b, LR_ZIP_EXTRA64, 2);
-        put(&b, extra, 2);
-    }
-    if (wide) {
-        put(&b, size, 8);
-        put(&b, size, 8);
-    }
-    if (at >= UINT32_MAX) {
-        put(&b, at, 8);
-    }
+    lr_buffer *b = &w->record;
+    bool wide = r.size >= UINT32_MAX;
+    lr_put_little(b, LR_ZIP_AFTER, 4);
+    lr_put_little(b, r.crc, 4);
+    lr_put_little(b, r.size, wide ? 8 : 4);
+    lr_put_little(b, r.size, wide ? 8 : 4);
+    r.version = wide || r.at >= UINT32_MAX ? LR_ZIP_WIDE : NARROW;
+    lr_zip_put_entry(&w->directory, &r, UINT32_MAX);
     w->count++;
-    lr_put(&w->directory, b.data, b.used);
-    return status == REC_OK ? w->directory.status : status;
+    return w->directory.status == REC_OK ? write_record(w) : w->directory.status;
 }
 
 /* Bytes that are in memory: summed up and written a part at a time, while they are in the cache. */
@@ -187,22 +213,25 @@ static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 
 int32_t lr_zip_put(lr_zip_writer *writer, const char *name, const rec_blob *blobs, uint64_t count)
 {
-    uint64_t length = strlen(name), at = rec_sink_tell(writer->sink) - writer->begin, size = 0;
-    uint32_t crc = 0;
+    lr_zip_record r = {.name = name,
+                       .name_length = strlen(name),
+                       .flags = LR_ZIP_SIZES_AFTER | LR_ZIP_NAME_UTF8,
+                       .at = rec_sink_tell(writer->sink) - writer->begin};
     int32_t status;
-    if (length == 0 || length > UINT16_MAX) {
+    if (r.name_length == 0 || r.name_length > UINT16_MAX) {
         return rec_fail(writer->job, REC_E_ARGUMENT, REC_UNKNOWN,
                         "a name of %llu bytes; those of a zip archive's members have 1 to 65535",
-                        (unsigned long long)length);
+                        (unsigned long long)r.name_length);
     }
     for (uint64_t i = 0; i < count; i++) {
-        size += blobs[i].length;
+        r.size += blobs[i].length;
     }
-    status = put_header(writer, name, length, size, at);
+    r.stored = r.size;
+    status = put_header(writer, r);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        status = put_blob(writer, &blobs[i], &crc);
+        status = put_blob(writer, &blobs[i], &r.crc);
     }
-    return status == REC_OK ? put_after(writer, name, length, size, at, crc) : status;
+    return status == REC_OK ? put_after(writer, r) : status;
 }
 
 int32_t lr_zip_put_bytes(lr_zip_writer *writer, const char *name, const void *data, uint64_t size)
@@ -213,32 +242,9 @@ int32_t lr_zip_put_bytes(lr_zip_writer *writer, const char *name, const void *da
 
 int32_t lr_zip_finish(lr_zip_writer *writer)
 {
-    uint64_t at = rec_sink_tell(writer->sink) - writer->begin, count = writer->count;
-    bool wide = at >= UINT32_MAX || count >= UINT16_MAX || writer->directory.size >= UINT32_MAX;
-    bytes b = {.used = 0};
-    int32_t status =
-        writer->directory.size ? rec_sink_write(writer->sink, writer->directory.data, writer->directory.size) : REC_OK;
-    if (wide) {
-        put(&b, LR_ZIP_END64, 4);
-        put(&b, 44, 8); /* what follows */
-        put(&b, WIDE, 2);
-        put(&b, WIDE, 2);
-        put(&b, 0, 8); /* volumes */
-        put(&b, count, 8);
-        put(&b, count, 8);
-        put(&b, writer->directory.size, 8);
-        put(&b, at, 8);
-        put(&b, LR_ZIP_LOCATOR, 4);
-        put(&b, 0, 4);
-        put(&b, at + writer->directory.size, 8);
-        put(&b, 1, 4);
-    }
-    put(&b, LR_ZIP_END, 4);
-    put(&b, 0, 4); /* volumes */
-    put(&b, count < UINT16_MAX ? count : UINT16_MAX, 2);
-    put(&b, count < UINT16_MAX ? count : UINT16_MAX, 2);
-    put(&b, narrow(writer->directory.size), 4);
-    put(&b, narrow(at), 4);
-    put(&b, 0, 2); /* comment */
-    return status == REC_OK ? rec_sink_write(writer->sink, b.data, b.used) : status;
+    lr_buffer *b = &writer->directory;
+    uint64_t at = rec_sink_tell(writer->sink) - writer->begin, size = b->size;
+    bool wide = at >= UINT32_MAX || writer->count >= UINT16_MAX || size >= UINT32_MAX;
+    lr_zip_put_end(b, at, size, writer->count, wide, 0);
+    return b->status == REC_OK ? rec_sink_write(writer->sink, b->data, b->size) : b->status;
 }

@@ -14,6 +14,13 @@
 
 enum { LR_ZIP_STORED = 0, LR_ZIP_DEFLATED = 8 };
 
+enum {
+    LR_ZIP_EXTRA64 = 1,      /**< the extra field with numbers of 64 bits */
+    LR_ZIP_WIDE = 45,        /**< the version of the format that reads it: 4.5 */
+    LR_ZIP_SIZES_AFTER = 8,  /**< flag: checksum and sizes follow the member */
+    LR_ZIP_NAME_UTF8 = 0x800 /**< flag */
+};
+
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
 /** A file in an archive. */
@@ -57,14 +64,35 @@ int32_t lr_zip_check(const lr_zip *zip, const lr_zip_member *member);
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
+/** What the header of a member and its entry in the directory say. */
+typedef struct lr_zip_record {
+    const char *name;
+    uint64_t name_length;  /**< at most 65,535 */
+    uint64_t at;           /**< of the header in the archive */
+    uint64_t stored, size; /**< bytes of the member, and of what they are made of */
+    uint32_t crc;
+    uint16_t version; /**< of the format that reads it */
+    uint16_t flags, method;
+    uint16_t mode; /**< Unix permissions; 0: none */
+} lr_zip_record;
+
+/** Adds the header before a member. @param record its sizes have 32 bits. @param extra bytes of the extra field, which
+ * comes next. */
+void lr_zip_put_header(lr_buffer *buffer, const lr_zip_record *record, uint64_t extra);
+/** Adds its entry in the directory. @param limit from there on numbers stand in an extra field, in 64 bits. */
+void lr_zip_put_entry(lr_buffer *buffer, const lr_zip_record *record, uint64_t limit);
+/** Adds the records after the directory. @param wide with those of 64 bits. @param comment its bytes, which come next.
+ */
+void lr_zip_put_end(lr_buffer *buffer, uint64_t at, uint64_t size, uint64_t count, bool wide, uint64_t comment);
+
 /** An archive that is written. */
 typedef struct lr_zip_writer {
     rec_job *job;
     rec_sink *sink;
-    uint32_t alignment; /**< the bytes of members begin at multiples of it; 0 or 1: anywhere */
-    uint64_t count;     /**< of members */
-    lr_buffer directory;
-    uint64_t begin; /**< of the archive in the sink */
+    uint32_t alignment;          /**< the bytes of members begin at multiples of it; 0 or 1: anywhere */
+    uint64_t count;              /**< of members */
+    lr_buffer directory, record; /**< entries; and what is written next */
+    uint64_t begin;              /**< of the archive in the sink */
 } lr_zip_writer;
 
 /** Begins an archive at the place where the sink is. To be closed, also after a failure. */

@@ -27,27 +27,15 @@ static inline rec_scalar lr_number_scalar(rec_dtype dtype, const uint8_t *number
     float single;
     memcpy(lr_low_bytes(&word, bits / 8), number, bits / 8);
     scalar.v.u = word;
-    switch (dtype) {
-    case REC_DTYPE_BOOL:
-        return (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = word != 0}};
-    case REC_DTYPE_F32:
+    if (dtype == REC_DTYPE_BOOL) {
+        scalar = (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = word != 0}};
+    } else if (dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64) {
         memcpy(&single, number, sizeof single);
-        scalar.v.f = (double)single;
         scalar.kind = REC_KIND_FLOAT;
-        break;
-    case REC_DTYPE_F64:
-        memcpy(&scalar.v.f, number, sizeof scalar.v.f);
-        scalar.kind = REC_KIND_FLOAT;
-        break;
-    case REC_DTYPE_I8:
-    case REC_DTYPE_I16:
-    case REC_DTYPE_I32:
-    case REC_DTYPE_I64:
-        scalar.v.i = (int64_t)(word << (64 - bits)) >> (64 - bits);
+        scalar.v.f = dtype == REC_DTYPE_F32 ? (double)single : scalar.v.f;
+    } else if (dtype >= REC_DTYPE_I64 && dtype <= REC_DTYPE_I8) {
         scalar.kind = REC_KIND_INT;
-        break;
-    default:
-        break;
+        scalar.v.i = (int64_t)(word << (64 - bits)) >> (64 - bits);
     }
     return scalar;
 }

@@ -30,14 +30,8 @@ uint64_t lr_pickle_element_place(const lr_pickle *p, const lr_pt_node *node)
 
 int32_t lr_pickle_array_new(lr_pickle *p, uint32_t *node)
 {
-    lr_pt_ndarray *kept = lr_pickle_grow(p, &p->arrays, sizeof *kept);
-    *node = kept ? lr_pickle_new(p, LR_PT_ARRAY) : 0;
-    if (!*node) {
-        return REC_E_MEMORY;
-    }
-    *kept = (lr_pt_ndarray){.at = (uint32_t)p->op, .type = LR_PT_TYPES};
-    lr_pickle_node(p, *node)->v.u = p->arrays.count - 1;
-    return REC_OK;
+    const lr_pt_ndarray made = {.at = (uint32_t)p->op, .type = LR_PT_TYPES};
+    return lr_pickle_keep(p, &p->arrays, &made, sizeof made, LR_PT_ARRAY, node);
 }
 
 static int32_t fail_state(lr_pickle *p, const char *expected, const lr_pt_node *found)
@@ -83,10 +77,11 @@ int32_t lr_pickle_array_set(lr_pickle *p, uint32_t array, const lr_pickle_parts 
     if (type->kind != LR_PT_NUMPY_TYPE) {
         return fail_state(p, "an element type of NumPy", type);
     }
-    made.type = lr_pickle_numpy_element(type, &made.swapped);
-    if (made.type == LR_PT_TYPES) {
+    if (type->length == LR_PT_TYPES) {
         return REC_OK; /* objects or text: an error only if used */
     }
+    made.type = (uint8_t)type->length;
+    made.swapped = type->mark && lr_pt_types[made.type].part > 1;
     if (bytes->kind != LR_PT_BYTES) {
         return fail_state(p, "the bytes of its elements", bytes);
     }

@@ -29,27 +29,6 @@ static bool is_container(const lr_pt_node *node)
            node->kind == LR_PT_OBJECT;
 }
 
-/* Returns the value of a key in a dictionary; of duplicates the last, as in Python. 0: not found. */
-static uint32_t look_up(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint64_t length)
-{
-    uint32_t found = 0;
-    for (uint32_t c = dict->v.cells.first; c;) {
-        const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
-        const lr_pt_node *k = lr_pickle_node(p, key->node);
-        if (k->kind == LR_PT_STRING && k->length == length && memcmp(lr_pickle_text(p, k), name, (size_t)length) == 0) {
-            found = value->node;
-        } else if (k->kind == LR_PT_INT && length < 21) {
-            char digits[24];
-            int written = snprintf(digits, sizeof digits, "%lld", (long long)k->v.i);
-            if ((uint64_t)written == length && memcmp(digits, name, (size_t)length) == 0) {
-                found = value->node;
-            }
-        }
-        c = value->next;
-    }
-    return found;
-}
-
 /* What torch.optim makes: `state` by the numbers of parameters, and `param_groups`. */
 static bool is_optimizer(const lr_pickle *p, const lr_pt_node *node)
 {
@@ -57,8 +36,8 @@ static bool is_optimizer(const lr_pickle *p, const lr_pt_node *node)
     if (node->kind != LR_PT_DICT) {
         return false;
     }
-    state = look_up(p, node, "state", 5);
-    groups = look_up(p, node, "param_groups", 12);
+    state = lr_pickle_look_up(p, node, "state", 5);
+    groups = lr_pickle_look_up(p, node, "param_groups", 12);
     return state && groups && lr_pickle_node(p, state)->kind == LR_PT_DICT &&
            lr_pickle_node(p, groups)->kind == LR_PT_LIST;
 }
@@ -206,19 +185,13 @@ static void show_key_of(const lr_pickle *p, const lr_pt_node *dict, uint32_t cho
 {
     for (uint32_t c = dict->v.cells.first; c;) {
         const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
-        const lr_pt_node *k = lr_pickle_node(p, key->node);
-        char digits[24];
         c = value->next;
-        if (value->node != chosen) {
-            continue;
-        }
-        if (k->kind == LR_PT_STRING) {
-            (void)lr_codec_shown(shown, lr_pickle_text(p, k), k->length);
-        } else if (k->kind == LR_PT_INT) {
-            (void)lr_codec_shown(shown, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRId64, k->v.i));
-        } else {
-            const char *words = lr_pickle_words(k);
-            (void)lr_codec_shown(shown, words, strlen(words));
+        if (value->node == chosen) {
+            char digits[24];
+            uint64_t length;
+            const char *text = lr_pickle_key_text(p, lr_pickle_node(p, key->node), digits, &length);
+            const char *words = lr_pickle_words(lr_pickle_node(p, key->node));
+            (void)lr_codec_shown(shown, text ? text : words, text ? length : strlen(words));
         }
     }
 }
@@ -259,7 +232,7 @@ static uint32_t model_in(const lr_pickle *p, const lr_pt_node *dict)
 {
     survey s;
     for (size_t i = 0; i < NAMES; i++) {
-        uint32_t found = look_up(p, dict, names[i], strlen(names[i]));
+        uint32_t found = lr_pickle_look_up(p, dict, names[i], strlen(names[i]));
         if (found && is_model(lr_pickle_node(p, found))) {
             return found;
         }
@@ -325,13 +298,13 @@ static int32_t follow(const lr_pt_file *f, const char *path, lr_pt_choice *choic
     while (*rest) {
         const lr_pt_node *node = lr_pickle_node(p, choice->node);
         uint64_t length = strlen(rest);
-        uint32_t found = node->kind == LR_PT_DICT ? look_up(p, node, rest, length) : 0;
+        uint32_t found = node->kind == LR_PT_DICT ? lr_pickle_look_up(p, node, rest, length) : 0;
         while (!found && node->kind == LR_PT_DICT && length) {
             length--;
             while (length && rest[length] != '.') {
                 length--;
             }
-            found = length ? look_up(p, node, rest, length) : 0;
+            found = length ? lr_pickle_look_up(p, node, rest, length) : 0;
         }
         if (node->kind == LR_PT_LIST || node->kind == LR_PT_TUPLE) {
             length = strcspn(rest, ".");

@@ -154,21 +154,17 @@ static const lr_zip_member *find_pickle(const lr_pt_file *f, uint64_t *root)
     return NULL;
 }
 
-/* Returns another member of the pickle's directory. NULL: not found, or out of memory, which is reported. */
-static const lr_zip_member *beside(const lr_pt_file *f, const lr_zip_member *pickle, uint64_t root, const char *name,
-                                   uint64_t length)
+/* Returns a member of the pickle's directory. @param folder of it, in which it lies: "" or "data/". NULL: not found, or
+ * out of memory, which is reported. */
+static const lr_zip_member *beside(lr_pt_file *f, const lr_zip_member *pickle, uint64_t root, const char *folder,
+                                   const char *name, uint64_t length)
 {
-    char *path = rec_job_alloc(f->job, root + length + 1);
-    const lr_zip_member *found;
-    if (!path) {
-        (void)rec_fail(f->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for a name in a zip archive");
-        return NULL;
-    }
-    memcpy(path, pickle->name, (size_t)root);
-    memcpy(path + root, name, (size_t)length);
-    found = lr_zip_find(&f->zip, path, root + length);
-    rec_job_free(f->job, path);
-    return found;
+    lr_buffer *b = &f->name;
+    b->size = 0;
+    lr_put(b, pickle->name, root);
+    lr_put_word(b, folder);
+    lr_put(b, name, length);
+    return b->status == REC_OK ? lr_zip_find(&f->zip, b->data, b->size) : NULL;
 }
 
 static int32_t read_byte_order(lr_pt_file *f, const lr_zip_member *m)
@@ -206,42 +202,28 @@ static int32_t fail_other_archive(const lr_pt_file *f)
 static int32_t find_members(lr_pt_file *f, const lr_zip_member *pickle, uint64_t root)
 {
     bool verify = rec_job_option_int(f->job, "crc") != 0;
-    char *name = NULL;
-    uint64_t room = 0;
     int32_t status = REC_OK;
     for (uint64_t i = 0; i < f->storage_count && status == REC_OK; i++) {
         lr_pt_storage *s = &f->storages[i];
         const lr_pt_node *key = lr_pickle_node(&f->pickle, s->key);
-        const lr_zip_member *m;
-        uint64_t length = root + 5 + key->length;
-        status = lr_codec_grow(f->job, &name, length, &room, 1);
-        if (status != REC_OK) {
-            break;
-        }
-        memcpy(name, pickle->name, (size_t)root);
-        memcpy(name + root, "data/", 5);
-        memcpy(name + root + 5, lr_pickle_text(&f->pickle, key), key->length);
-        m = lr_zip_find(&f->zip, name, length);
+        const char *text = lr_pickle_text(&f->pickle, key);
+        const lr_zip_member *m = beside(f, pickle, root, "data/", text, key->length);
         if (!m) {
             status = fail_storage(f, pickle->offset, s->key, "is not in the archive");
         } else if (m->size != s->size) {
             lr_codec_excerpt shown;
             status = rec_fail(f->job, REC_E_FORMAT, m->at,
                               "the storage `%s` should have %" PRIu64 " bytes, but there are %" PRIu64,
-                              lr_codec_shown(&shown, lr_pickle_text(&f->pickle, key), key->length), s->size, m->size);
+                              lr_codec_shown(&shown, text, key->length), s->size, m->size);
         } else if (m->method == LR_ZIP_STORED && !m->encrypted) {
-            status = verify ? lr_zip_check(&f->zip, m) : REC_OK;
             lend(s, f->source, m->offset);
         } else {
             rec_source *member = NULL;
             status = lr_zip_source(&f->zip, m, &member);
             lend(s, member, 0);
-            if (status == REC_OK && verify) {
-                status = lr_zip_check(&f->zip, m);
-            }
         }
+        status = status == REC_OK && verify ? lr_zip_check(&f->zip, m) : status;
     }
-    rec_job_free(f->job, name);
     return status;
 }
 
@@ -320,7 +302,6 @@ static int32_t open_zip(lr_pt_file *f)
     const void *text = NULL;
     uint64_t root = 0, size = 0;
     int32_t status = lr_zip_open(&f->zip, f->job, f->source);
-    f->zipped = true;
     if (status != REC_OK) {
         return status;
     }
@@ -328,16 +309,16 @@ static int32_t open_zip(lr_pt_file *f)
     if (!pickle) {
         return fail_other_archive(f);
     }
-    if (beside(f, pickle, root, "constants.pkl", 13)) {
+    if (beside(f, pickle, root, "", "constants.pkl", 13)) {
         status = rec_fail(f->job, REC_E_UNSUPPORTED, pickle->at,
                           "a TorchScript archive, which is a program: rejected, and not run");
         rec_fail_hint(f->job, "In Python, if you trust the file: torch.save(torch.jit.load(…).state_dict(), …).");
         return status;
     }
-    f->values = beside(f, pickle, root, LR_PT_OWN_MEMBER, sizeof LR_PT_OWN_MEMBER - 1) != NULL;
-    f->names = beside(f, pickle, root, LR_PT_NAMES_MEMBER, sizeof LR_PT_NAMES_MEMBER - 1) != NULL;
-    order = beside(f, pickle, root, "byteorder", 9);
-    version = beside(f, pickle, root, "version", 7);
+    f->values = beside(f, pickle, root, "", LR_PT_OWN_MEMBER, sizeof LR_PT_OWN_MEMBER - 1) != NULL;
+    f->names = beside(f, pickle, root, "", LR_PT_NAMES_MEMBER, sizeof LR_PT_NAMES_MEMBER - 1) != NULL;
+    order = beside(f, pickle, root, "", "byteorder", 9);
+    version = beside(f, pickle, root, "", "version", 7);
     status = order ? read_byte_order(f, order) : REC_OK;
     status = status == REC_OK && version ? check_version(f, version) : status;
     status = status == REC_OK ? lr_zip_source(&f->zip, pickle, &f->pickled) : status;
@@ -482,7 +463,7 @@ int32_t lr_pt_file_open(lr_pt_file *file, rec_job *job, rec_source *source)
     uint64_t size = rec_source_size(source), length;
     const void *all;
     int32_t status = REC_OK;
-    *file = (lr_pt_file){.job = job, .source = source, .zip = {.job = job}, .pickle = {.job = job}};
+    *file = (lr_pt_file){.job = job, .source = source, .zip.job = job, .name.job = job, .pickle.job = job};
     if (size == REC_UNKNOWN) {
         status = rec_source_view(job, source, &all, &size);
     }
@@ -509,10 +490,8 @@ void lr_pt_file_close(lr_pt_file *file)
         }
     }
     rec_job_free(file->job, file->storages);
-    file->storages = NULL;
-    file->storage_count = 0;
+    rec_job_free(file->job, file->name.data);
     lr_pickle_close(&file->pickle);
     rec_source_release(file->pickled);
-    file->pickled = NULL;
     lr_zip_close(&file->zip);
 }

@@ -168,18 +168,12 @@ static int32_t new_class(lr_pickle *p, const char *module, uint64_t module_lengt
                          uint32_t *node)
 {
     const char *text = (const char *)p->text;
-    lr_pt_class *kept = lr_pickle_grow(p, &p->classes, sizeof *kept);
-    *node = kept ? lr_pickle_new(p, LR_PT_CLASS) : 0;
-    if (!*node) {
-        return REC_E_MEMORY;
-    }
-    *kept = (lr_pt_class){.module = (uint32_t)(module - text),
-                          .module_length = (uint32_t)module_length,
-                          .name = (uint32_t)(name - text),
-                          .name_length = (uint32_t)length,
-                          .at = (uint32_t)p->op};
-    lr_pickle_node(p, *node)->v.u = p->classes.count - 1;
-    return REC_OK;
+    const lr_pt_class made = {.module = (uint32_t)(module - text),
+                              .module_length = (uint32_t)module_length,
+                              .name = (uint32_t)(name - text),
+                              .name_length = (uint32_t)length,
+                              .at = (uint32_t)p->op};
+    return lr_pickle_keep(p, &p->classes, &made, sizeof made, LR_PT_CLASS, node);
 }
 
 int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_length, const char *name, uint64_t length,
@@ -286,7 +280,7 @@ static int32_t call_rebuild(const call *c, uint8_t kind, uint32_t *node)
     lr_pickle *p = c->p;
     uint64_t least = kind == LR_PT_G_REBUILD ? 4 : kind == LR_PT_G_REBUILD_V2 ? 6 : 7, rank = 0, strides = 0;
     const lr_pt_reference *references = p->references.data;
-    lr_pt_tensor tensor = {.dims = (uint32_t)p->dims.count, .at = (uint32_t)p->op}, *kept;
+    lr_pt_tensor tensor = {.dims = (uint32_t)p->dims.count, .at = (uint32_t)p->op};
     int32_t status;
     if (c->count < least || c->count > least + (kind != LR_PT_G_REBUILD)) {
         return fail_call(c, "what makes a tensor", NULL);
@@ -310,14 +304,7 @@ static int32_t call_rebuild(const call *c, uint8_t kind, uint32_t *node)
         status = fail_call(c, "as many strides as sizes", NULL);
     }
     tensor.rank = (uint8_t)rank;
-    kept = status == REC_OK ? lr_pickle_grow(p, &p->tensors, sizeof *kept) : NULL;
-    *node = kept ? lr_pickle_new(p, LR_PT_TENSOR) : 0;
-    if (!*node) {
-        return status == REC_OK ? REC_E_MEMORY : status;
-    }
-    *kept = tensor;
-    lr_pickle_node(p, *node)->v.u = p->tensors.count - 1;
-    return REC_OK;
+    return status == REC_OK ? lr_pickle_keep(p, &p->tensors, &tensor, sizeof tensor, LR_PT_TENSOR, node) : status;
 }
 
 /* (a tensor, …) or (function, type, arguments, state): that tensor. */
@@ -382,13 +369,19 @@ static int32_t call_dict(const call *c, uint32_t *node)
     return status;
 }
 
+/* A container of two. */
+static int32_t make_pair(lr_pickle *p, uint8_t kind, uint32_t first, uint32_t second, uint32_t *node)
+{
+    int32_t status;
+    *node = lr_pickle_new(p, kind);
+    status = *node ? lr_pickle_append(p, *node, first) : REC_E_MEMORY;
+    return status == REC_OK ? lr_pickle_append(p, *node, second) : status;
+}
+
 /* An object of a class that is not known: the class, and what it is called with. */
 static int32_t call_unknown(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node)
 {
-    int32_t status;
-    *node = lr_pickle_new(p, LR_PT_OBJECT);
-    status = *node ? lr_pickle_append(p, *node, callable) : REC_E_MEMORY;
-    return status == REC_OK ? lr_pickle_append(p, *node, arguments) : status;
+    return make_pair(p, LR_PT_OBJECT, callable, arguments, node);
 }
 
 /* Without a value the factory makes nothing. */
@@ -502,15 +495,12 @@ static int32_t call_name(const call *c, uint32_t *node)
 /* Two parts, which no record has as one number. */
 static int32_t call_complex(const call *c, uint32_t *node)
 {
-    int32_t status = REC_OK;
     for (uint64_t i = 0; i < 2; i++) {
         if (c->count != 2 || argument(c, i)->kind != LR_PT_FLOAT) {
             return fail_call(c, "a pair of floats", c->count == 2 ? argument(c, i) : NULL);
         }
     }
-    *node = lr_pickle_new(c->p, LR_PT_TUPLE);
-    status = *node ? lr_pickle_append(c->p, *node, c->items[0]) : REC_E_MEMORY;
-    return status == REC_OK ? lr_pickle_append(c->p, *node, c->items[1]) : status;
+    return make_pair(c->p, LR_PT_TUPLE, c->items[0], c->items[1], node);
 }
 
 int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node)
@@ -577,7 +567,7 @@ int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)
 {
     const lr_pt_node *tuple = lr_pickle_node(p, id);
     call c = {.p = p, .what = "a storage"};
-    lr_pt_reference reference = {.at = (uint32_t)p->op}, *kept;
+    lr_pt_reference reference = {.at = (uint32_t)p->op};
     int32_t status;
     if (tuple->kind != LR_PT_TUPLE || lr_pickle_items(p, tuple, c.items, ARGUMENTS) > ARGUMENTS || !tuple->length) {
         return fail_call(&c, "a tuple that names a storage", tuple->kind == LR_PT_TUPLE ? NULL : tuple);
@@ -617,14 +607,8 @@ int32_t lr_pickle_persistent(lr_pickle *p, uint32_t id, uint32_t *node)
             return fail_call(&c, "a part that the storage has", NULL);
         }
     }
-    kept = status == REC_OK ? lr_pickle_grow(p, &p->references, sizeof *kept) : NULL;
-    *node = kept ? lr_pickle_new(p, LR_PT_STORAGE) : 0;
-    if (!*node) {
-        return status == REC_OK ? REC_E_MEMORY : status;
-    }
-    *kept = reference;
-    lr_pickle_node(p, *node)->v.u = p->references.count - 1;
-    return REC_OK;
+    return status == REC_OK ? lr_pickle_keep(p, &p->references, &reference, sizeof reference, LR_PT_STORAGE, node)
+                            : status;
 }
 
 /* The attributes of a state dictionary (`_metadata`, the versions of modules) say nothing about tensors. */

@@ -6,15 +6,10 @@
 
 enum { SET_MOST = 1000 }; /* buffers of one module that state_dict() leaves out */
 
-/* Returns the value of a key of a dictionary; of duplicates the last. 0: not found, or another kind. */
-static uint32_t entry_of(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint8_t kind)
+/* Returns the value of a key of a dictionary. 0: not found, or another kind. */
+static uint32_t entry_of(const lr_pickle *p, uint32_t dict, const char *name, uint8_t kind)
 {
-    uint32_t found = 0;
-    for (uint32_t c = dict->v.cells.first; c;) {
-        const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
-        found = lr_pickle_is(p, lr_pickle_node(p, key->node), name) ? value->node : found;
-        c = value->next;
-    }
+    uint32_t found = lr_pickle_look_up(p, lr_pickle_node(p, dict), name, strlen(name));
     return found && lr_pickle_node(p, found)->kind == kind ? found : 0;
 }
 
@@ -78,10 +73,10 @@ static int32_t convert(lr_pickle *p, uint32_t index, bool *made)
     if (!state || !take(p, state)) {
         return REC_OK;
     }
-    parameters = entry_of(p, lr_pickle_node(p, state), "_parameters", LR_PT_DICT);
-    buffers = entry_of(p, lr_pickle_node(p, state), "_buffers", LR_PT_DICT);
-    modules = entry_of(p, lr_pickle_node(p, state), "_modules", LR_PT_DICT);
-    but = entry_of(p, lr_pickle_node(p, state), "_non_persistent_buffers_set", LR_PT_LIST);
+    parameters = entry_of(p, state, "_parameters", LR_PT_DICT);
+    buffers = entry_of(p, state, "_buffers", LR_PT_DICT);
+    modules = entry_of(p, state, "_modules", LR_PT_DICT);
+    but = entry_of(p, state, "_non_persistent_buffers_set", LR_PT_LIST);
     if (!parameters || !buffers || !modules || !take(p, parameters) || !take(p, buffers) || !take(p, modules) ||
         (but && (!take(p, but) || lr_pickle_node(p, but)->length > SET_MOST))) {
         return REC_OK;

@@ -27,7 +27,8 @@ enum {
     LR_PT_GLOBAL,     /**< `length`: its index in lr_pt_globals */
     LR_PT_STORAGE,    /**< v.u: index of a reference to a storage */
     LR_PT_TENSOR,     /**< v.u: index of a tensor */
-    LR_PT_NUMPY_TYPE, /**< `length`: its index in scalar.c; `mark`: the highest byte comes first */
+    LR_PT_NUMPY_TYPE, /**< `length`: its index in lr_pt_types, LR_PT_TYPES: unknown; `mark`: the highest byte comes
+                         first */
     LR_PT_ARRAY,      /**< v.u: index of an array of NumPy's */
     LR_PT_CLASS,      /**< v.u: index of a name outside of lr_pt_globals: no object is made */
     LR_PT_OBJECT      /**< as a list: what was called or given a state, then all that was given to it */
@@ -103,6 +104,7 @@ typedef struct lr_pt_class {
 typedef struct lr_pt_type {
     const char *name;    /**< "float32", as in torch.float32 */
     const char *storage; /**< "FloatStorage"; may be NULL */
+    const char *code;    /**< NumPy's, "f4"; may be NULL */
     const char *opaque;  /**< what records call it that the library does not compute with, or NULL */
     rec_dtype dtype;
     uint8_t width; /**< bytes */
@@ -204,6 +206,11 @@ uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node);
 void lr_pickle_bytes(const lr_pickle *p, const lr_pt_node *node, uint8_t *target);
 /** Whether a string is this one. */
 bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text);
+/** The text of a key that is a string or a number. @param digits room for a number. @return NULL: it is something else.
+ */
+const char *lr_pickle_key_text(const lr_pickle *p, const lr_pt_node *key, char digits[24], uint64_t *length);
+/** Returns the value of a key in a dictionary; of duplicates the last, as in Python. 0: not found. */
+uint32_t lr_pickle_look_up(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint64_t length);
 
 /* -------------------------------------------------------------------- between machine (pickle.c) and globals.c -- */
 
@@ -213,6 +220,10 @@ int32_t lr_pickle_fail(lr_pickle *p, const char *format, ...) REC_PRINTF(2, 3);
 void *lr_pickle_grow(lr_pickle *p, lr_pt_array *array, uint64_t width);
 /** A new node. @return its index, 0 with the failure reported. */
 uint32_t lr_pickle_new(lr_pickle *p, uint8_t kind);
+/** Keeps `thing`, of `width` bytes, as an element of an array. @param node (out) the node of `kind` that stands for it.
+ */
+int32_t lr_pickle_keep(lr_pickle *p, lr_pt_array *array, const void *thing, uint64_t width, uint8_t kind,
+                       uint32_t *node);
 /** Puts one item at the end of a container. */
 int32_t lr_pickle_append(lr_pickle *p, uint32_t container, uint32_t item);
 /** The items of a container, at most `most`. @return how many it has. */
@@ -231,10 +242,6 @@ int32_t lr_pickle_numpy_type(lr_pickle *p, uint32_t code, uint32_t *node);
 void lr_pickle_numpy_order(lr_pickle *p, uint32_t type, const lr_pt_node *state);
 /** A number of an element type and its bytes. */
 int32_t lr_pickle_numpy_scalar(lr_pickle *p, uint32_t type, uint32_t bytes, uint32_t *node);
-/** The index in lr_pt_types of an element type. @param swapped (out) the highest byte comes first. @return LR_PT_TYPES:
- * no record has it. */
-uint8_t lr_pickle_numpy_element(const lr_pt_node *type, bool *swapped);
-
 /** What an array of NumPy's is made of: nodes. */
 typedef struct lr_pickle_parts {
     uint32_t bytes, type, shape;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The nodes that a pickle makes: containers, texts, and errors with their place. */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,6 +31,19 @@ uint32_t lr_pickle_new(lr_pickle *p, uint8_t kind)
     }
     *node = (lr_pt_node){.kind = kind};
     return (uint32_t)(p->nodes.count - 1);
+}
+
+int32_t lr_pickle_keep(lr_pickle *p, lr_pt_array *array, const void *thing, uint64_t width, uint8_t kind,
+                       uint32_t *node)
+{
+    void *kept = lr_pickle_grow(p, array, width);
+    *node = kept ? lr_pickle_new(p, kind) : 0;
+    if (!*node) {
+        return REC_E_MEMORY;
+    }
+    memcpy(kept, thing, (size_t)width);
+    lr_pickle_node(p, *node)->v.u = array->count - 1;
+    return REC_OK;
 }
 
 int32_t lr_pickle_append(lr_pickle *p, uint32_t container, uint32_t item)
@@ -87,6 +101,30 @@ const char *lr_pickle_words(const lr_pt_node *node)
 bool lr_pickle_is(const lr_pickle *p, const lr_pt_node *node, const char *text)
 {
     return node->kind == LR_PT_STRING && lr_text_is(lr_pickle_text(p, node), node->length, text);
+}
+
+const char *lr_pickle_key_text(const lr_pickle *p, const lr_pt_node *key, char digits[24], uint64_t *length)
+{
+    if (key->kind == LR_PT_STRING) {
+        *length = key->length;
+        return lr_pickle_text(p, key);
+    }
+    *length = key->kind == LR_PT_INT ? (uint64_t)snprintf(digits, 24, "%" PRId64, key->v.i) : 0;
+    return *length ? digits : NULL;
+}
+
+uint32_t lr_pickle_look_up(const lr_pickle *p, const lr_pt_node *dict, const char *name, uint64_t length)
+{
+    uint32_t found = 0;
+    for (uint32_t c = dict->v.cells.first; c;) {
+        const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
+        char digits[24];
+        uint64_t size;
+        const char *text = lr_pickle_key_text(p, lr_pickle_node(p, key->node), digits, &size);
+        found = text && size == length && memcmp(text, name, (size_t)length) == 0 ? value->node : found;
+        c = value->next;
+    }
+    return found;
 }
 
 uint64_t lr_pickle_byte_count(const lr_pickle *p, const lr_pt_node *node)

@@ -47,7 +47,7 @@ typedef struct lr_pt_file {
     rec_job *job;
     rec_source *source; /**< borrowed */
     lr_zip zip;
-    bool zipped;
+    lr_buffer name; /**< of the member that is looked for */
     bool big_endian;
     bool values;         /**< librecord wrote it, and it is no model */
     bool names;          /**< librecord wrote it, and nothing adapts it */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "common/names.h"
+#include "plugins/codec/burns.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/pytorch/pytorch.h"
 #include "plugins/codec/room.h"
@@ -88,37 +89,39 @@ static int32_t tell_bytes(teller *t, const lr_pt_node *node)
     return status;
 }
 
-static int32_t tell_scalar(teller *t, const lr_pt_node *node)
+/* The single value of a node. @param at (out) its place in the file. */
+static rec_scalar scalar_of(const teller *t, const lr_pt_node *node, uint64_t *at)
 {
-    rec_scalar scalar = {.kind = REC_KIND_NIL};
-    uint64_t at = REC_UNKNOWN;
+    rec_scalar scalar = {.kind = REC_KIND_NIL, .v.u = node->v.u};
+    *at = REC_UNKNOWN;
     switch (node->kind) {
     case LR_PT_BOOL:
         scalar.kind = REC_KIND_BOOL;
-        scalar.v.i = node->v.i;
         break;
     case LR_PT_INT:
         scalar.kind = node->v.i < 0 ? REC_KIND_INT : REC_KIND_UINT;
-        scalar.v.i = node->v.i;
         break;
     case LR_PT_UINT:
         scalar.kind = REC_KIND_UINT;
-        scalar.v.u = node->v.u;
         break;
     case LR_PT_FLOAT:
         scalar.kind = REC_KIND_FLOAT;
         scalar.bits = 64;
-        scalar.v.f = node->v.f;
         break;
     case LR_PT_STRING:
-        scalar.kind = REC_KIND_STRING;
-        scalar.v.length = node->length;
-        scalar.text = lr_pickle_text(t->p, node);
-        at = lr_pickle_place(t->p, node->v.u);
+        scalar = (rec_scalar){.kind = REC_KIND_STRING, .v.length = node->length, .text = lr_pickle_text(t->p, node)};
+        *at = lr_pickle_place(t->p, node->v.u);
         break;
     default:
         break;
     }
+    return scalar;
+}
+
+static int32_t tell_scalar(teller *t, const lr_pt_node *node)
+{
+    uint64_t at;
+    rec_scalar scalar = scalar_of(t, node, &at);
     return t->visitor->scalar(t->self, at, &scalar);
 }
 
@@ -140,29 +143,13 @@ static int32_t fail_kind(const teller *t, const lr_pt_node *node)
 /* A key of a dictionary as an event. */
 static int32_t tell_key(teller *t, const lr_pt_node *key)
 {
-    rec_scalar scalar = {.kind = REC_KIND_STRING};
-    switch (key->kind) {
-    case LR_PT_STRING:
-        scalar.v.length = key->length;
-        scalar.text = lr_pickle_text(t->p, key);
-        return t->visitor->key(t->self, lr_pickle_place(t->p, key->v.u), &scalar);
-    case LR_PT_BOOL:
-        scalar.kind = REC_KIND_BOOL;
-        break;
-    case LR_PT_INT:
-        scalar.kind = key->v.i < 0 ? REC_KIND_INT : REC_KIND_UINT;
-        break;
-    case LR_PT_UINT:
-        scalar.kind = REC_KIND_UINT;
-        break;
-    default:
-        return rec_fail(t->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                        "a dictionary with %s as a key; a record's keys are "
-                        "strings, integers and bools",
-                        lr_pickle_words(key));
-    }
-    scalar.v.u = key->v.u;
-    return t->visitor->key(t->self, REC_UNKNOWN, &scalar);
+    uint64_t at;
+    rec_scalar scalar = scalar_of(t, key, &at);
+    return scalar.kind == REC_KIND_NIL || scalar.kind == REC_KIND_FLOAT
+               ? rec_fail(t->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                          "a dictionary with %s as a key; a record's keys are strings, integers and bools",
+                          lr_pickle_words(key))
+               : t->visitor->key(t->self, at, &scalar);
 }
 
 static int32_t tell_dict(teller *t, const lr_pt_node *node, uint32_t depth)
@@ -299,16 +286,12 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth);
 /* An item of a dictionary or list, under its key or number. */
 static int32_t tell_item(teller *t, const lr_pt_node *key, uint64_t number, uint32_t value, uint32_t depth)
 {
+    const lr_pt_node numbered = {.kind = LR_PT_INT, .v.u = number};
     char digits[24];
-    const char *part = digits;
     uint64_t length, before;
+    const char *part = lr_pickle_key_text(t->p, key ? key : &numbered, digits, &length);
     int32_t status;
-    if (key && key->kind == LR_PT_STRING) {
-        part = lr_pickle_text(t->p, key);
-        length = key->length;
-    } else if (!key || key->kind == LR_PT_INT) {
-        length = (uint64_t)snprintf(digits, sizeof digits, "%" PRId64, key ? key->v.i : (int64_t)number);
-    } else {
+    if (!part) {
         return rec_fail(t->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a dictionary of tensors with %s as a key",
                         lr_pickle_words(key));
     }
@@ -387,41 +370,31 @@ static int32_t tell_part(teller *t, uint32_t index, uint32_t depth)
     return status;
 }
 
-/* The metadata key of an entry next to the model. Those by which other formats say what a file is (Burn's records,
- * safetensors) get a name of their own. */
-static const char *metadata_key(const char *key, rec_scalar *name)
-{
-    static const char *const renamed[] = {"checkpoint.float", "checkpoint.int", "checkpoint.format",
-                                          "checkpoint.version", "checkpoint.settings"};
-    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
-        const char *plain = renamed[i] + sizeof "checkpoint." - 1;
-        if (lr_text_is(key, name->v.length, plain)) {
-            name->v.length = strlen(renamed[i]);
-            return renamed[i];
-        }
-    }
-    return key;
-}
-
-/* Reports single numbers and texts next to the model as metadata: the epoch, the version of the trainer. */
+/* Reports single numbers and texts next to the model as metadata: the epoch, the version of the trainer. Keys by which
+ * other formats say what a file is (Burn's records, safetensors) get another name. */
 static int32_t tell_metadata(teller *t, const lr_pt_node *beside)
 {
     int32_t status = REC_OK;
     for (uint32_t c = beside->v.cells.first; c && status == REC_OK;) {
         const lr_pt_cell *key = lr_pickle_cell(t->p, c), *value = lr_pickle_cell(t->p, key->next);
         const lr_pt_node *k = lr_pickle_node(t->p, key->node), *v = lr_pickle_node(t->p, value->node);
-        rec_scalar name = {.kind = REC_KIND_STRING, .v.length = k->length};
-        rec_scalar text = {.kind = REC_KIND_STRING, .v.length = v->length};
+        rec_scalar name, text;
+        char renamed[32];
+        uint64_t at, unused;
         c = value->next;
         if (!lr_pt_is_metadata(t->p, k, v)) {
             continue;
         }
-        name.text = metadata_key(lr_pickle_text(t->p, k), &name);
+        name = scalar_of(t, k, &at);
+        text = scalar_of(t, v, &unused);
+        if (lr_is_burns(name.text, name.v.length)) {
+            name.v.length = (uint64_t)snprintf(renamed, sizeof renamed, "checkpoint.%.*s", (int)k->length, name.text);
+            name.text = renamed;
+        }
         if (v->kind == LR_PT_STRING) {
-            text.text = lr_pickle_text(t->p, v);
-            status = t->visitor->metadata(t->self, lr_pickle_place(t->p, k->v.u), &name, &text);
+            status = t->visitor->metadata(t->self, at, &name, &text);
         } else {
-            status = t->visitor->metadata_value(t->self, lr_pickle_place(t->p, k->v.u), &name);
+            status = t->visitor->metadata_value(t->self, at, &name);
             status = status == REC_OK ? tell_scalar(t, v) : status;
         }
     }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/names.h"
+#include "plugins/codec/burns.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/pytorch/pickle_write.h"
 #include "plugins/codec/pytorch/pytorch.h"
@@ -336,14 +337,10 @@ static int32_t end(void *self, uint64_t at)
 /* Handles a record's own entries; those on the format of a record, or of PyTorch's files, are left out. */
 static int32_t see_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
 {
-    static const char *const known[] = {"float", "int", "settings", "format", "version"};
     writer *w = self;
-    bool plain = true;
+    bool plain = !lr_is_burns(key->text, key->v.length);
     (void)at;
     (void)value;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        plain = plain && (key->v.length != strlen(known[i]) || memcmp(key->text, known[i], (size_t)key->v.length) != 0);
-    }
     w->metadata += plain;
     w->burns += !plain;
     return REC_OK;

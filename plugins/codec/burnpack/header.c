@@ -5,6 +5,7 @@
 #include "plugins/codec/beginning.h"
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/keys.h"
 #include "plugins/codec/room.h"
 #include "plugins/codec/trailing.h"
 #include "plugins/codec/little.h"
@@ -395,62 +396,34 @@ static int32_t find_data(lr_bpk_header *h, uint64_t size)
     return status;
 }
 
-static int by_name(const void *a, const void *b)
+static const char *name_of(const void *self, uint64_t number, uint64_t *length)
 {
-    return lr_bpk_compare(*(const lr_bpk_text *const *)a, *(const lr_bpk_text *const *)b);
+    const lr_bpk_header *h = self;
+    const lr_bpk_text *name = number < h->count ? &h->entries[number].name : &h->scalars[number - h->count].key;
+    *length = name->length;
+    return name->at;
 }
 
-/* Where a name is in the file. */
-static uint64_t place_of(const lr_bpk_header *h, const lr_bpk_text *name)
-{
-    for (uint64_t i = 0; i < h->count; i++) {
-        if (&h->entries[i].name == name) {
-            return h->entries[i].at;
-        }
-    }
-    for (uint64_t i = 0; i < h->scalar_count; i++) {
-        if (&h->scalars[i].key == name) {
-            return h->scalars[i].at;
-        }
-    }
-    return LR_BPK_PREFIX;
-}
-
-/* Fails where a name is there twice. @param names room for that many. */
-static int32_t check_twice(lr_bpk_header *h, const lr_bpk_text **names, uint64_t count, const char *what)
-{
-    lr_codec_excerpt brief;
-    if (count) {
-        qsort(names, (size_t)count, sizeof *names, by_name);
-    }
-    for (uint64_t i = 1; i < count; i++) {
-        if (lr_bpk_compare(names[i - 1], names[i]) == 0) {
-            uint64_t first = place_of(h, names[i - 1]), second = place_of(h, names[i]);
-            return rec_fail(h->job, REC_E_FORMAT, first > second ? first : second,
-                            "two %s are called `%s`, at bytes %" PRIu64 " and %" PRIu64, what,
-                            lr_bpk_shown(&brief, names[i]), first < second ? first : second,
-                            first < second ? second : first);
-        }
-    }
-    return REC_OK;
-}
-
+/* Fails where a name is there twice. */
 static int32_t check_names(lr_bpk_header *h)
 {
-    const lr_bpk_text **names = rec_job_alloc(h->job, (h->count + h->scalar_count + 1) * sizeof *names);
-    uint64_t count = 0;
-    int32_t status = REC_OK;
-    if (!names) {
-        return rec_fail(h->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the names");
+    lr_st_keys keys = {.text = name_of, .self = h};
+    uint64_t count = h->count + h->scalar_count, length;
+    int32_t status = lr_st_keys_reserve(&keys, h->job, count);
+    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
+        const char *name = name_of(h, i, &length);
+        uint64_t twin = lr_st_keys_add(&keys, i, name, length);
+        if (twin != REC_UNKNOWN) {
+            uint64_t first = twin < h->count ? h->entries[twin].at : h->scalars[twin - h->count].at;
+            uint64_t second = i < h->count ? h->entries[i].at : h->scalars[i - h->count].at;
+            lr_codec_excerpt brief;
+            status = rec_fail(h->job, REC_E_FORMAT, first > second ? first : second,
+                              "two %s are called `%s`, at bytes %" PRIu64 " and %" PRIu64,
+                              h->scalar_count ? "tensors or scalars" : "tensors", lr_codec_shown(&brief, name, length),
+                              first < second ? first : second, first < second ? second : first);
+        }
     }
-    for (uint64_t i = 0; i < h->count; i++) {
-        names[count++] = &h->entries[i].name;
-    }
-    for (uint64_t i = 0; i < h->scalar_count; i++) {
-        names[count++] = &h->scalars[i].key;
-    }
-    status = check_twice(h, names, count, h->scalar_count ? "tensors or scalars" : "tensors");
-    rec_job_free(h->job, (void *)names);
+    lr_st_keys_close(&keys);
     return status;
 }
 

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/utf8.h"
 #include "plugins/codec/number.h"
@@ -47,11 +46,22 @@ void lr_gguf_put_unescaped(lr_buffer *b, const char *path, uint64_t length)
 
 /* ----------------------------------------------------------------------------------------------------- entries -- */
 
+/* The name of a tensor. */
+static const char *name_of(const void *self, uint64_t number, uint64_t *length)
+{
+    const lr_gguf_entries *e = self;
+    uint64_t place[2];
+    memcpy(place, e->places.data + number * sizeof place, sizeof place);
+    *length = place[1];
+    return e->names.data + place[0];
+}
+
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job)
 {
     memset(e, 0, sizeof *e);
     e->job = e->text.job = e->numbers.job = e->names.job = e->places.job = e->lost.job = job;
     e->alignment = LR_GGUF_ALIGNMENT;
+    e->keys = (lr_st_keys){.text = name_of, .self = e};
 }
 
 void lr_gguf_entries_close(lr_gguf_entries *e)
@@ -60,6 +70,7 @@ void lr_gguf_entries_close(lr_gguf_entries *e)
     rec_job_free(e->job, e->numbers.data);
     rec_job_free(e->job, e->names.data);
     rec_job_free(e->job, e->places.data);
+    lr_st_keys_close(&e->keys);
     rec_job_free(e->job, e->lost.data);
 }
 
@@ -376,48 +387,14 @@ int32_t lr_gguf_entries_end(lr_gguf_entries *e)
 
 int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length)
 {
-    uint64_t place[2] = {e->names.size, length};
+    uint64_t place[2] = {e->names.size, length}, number = e->places.size / sizeof place;
+    int32_t status = number < INT32_MAX ? lr_st_keys_reserve(&e->keys, e->job, number + 1)
+                                        : rec_fail(e->job, REC_E_LIMIT, REC_UNKNOWN, "more than 2^31 tensors");
     lr_put(&e->names, name, length);
     lr_put(&e->places, place, sizeof place);
-    return e->names.status == REC_OK ? e->places.status : e->names.status;
-}
-
-typedef struct name {
-    const char *text;
-    uint64_t length;
-} name;
-
-static int by_text(const void *a, const void *b)
-{
-    const name *x = a, *y = b;
-    return lr_text_order(x->text, x->length, y->text, y->length);
-}
-
-int32_t lr_gguf_names_check(lr_gguf_entries *e)
-{
-    uint64_t count = e->places.size / (2 * sizeof(uint64_t));
-    name *names;
-    int32_t status = REC_OK;
-    if (count < 2) {
-        return REC_OK;
-    }
-    names = rec_job_alloc(e->job, count * sizeof *names);
-    if (!names) {
-        return rec_fail(e->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for %" PRIu64 " names", count);
-    }
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t place[2];
-        memcpy(place, e->places.data + i * sizeof place, sizeof place);
-        names[i] = (name){e->names.data + place[0], place[1]};
-    }
-    qsort(names, (size_t)count, sizeof *names, by_text);
-    for (uint64_t i = 1; i < count && status == REC_OK; i++) {
-        if (by_text(&names[i - 1], &names[i]) == 0) {
-            int shown = names[i].length < 200 ? (int)names[i].length : 200;
-            status = rec_fail(e->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two tensors would be called %.*s in GGUF", shown,
-                              names[i].text);
-        }
-    }
-    rec_job_free(e->job, names);
-    return status;
+    status = status != REC_OK ? status : e->names.status != REC_OK ? e->names.status : e->places.status;
+    return status != REC_OK || lr_st_keys_add(&e->keys, number, name, length) == REC_UNKNOWN
+               ? status
+               : rec_fail(e->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two tensors would be called %.*s in GGUF",
+                          length < 200 ? (int)length : 200, name);
 }

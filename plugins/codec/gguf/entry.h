@@ -6,6 +6,7 @@
 
 #include "plugins/codec/buffer.h"
 #include "plugins/codec/gguf/gguf.h"
+#include "plugins/codec/keys.h"
 
 /** Writes a string: first its length. */
 void lr_gguf_put_text(lr_buffer *b, const char *text, uint64_t length);
@@ -45,6 +46,7 @@ typedef struct lr_gguf_entries {
     lr_buffer numbers; /**< of the innermost list: eight bytes each */
     lr_buffer names;   /**< of tensors: the bytes of all */
     lr_buffer places;  /**< of each: where it is in `names` and how long, two uint64_t */
+    lr_st_keys keys;   /**< of them */
 } lr_gguf_entries;
 
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job);
@@ -66,9 +68,6 @@ int32_t lr_gguf_entries_map(lr_gguf_entries *e);
 int32_t lr_gguf_entries_other(lr_gguf_entries *e);
 int32_t lr_gguf_entries_end(lr_gguf_entries *e);
 
-/** Keeps the name of a tensor. */
+/** Keeps the name of a tensor. Fails if another one has it. */
 int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length);
-/** Fails if two are the same. */
-int32_t lr_gguf_names_check(lr_gguf_entries *e);
-
 #endif

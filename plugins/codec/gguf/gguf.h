@@ -59,9 +59,6 @@ rec_dtype lr_gguf_value_dtype(uint32_t type);
 /** The word of a metadata type, as rec_visitor.list_of has it; and the reverse, -1: no type has it. */
 const char *lr_gguf_value_word(uint32_t type);
 int32_t lr_gguf_value_of_word(const char *word);
-/** One metadata number as a scalar. @param data little-endian, any alignment. */
-rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data);
-
 static inline uint32_t lr_gguf_u32(const uint8_t *data)
 {
     return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;

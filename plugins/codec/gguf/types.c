@@ -2,10 +2,8 @@
  * What GGUF's element types and metadata types are. */
 #include <string.h>
 
-#include "common/little.h"
 #include "plugins/codec/gguf/blocks.h"
 #include "plugins/codec/gguf/gguf.h"
-#include "plugins/codec/number.h"
 
 #define PLAIN(name, dtype, size) {name, dtype, 1, size, LR_GGUF_KINDS}
 #define BLOCKS(name, count, size, kind) {name, REC_DTYPE_OPAQUE, count, size, LR_GGUF_##kind}
@@ -72,33 +70,16 @@ rec_dtype lr_gguf_value_dtype(uint32_t type)
     return type < LR_GGUF_VALUES ? dtypes[type] : REC_DTYPE_NONE;
 }
 
-static const char *const value_words[LR_GGUF_VALUES] = {
-    [LR_GGUF_U8] = "u8",      [LR_GGUF_I8] = "i8",   [LR_GGUF_U16] = "u16", [LR_GGUF_I16] = "i16",
-    [LR_GGUF_U32] = "u32",    [LR_GGUF_I32] = "i32", [LR_GGUF_F32] = "f32", [LR_GGUF_BOOL] = "bool",
-    [LR_GGUF_U64] = "u64",    [LR_GGUF_I64] = "i64", [LR_GGUF_F64] = "f64", [LR_GGUF_STRING] = "str",
-    [LR_GGUF_ARRAY] = "list",
-};
-
 const char *lr_gguf_value_word(uint32_t type)
 {
-    return value_words[type];
+    return type == LR_GGUF_STRING ? "str" : type == LR_GGUF_ARRAY ? "list" : rec_dtype_name(lr_gguf_value_dtype(type));
 }
 
 int32_t lr_gguf_value_of_word(const char *word)
 {
     int32_t type = 0;
-    while (type < LR_GGUF_VALUES && strcmp(value_words[type], word) != 0) {
+    while (type < LR_GGUF_VALUES && strcmp(lr_gguf_value_word((uint32_t)type), word) != 0) {
         type++;
     }
     return type < LR_GGUF_VALUES ? type : -1;
-}
-
-rec_scalar lr_gguf_scalar(uint32_t type, const uint8_t *data)
-{
-    rec_dtype dtype = lr_gguf_value_dtype(type);
-    uint32_t width = rec_dtype_bits(dtype) / 8;
-    uint8_t host[8];
-    memcpy(host, data, width);
-    lr_to_little(host, width, width); /* which is its own reverse */
-    return lr_number_scalar(dtype, host);
 }

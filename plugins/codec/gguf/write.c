@@ -372,7 +372,6 @@ int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
     w.index = rec_job_alloc(job, w.room * sizeof *w.index);
     status = w.starts && w.index ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
     status = status == REC_OK ? rec_job_walk(job, &gather, &w) : status;
-    status = status == REC_OK ? lr_gguf_names_check(&w.metadata) : status;
     if (status == REC_OK && w.nameless && w.count == 1) {
         status = rec_fail_found(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor with a name, or one that is the record",
                                 "a tensor alone whose name is empty");

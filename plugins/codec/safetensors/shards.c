@@ -276,7 +276,7 @@ const lr_st_file *lr_st_model_file(const lr_st_model *m, uint64_t number)
 /* Each name once, over all files. */
 static int32_t index_tensors(lr_st_model *m)
 {
-    int32_t status = lr_st_keys_open(&m->keys, m->job, m->count);
+    int32_t status = lr_st_keys_reserve(&m->keys, m->job, m->count);
     for (uint64_t f = 0; f < m->file_count && status == REC_OK; f++) {
         const lr_st_file *file = &m->files[f];
         for (uint64_t i = 0; i < file->header.count; i++) {

@@ -203,7 +203,7 @@ static int32_t index_weights(lr_index *x)
     int32_t status;
     x->keys = (lr_st_keys){.text = weight_of, .self = x};
     x->seen = rec_job_alloc(x->job, x->count ? x->count : 1);
-    status = x->seen ? lr_st_keys_open(&x->keys, x->job, x->count) : lr_st_no_memory(x->job);
+    status = x->seen ? lr_st_keys_reserve(&x->keys, x->job, x->count) : lr_st_no_memory(x->job);
     for (uint64_t i = 0; i < x->count && status == REC_OK; i++) {
         const lr_st_text *key = &x->weights[i].key;
         x->seen[i] = 0;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "plugins/codec/shards/json_text.h"
-#include "plugins/codec/shards/keys.h"
+#include "plugins/codec/keys.h"
 
 enum { LR_INDEX_FILES_MOST = 10000, LR_INDEX_SIZE_MOST = 100000000 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "plugins/codec/shards/keys.h"
+#include "plugins/codec/keys.h"
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
@@ -45,26 +45,6 @@ static uint64_t hash_of(const lr_st_keys *keys, const char *text, uint64_t lengt
     return mix(a ^ odd[0] ^ hash, b ^ odd[1] ^ keys->seed);
 }
 
-int32_t lr_st_keys_open(lr_st_keys *keys, rec_job *job, uint64_t most)
-{
-    uint64_t slots = 16;
-    while (slots < most * 2) {
-        slots *= 2;
-    }
-    keys->job = job;
-    keys->mask = slots - 1;
-    keys->slots = rec_job_alloc(job, slots * sizeof *keys->slots);
-    if (!keys->slots) {
-        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for names"); /* the first failure counts */
-    }
-    memset(keys->slots, 0, (size_t)slots * sizeof *keys->slots);
-    if (getrandom(&keys->seed, sizeof keys->seed, GRND_NONBLOCK) != (ssize_t)sizeof keys->seed) {
-        /* An address, which has some of it. */
-        keys->seed = mix((uint64_t)(uintptr_t)keys->slots ^ UINT64_C(0x8ebc6af09c88c6e3), (uint64_t)(uintptr_t)job);
-    }
-    return REC_OK;
-}
-
 void lr_st_keys_close(lr_st_keys *keys)
 {
     if (keys->job) {
@@ -89,19 +69,52 @@ static uint64_t slot_of(const lr_st_keys *keys, const char *text, uint64_t lengt
     return slot;
 }
 
-uint64_t lr_st_keys_add(lr_st_keys *keys, uint64_t number, const char *text, uint64_t length)
-{
-    const uint64_t tops = UINT64_C(0xffffffff) << 32;
-    uint64_t hash = hash_of(keys, text, length), slot = slot_of(keys, text, length, hash);
-    if (keys->slots[slot]) {
-        return (uint32_t)keys->slots[slot] - 1u;
-    }
-    keys->slots[slot] = (hash & tops) | (number + 1);
-    return REC_UNKNOWN;
-}
-
 uint64_t lr_st_keys_find(const lr_st_keys *keys, const char *text, uint64_t length)
 {
     uint64_t hash = hash_of(keys, text, length), slot = slot_of(keys, text, length, hash);
     return keys->slots[slot] ? (uint32_t)keys->slots[slot] - 1u : REC_UNKNOWN;
+}
+
+uint64_t lr_st_keys_add(lr_st_keys *keys, uint64_t number, const char *text, uint64_t length)
+{
+    uint64_t hash = hash_of(keys, text, length), slot = slot_of(keys, text, length, hash);
+    if (keys->slots[slot]) {
+        return (uint32_t)keys->slots[slot] - 1u;
+    }
+    keys->slots[slot] = (hash & UINT64_C(0xffffffff) << 32) | (number + 1);
+    return REC_UNKNOWN;
+}
+
+int32_t lr_st_keys_reserve(lr_st_keys *keys, rec_job *job, uint64_t most)
+{
+    lr_st_keys larger = *keys;
+    uint64_t slots = 16, had = keys->slots ? keys->mask + 1 : 0;
+    while (slots < most * 2) {
+        slots *= 2;
+    }
+    if (slots <= had) {
+        return REC_OK;
+    }
+    slots *= had ? 2 : 1;
+    larger.job = job;
+    larger.mask = slots - 1;
+    larger.slots = rec_job_alloc(job, slots * sizeof *keys->slots);
+    if (!larger.slots) {
+        return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for names"); /* the first failure counts */
+    }
+    memset(larger.slots, 0, (size_t)slots * sizeof *keys->slots);
+    if (!had && getrandom(&larger.seed, sizeof larger.seed, GRND_NONBLOCK) != (ssize_t)sizeof larger.seed) {
+        /* An address, which has some of it. */
+        larger.seed = mix((uint64_t)(uintptr_t)larger.slots ^ UINT64_C(0x8ebc6af09c88c6e3), (uint64_t)(uintptr_t)job);
+    }
+    for (uint64_t i = 0; i < had; i++) {
+        if (keys->slots[i]) {
+            uint64_t number = (uint32_t)keys->slots[i] - 1u, length;
+            const char *text = keys->text(keys->self, number, &length);
+            (void)lr_st_keys_add(&larger, number, text, length);
+        }
+    }
+    rec_job_free(job, keys->slots);
+    *keys = larger;
+    return REC_OK;
 }

@@ -3,29 +3,12 @@
  * characters and then a tensor whose data has the size that its shape and element type ask for. They are reported as a
  * map by position: "0", "1"… */
 #include "plugins/codec/bincode/bincode_private.h"
+#include "plugins/codec/burns.h"
 #include "plugins/codec/pass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* What a V2 tensor's element takes, by Burn's name. */
-static uint64_t element_size(const char *name)
-{
-    static const struct {
-        const char *name;
-        uint64_t size;
-    } sizes[] = {
-        {"F64", 8}, {"F32", 4}, {"Flex32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
-        {"I16", 2}, {"I8", 1},  {"U64", 8},    {"U32", 4}, {"U16", 2},  {"U8", 1},  {"Bool", 1},
-    };
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        if (strcmp(sizes[i].name, name) == 0) {
-            return sizes[i].size;
-        }
-    }
-    return 0;
-}
 
 /* What the events of a trial show about a tensor. */
 typedef struct trial {
@@ -129,7 +112,7 @@ static bool fits(lr_bincode_reader *r, uint64_t at, const rec_layout *layout, bo
     if (!t.dtype[0]) {
         return t.values == t.product && t.values > 0; /* V1 */
     }
-    size = element_size(t.dtype);
+    size = rec_dtype_bits(lr_burn_dtype(t.dtype, strlen(t.dtype))) / 8;
     if (bare && (size == 0 || t.bytes == 0)) {
         return false;
     }

@@ -98,6 +98,7 @@ typedef struct lr_cbor {
     uint8_t *pool; /**< strings that were put together; NULL until there is one; room for `size` bytes */
     uint64_t pooled;
     unsigned depth; /**< open containers */
+    bool quiet;     /**< of words of a record: unexpected items are not reported */
 } lr_cbor;
 
 void lr_cbor_close(lr_cbor *cbor);

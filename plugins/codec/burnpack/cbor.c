@@ -276,5 +276,5 @@ int32_t lr_cbor_unexpected(lr_cbor *c, const lr_cbor_item *item, const char *exp
                         : item->kind == LR_CBOR_TEXT && item->indefinite  ? "a text in pieces"
                         : item->kind == LR_CBOR_ARRAY && item->indefinite ? "a list of unknown length"
                                                                           : words[item->kind];
-    return rec_fail_found(c->job, REC_E_FORMAT, item->at, expected, "%s", found);
+    return c->quiet ? REC_E_FORMAT : rec_fail_found(c->job, REC_E_FORMAT, item->at, expected, "%s", found);
 }

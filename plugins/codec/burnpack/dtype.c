@@ -6,25 +6,15 @@
 #include <stdio.h>
 
 #include "plugins/codec/burnpack/burnpack.h"
+#include "plugins/codec/burns.h"
 #include "plugins/codec/room.h"
 
 enum { NEW_BOOL = 21, NEW_SCHEME = 22, PACKED = 20 };
 
-static const struct {
-    const char *name;
-    rec_dtype dtype;
-} types[] =
-    {
-        {"F64", REC_DTYPE_F64},   {"F32", REC_DTYPE_F32},   {"Flex32", REC_DTYPE_FLEX32}, {"F16", REC_DTYPE_F16},
-        {"BF16", REC_DTYPE_BF16}, {"I64", REC_DTYPE_I64},   {"I32", REC_DTYPE_I32},       {"I16", REC_DTYPE_I16},
-        {"I8", REC_DTYPE_I8},     {"U64", REC_DTYPE_U64},   {"U32", REC_DTYPE_U32},       {"U16", REC_DTYPE_U16},
-        {"U8", REC_DTYPE_U8},     {"Bool", REC_DTYPE_BOOL},
-},
-  bools[] = {
-      {"Native", REC_DTYPE_BOOL},
-      {"U8", REC_DTYPE_BOOL8},
-      {"U32", REC_DTYPE_BOOL32},
-};
+/* How bools are stored. */
+static const char *const natives[] = {"Native", "U8", "U32", NULL};
+static const rec_dtype bools[] = {REC_DTYPE_BOOL, REC_DTYPE_BOOL8, REC_DTYPE_BOOL32};
+static const char *const kinds[] = {"Bool", "QFloat", NULL};
 
 /* ----------------------------------------------------------------------------------------------------- schemes -- */
 
@@ -87,6 +77,10 @@ static bool is_plain(const scheme *s)
 
 /* --------------------------------------------------------------------------------------------------- from CBOR -- */
 
+/* A failure, or of the words of a record just the status. */
+#define FAIL(c, at, ...) ((c)->quiet ? REC_E_FORMAT : rec_fail((c)->job, REC_E_FORMAT, (at), __VA_ARGS__))
+#define FAIL_FOUND(c, at, ...) ((c)->quiet ? REC_E_FORMAT : rec_fail_found((c)->job, REC_E_FORMAT, (at), __VA_ARGS__))
+
 /* A word of a table. */
 static int32_t read_word(lr_cbor *c, const char *const *words, const char *expected, const char **word)
 {
@@ -96,10 +90,9 @@ static int32_t read_word(lr_cbor *c, const char *const *words, const char *expec
         return lr_cbor_unexpected(c, &item, expected);
     }
     *word = status == REC_OK ? word_of(words, item.text.at, item.text.length) : NULL;
-    return status == REC_OK && !*word
-               ? rec_fail_found(c->job, REC_E_FORMAT, item.at, expected, "\"%.*s\"",
-                                (int)(item.text.length < 40 ? item.text.length : 40), item.text.at)
-               : status;
+    return status == REC_OK && !*word ? FAIL_FOUND(c, item.at, expected, "\"%.*s\"",
+                                                   (int)(item.text.length < 40 ? item.text.length : 40), item.text.at)
+                                      : status;
 }
 
 static int32_t read_uint(lr_cbor *c, uint64_t most, const char *expected, uint64_t *number)
@@ -109,7 +102,7 @@ static int32_t read_uint(lr_cbor *c, uint64_t most, const char *expected, uint64
     if (status == REC_OK && (item.kind != LR_CBOR_UINT || item.wide)) {
         status = lr_cbor_unexpected(c, &item, expected);
     } else if (status == REC_OK && item.value > most) {
-        status = rec_fail_found(c->job, REC_E_FORMAT, item.at, expected, "%" PRIu64, item.value);
+        status = FAIL_FOUND(c, item.at, expected, "%" PRIu64, item.value);
     }
     *number = item.value;
     return status;
@@ -138,7 +131,7 @@ static int32_t read_size(lr_cbor *c, scheme *s)
         uint64_t at = LR_BPK_PREFIX + c->at;
         status = read_word(c, names, expected, &name);
         if (status == REC_OK && name == first) {
-            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block's size occurs twice", name);
+            status = FAIL(c, at, "`%s` of a block's size occurs twice", name);
         } else if (status == REC_OK && name == names[1]) {
             status = read_uint(c, DIMENSIONS, "at most 5 dimensions of a block", &s->length);
         } else if (status == REC_OK) {
@@ -146,8 +139,7 @@ static int32_t read_size(lr_cbor *c, scheme *s)
             if (status == REC_OK && (list.kind != LR_CBOR_ARRAY || list.indefinite)) {
                 status = lr_cbor_unexpected(c, &list, "a list of 5 numbers");
             } else if (status == REC_OK && list.value != DIMENSIONS) {
-                status =
-                    rec_fail_found(c->job, REC_E_FORMAT, list.at, "a list of 5 numbers", "one of %" PRIu64, list.value);
+                status = FAIL_FOUND(c, list.at, "a list of 5 numbers", "one of %" PRIu64, list.value);
             }
             for (int k = 0; k < DIMENSIONS && status == REC_OK; k++) {
                 status = read_uint(c, UINT8_MAX, "a number of 8 bits", &s->storage[k]);
@@ -189,17 +181,13 @@ static int32_t read_store(lr_cbor *c, scheme *s)
     int32_t status = peek(c, &kind);
     if (status != REC_OK || kind != LR_CBOR_MAP) {
         status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
-        return status == REC_OK && is_packed(s)
-                   ? rec_fail(c->job, REC_E_FORMAT, at, "the store %s without its dimension", s->store)
-                   : status;
+        return status == REC_OK && is_packed(s) ? FAIL(c, at, "the store %s without its dimension", s->store) : status;
     }
     status = read_map_of(c, 1, "a store of quantised values");
     status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
     status = status == REC_OK ? read_uint(c, UINT32_MAX, "a dimension of 32 bits", &s->packed) : status;
     lr_cbor_leave(c);
-    return status == REC_OK && !is_packed(s)
-               ? rec_fail(c->job, REC_E_FORMAT, at, "the store %s with a dimension", s->store)
-               : status;
+    return status == REC_OK && !is_packed(s) ? FAIL(c, at, "the store %s with a dimension", s->store) : status;
 }
 
 /* "Tensor", or {"Block": size} */
@@ -235,7 +223,7 @@ static int32_t read_block(lr_cbor *c, scheme *s)
         uint64_t at = LR_BPK_PREFIX + c->at;
         status = read_word(c, names, "size or dtype", &name);
         if (status == REC_OK && name == first) {
-            status = rec_fail(c->job, REC_E_FORMAT, at, "`%s` of a block occurs twice", name);
+            status = FAIL(c, at, "`%s` of a block occurs twice", name);
         } else if (status == REC_OK) {
             status = name == names[0] ? read_size(c, s) : read_word(c, params, "the type of the scales", &s->block);
         }
@@ -275,7 +263,7 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
             field++;
         }
         if (seen[field]) {
-            status = rec_fail(c->job, REC_E_FORMAT, map.at, "the scheme has `%s` twice", name);
+            status = FAIL(c, map.at, "the scheme has `%s` twice", name);
             break;
         }
         seen[field] = true;
@@ -293,8 +281,7 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
     }
     if (!s->value || !s->store || !s->mode || seen[PARAM] != seen[LEVEL] ||
         (seen[PARAM] && (seen[TENSOR] || seen[BLOCK]))) {
-        return rec_fail(c->job, REC_E_FORMAT, map.at,
-                        "a scheme has value, store, mode, and either param and level or tensor and block");
+        return FAIL(c, map.at, "a scheme has value, store, mode, and either param and level or tensor and block");
     }
     if (seen[PARAM]) {
         *(blocks ? &s->block : &s->tensor) = param;
@@ -306,139 +293,86 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
 
 /* ---------------------------------------------------------------------------------------- in words of a record -- */
 
-static void print_size(const scheme *s, char *text, size_t room)
+/* @param old the form of 0.19 to 0.21. @param tensor the type of the tensor's scale in the form of 0.22; NULL: none. */
+static void print_scheme(const scheme *s, bool old, const char *tensor, char *text, size_t room)
 {
-    (void)snprintf(text, room,
+    char store[48], size[96], type[16] = "null", block[160] = "null";
+    (void)snprintf(store, sizeof store, is_packed(s) ? "{\"%s\":%" PRIu64 "}" : "\"%s\"", s->store, s->packed);
+    (void)snprintf(size, sizeof size,
                    "{\"storage\":[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "],\"len\":%" PRIu64 "}",
                    s->storage[0], s->storage[1], s->storage[2], s->storage[3], s->storage[4], s->length);
-}
-
-static void print_scheme(const scheme *s, char *text, size_t room)
-{
-    char store[48], size[96], tensor[16] = "null", block[160] = "null";
-    (void)snprintf(store, sizeof store, is_packed(s) ? "{\"%s\":%" PRIu64 "}" : "\"%s\"", s->store, s->packed);
-    print_size(s, size, sizeof size);
-    if (has_old_form(s)) {
+    if (old) {
         (void)snprintf(block, sizeof block, s->block ? "{\"Block\":%s}" : "\"Tensor\"", size);
         (void)snprintf(text, room,
                        "{\"QFloat\":{\"value\":\"%s\",\"param\":\"%s\",\"store\":%s,\"level\":%s,\"mode\":\"%s\"}}",
                        s->value, s->block ? s->block : s->tensor, store, block, s->mode);
         return;
     }
-    if (s->tensor && !s->no_param) {
-        (void)snprintf(tensor, sizeof tensor, "\"%s\"", s->tensor);
+    if (tensor) {
+        (void)snprintf(type, sizeof type, "\"%s\"", tensor);
     }
     if (s->block) {
         (void)snprintf(block, sizeof block, "{\"size\":%s,\"dtype\":\"%s\"}", size, s->block);
     }
     (void)snprintf(text, room,
                    "{\"QFloat\":{\"value\":\"%s\",\"store\":%s,\"mode\":\"%s\",\"tensor\":%s,\"block\":%s}}", s->value,
-                   store, s->mode, tensor, block);
+                   store, s->mode, type, block);
 }
 
-/* A reader of such words: JSON as core and print_scheme() write it, without spaces. */
-typedef struct words {
-    const char *at;
-} words;
-
-static bool pass(words *w, const char *text)
+/* Writes such words as CBOR. They are JSON as core and print_scheme() write it, without spaces and escapes.
+ * @param at (in, out) moves after the value. @return false: something else, or a list that is too long. */
+static bool put_words(lr_buffer *b, const char **at, unsigned depth)
 {
-    size_t length = strlen(text);
-    bool there = strncmp(w->at, text, length) == 0;
-    w->at += there ? length : 0;
-    return there;
-}
-
-static const char *pass_word(words *w, const char *const *table)
-{
-    const char *end, *word;
-    if (*w->at != '"') {
-        return NULL;
+    enum { DEEPEST = 8, COUNT_MOST = 23 /* which the byte holds that begins a list or map */ };
+    const char *p = *at, *end;
+    uint64_t number = 0, count = 0, head = b->size;
+    bool map = *p == '{';
+    if (*p == '"' && (end = strchr(p + 1, '"')) != NULL) {
+        lr_cbor_put_text(b, p + 1, (uint64_t)(end - p - 1));
+        *at = end + 1;
+        return true;
     }
-    end = strchr(w->at + 1, '"');
-    word = end ? word_of(table, w->at + 1, (uint64_t)(end - w->at - 1)) : NULL;
-    w->at = word ? end + 1 : w->at;
-    return word;
-}
-
-static bool pass_number(words *w, uint64_t *number)
-{
-    const char *begin = w->at;
-    *number = 0;
-    while (*w->at >= '0' && *w->at <= '9' && w->at - begin < 10) {
-        *number = *number * 10 + (uint64_t)(*w->at++ - '0');
+    if (strncmp(p, "null", 4) == 0) {
+        lr_cbor_put_null(b);
+        *at = p + 4;
+        return true;
     }
-    return w->at > begin;
-}
-
-static bool pass_size(words *w, scheme *s)
-{
-    bool read = pass(w, "{\"storage\":[");
-    for (int i = 0; i < DIMENSIONS && read; i++) {
-        read = (i == 0 || pass(w, ",")) && pass_number(w, &s->storage[i]) && s->storage[i] <= UINT8_MAX;
+    if (*p >= '0' && *p <= '9') {
+        for (; *p >= '0' && *p <= '9' && p - *at < 10; p++) {
+            number = number * 10 + (uint64_t)(*p - '0');
+        }
+        lr_cbor_put(b, LR_CBOR_UINT, number);
+        *at = p;
+        return true;
     }
-    return read && pass(w, "],\"len\":") && pass_number(w, &s->length) && s->length <= DIMENSIONS && pass(w, "}");
-}
-
-static bool pass_store(words *w, scheme *s)
-{
-    if (pass(w, "{")) {
-        s->store = pass_word(w, stores);
-        return s->store && is_packed(s) && pass(w, ":") && pass_number(w, &s->packed) && pass(w, "}");
-    }
-    s->store = pass_word(w, stores);
-    return s->store && !is_packed(s);
-}
-
-/* @param level (out) it is present, the other half of the older form next to `param`. @param blocks (out) it is of
- * blocks. */
-static bool pass_field(words *w, scheme *s, const char **param, bool *level, bool *blocks)
-{
-    if (pass(w, "\"value\":")) {
-        return (s->value = pass_word(w, values)) != NULL;
-    }
-    if (pass(w, "\"store\":")) {
-        return pass_store(w, s);
-    }
-    if (pass(w, "\"mode\":")) {
-        return (s->mode = pass_word(w, modes)) != NULL;
-    }
-    if (pass(w, "\"param\":")) {
-        return (*param = pass_word(w, params)) != NULL;
-    }
-    if (pass(w, "\"level\":")) {
-        *level = true;
-        *blocks = pass(w, "{\"Block\":");
-        return *blocks ? pass_size(w, s) && pass(w, "}") : pass(w, "\"Tensor\"");
-    }
-    if (pass(w, "\"tensor\":")) {
-        return pass(w, "null") || (s->tensor = pass_word(w, params)) != NULL;
-    }
-    if (pass(w, "\"block\":")) {
-        return pass(w, "null") || (pass(w, "{\"size\":") && pass_size(w, s) && pass(w, ",\"dtype\":") &&
-                                   (s->block = pass_word(w, params)) != NULL && pass(w, "}"));
-    }
-    return false;
-}
-
-static bool parse_scheme(const char *text, scheme *s)
-{
-    words w = {.at = text};
-    const char *param = NULL;
-    bool level = false, blocks = false;
-    bool read = pass(&w, "{\"QFloat\":{");
-    while (read && (read = pass_field(&w, s, &param, &level, &blocks)) && pass(&w, ",")) {
-    }
-    if (!read || !pass(&w, "}}") || *w.at || !s->value || !s->store || !s->mode || level != (param != NULL) ||
-        (level && (s->tensor || s->block))) {
+    if ((!map && *p != '[') || depth == DEEPEST) {
         return false;
     }
-    if (level) {
-        *(blocks ? &s->block : &s->tensor) = param;
-    } else {
-        complete(s);
+    lr_cbor_put(b, map ? LR_CBOR_MAP : LR_CBOR_ARRAY, 0);
+    for (p++; *p != (map ? '}' : ']'); count++) {
+        if ((count && *p++ != ',') || (map && (*p != '"' || !put_words(b, &p, depth + 1) || *p++ != ':')) ||
+            !put_words(b, &p, depth + 1)) {
+            return false;
+        }
     }
-    return true;
+    if (b->status == REC_OK && count <= COUNT_MOST) {
+        b->data[head] = (char)((unsigned char)b->data[head] | count);
+    }
+    *at = p + 1;
+    return count <= COUNT_MOST;
+}
+
+static bool parse_words(lr_buffer *cbor, const char *words, scheme *s)
+{
+    lr_cbor c = {.job = cbor->job, .quiet = true};
+    const char *kind = NULL;
+    if (!words || !put_words(cbor, &words, 0) || *words || cbor->status != REC_OK) {
+        return false;
+    }
+    c.data = (const uint8_t *)cbor->data;
+    c.size = cbor->size;
+    return read_map_of(&c, 1, "") == REC_OK && read_word(&c, kinds, "", &kind) == REC_OK && kind == kinds[1] &&
+           read_scheme(&c, s) == REC_OK && c.at == c.size;
 }
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
@@ -448,7 +382,7 @@ static int32_t keep_words(lr_bpk_header *h, lr_bpk_entry *e, const scheme *s)
     char text[512];
     size_t size;
     int32_t status;
-    print_scheme(s, text, sizeof text);
+    print_scheme(s, has_old_form(s), s->no_param ? NULL : s->tensor, text, sizeof text);
     size = strlen(text) + 1;
     status = lr_codec_grow(h->job, (void *)&h->words, h->word_size + size, &h->word_room, 1);
     if (status == REC_OK) {
@@ -469,8 +403,6 @@ static int32_t unknown(lr_bpk_header *h, const lr_bpk_entry *e, const lr_cbor_it
 
 int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
 {
-    static const char *const kinds[] = {"Bool", "QFloat", NULL};
-    static const char *const natives[] = {"Native", "U8", "U32", NULL};
     lr_cbor *c = &h->cbor;
     lr_cbor_item item;
     const char *word;
@@ -480,13 +412,8 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
         return status;
     }
     if ((item.kind == LR_CBOR_TEXT || item.kind == LR_CBOR_BYTES) && !item.indefinite) {
-        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-            if (lr_bpk_is(&item.text, types[i].name)) {
-                e->dtype = (uint8_t)types[i].dtype;
-                return REC_OK;
-            }
-        }
-        return unknown(h, e, &item);
+        e->dtype = (uint8_t)lr_burn_dtype(item.text.at, item.text.length);
+        return e->dtype != REC_DTYPE_NONE ? REC_OK : unknown(h, e, &item);
     }
     if (item.kind != LR_CBOR_MAP || (!item.indefinite && item.value != 1)) {
         return lr_cbor_unexpected(c, &item, "an element type: its name, or a map of one entry");
@@ -496,7 +423,7 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
     if (status == REC_OK && word == kinds[0]) {
         status = read_word(c, natives, "how bools are stored", &word);
         for (size_t i = 0; i < sizeof bools / sizeof *bools && status == REC_OK; i++) {
-            e->dtype = (uint8_t)(strcmp(bools[i].name, word) == 0 ? bools[i].dtype : e->dtype);
+            e->dtype = (uint8_t)(natives[i] == word ? bools[i] : e->dtype);
         }
     } else if (status == REC_OK) {
         status = read_scheme(c, &s);
@@ -516,81 +443,15 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
-static void put_size(lr_buffer *b, const scheme *s)
-{
-    lr_cbor_put(b, LR_CBOR_MAP, 2);
-    lr_cbor_put_word(b, "storage");
-    lr_cbor_put(b, LR_CBOR_ARRAY, DIMENSIONS);
-    for (int i = 0; i < DIMENSIONS; i++) {
-        lr_cbor_put(b, LR_CBOR_UINT, s->storage[i]);
-    }
-    lr_cbor_put_word(b, "len");
-    lr_cbor_put(b, LR_CBOR_UINT, s->length);
-}
-
-static void put_store(lr_buffer *b, const scheme *s)
-{
-    lr_cbor_put_word(b, "store");
-    if (is_packed(s)) {
-        lr_cbor_put(b, LR_CBOR_MAP, 1);
-        lr_cbor_put_word(b, s->store);
-        lr_cbor_put(b, LR_CBOR_UINT, s->packed);
-    } else {
-        lr_cbor_put_word(b, s->store);
-    }
-}
-
-static void put_old(lr_buffer *b, const scheme *s)
-{
-    lr_cbor_put(b, LR_CBOR_MAP, 5);
-    lr_cbor_put_word(b, "value");
-    lr_cbor_put_word(b, s->value);
-    lr_cbor_put_word(b, "param");
-    lr_cbor_put_word(b, s->block ? s->block : s->tensor);
-    put_store(b, s);
-    lr_cbor_put_word(b, "level");
-    if (s->block) {
-        lr_cbor_put(b, LR_CBOR_MAP, 1);
-        lr_cbor_put_word(b, "Block");
-        put_size(b, s);
-    } else {
-        lr_cbor_put_word(b, "Tensor");
-    }
-    lr_cbor_put_word(b, "mode");
-    lr_cbor_put_word(b, s->mode);
-}
-
-static void put_new(lr_buffer *b, const scheme *s)
-{
-    lr_cbor_put(b, LR_CBOR_MAP, 5);
-    lr_cbor_put_word(b, "value");
-    lr_cbor_put_word(b, s->value);
-    put_store(b, s);
-    lr_cbor_put_word(b, "mode");
-    lr_cbor_put_word(b, s->mode);
-    lr_cbor_put_word(b, "tensor");
-    if (s->tensor && !is_plain(s)) {
-        lr_cbor_put_word(b, s->tensor);
-    } else {
-        lr_cbor_put_null(b);
-    }
-    lr_cbor_put_word(b, "block");
-    if (s->block) {
-        lr_cbor_put(b, LR_CBOR_MAP, 2);
-        lr_cbor_put_word(b, "size");
-        put_size(b, s);
-        lr_cbor_put_word(b, "dtype");
-        lr_cbor_put_word(b, s->block);
-    } else {
-        lr_cbor_put_null(b);
-    }
-}
-
 static int32_t write_scheme(lr_buffer *b, const rec_tensor_event *tensor, int32_t minor, const char *name)
 {
     scheme s = {0};
-    bool packs;
-    if (!tensor->dtype_name || !parse_scheme(tensor->dtype_name, &s)) {
+    lr_buffer cbor = {.job = b->job};
+    char text[512];
+    const char *words = text;
+    bool packs, read = parse_words(&cbor, tensor->dtype_name, &s);
+    rec_job_free(b->job, cbor.data);
+    if (!read) {
         (void)rec_fail(b->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                        "the tensor `%s` is quantised by a scheme that no Burn with this format has", name);
         rec_fail_hint(b->job, "Load and quantise the model again with Burn 0.19 or later.");
@@ -601,9 +462,8 @@ static int32_t write_scheme(lr_buffer *b, const rec_tensor_event *tensor, int32_
         return rec_fail(b->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
                         "the tensor `%s` is quantised by a scheme that Burn 0.%d does not have", name, (int)minor);
     }
-    lr_cbor_put(b, LR_CBOR_MAP, 1);
-    lr_cbor_put_word(b, "QFloat");
-    (minor < NEW_SCHEME ? put_old : put_new)(b, &s);
+    print_scheme(&s, minor < NEW_SCHEME, is_plain(&s) ? NULL : s.tensor, text, sizeof text);
+    (void)put_words(b, &words, 0);
     return b->status;
 }
 
@@ -614,25 +474,25 @@ int32_t lr_bpk_dtype_write(lr_buffer *b, const rec_tensor_event *tensor, int32_t
         return write_scheme(b, tensor, minor, name);
     }
     for (size_t i = 0; i < sizeof bools / sizeof *bools; i++) {
-        if (bools[i].dtype != dtype) {
+        if (bools[i] != dtype) {
             continue;
         }
         if (minor >= NEW_BOOL) {
             lr_cbor_put(b, LR_CBOR_MAP, 1);
             lr_cbor_put_word(b, "Bool");
-            lr_cbor_put_word(b, bools[i].name);
+            lr_cbor_put_word(b, natives[i]);
         } else if (dtype == REC_DTYPE_BOOL) {
             lr_cbor_put_word(b, "Bool");
         } else {
             return rec_fail(b->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                            "the tensor `%s` is of Bool(%s), which Burn 0.%d does not have", name, bools[i].name,
+                            "the tensor `%s` is of Bool(%s), which Burn 0.%d does not have", name, natives[i],
                             (int)minor);
         }
         return b->status;
     }
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (types[i].dtype == dtype) {
-            lr_cbor_put_word(b, types[i].name);
+    for (size_t i = 0; i < LR_BURN_TYPES; i++) {
+        if (lr_burn_types[i].dtype == dtype) {
+            lr_cbor_put_word(b, lr_burn_types[i].name);
             return b->status;
         }
     }

@@ -84,7 +84,7 @@ typedef struct lr_cbor_item {
     int kind;        /**< LR_CBOR_… */
     bool indefinite; /**< of unknown length: a container goes on to a break, a string was put together */
     bool wide;       /**< an integer that 64 bits do not hold */
-    uint64_t value;  /**< of an integer or bool; elements or entries of a container */
+    uint64_t value;  /**< of an integer or bool; elements or entries of a container that are to come */
     double number;
     lr_bpk_text text; /**< of bytes and text, which is UTF-8 */
     uint64_t at;      /**< place in the file */
@@ -104,12 +104,13 @@ typedef struct lr_cbor {
 void lr_cbor_close(lr_cbor *cbor);
 /** The next item; tags are passed over. */
 int32_t lr_cbor_next(lr_cbor *cbor, lr_cbor_item *item);
-/** Opens a container that lr_cbor_next() gave: one level more. To be paired with lr_cbor_leave(). */
+/** Opens a container that lr_cbor_next() gave: one level more. */
 int32_t lr_cbor_enter(lr_cbor *cbor, const lr_cbor_item *container);
-void lr_cbor_leave(lr_cbor *cbor);
-/** Whether a container has one more element: counts down, or finds the break. @param left the container's `value` at
- *  first. @param more (out). */
-int32_t lr_cbor_more(lr_cbor *cbor, const lr_cbor_item *container, uint64_t *left, bool *more);
+/** The next item, which has to be a container of this kind, and opens it. */
+int32_t lr_cbor_begin(lr_cbor *cbor, lr_cbor_item *container, int kind, const char *expected);
+/** Whether an open container has one more element or entry, which is counted in its `value`; if not, it is closed.
+ * @param status (in, out) of reading: false after a failure. */
+bool lr_cbor_each(lr_cbor *cbor, lr_cbor_item *container, int32_t *status);
 /** Passes over what an item begins. */
 int32_t lr_cbor_skip(lr_cbor *cbor, const lr_cbor_item *item);
 /** "expected …, found a text": fails. @param what is not what was expected. */

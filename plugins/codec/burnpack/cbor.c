@@ -215,31 +215,38 @@ int32_t lr_cbor_enter(lr_cbor *c, const lr_cbor_item *container)
                                  : rec_job_check_count(c->job, container->at, container->value, least, c->size - c->at);
 }
 
-void lr_cbor_leave(lr_cbor *c)
+int32_t lr_cbor_begin(lr_cbor *c, lr_cbor_item *container, int kind, const char *expected)
 {
-    c->depth--;
+    int32_t status = lr_cbor_next(c, container);
+    if (status == REC_OK && container->kind != kind) {
+        status = lr_cbor_unexpected(c, container, expected);
+    }
+    return status == REC_OK ? lr_cbor_enter(c, container) : status;
 }
 
-int32_t lr_cbor_more(lr_cbor *c, const lr_cbor_item *container, uint64_t *left, bool *more)
+bool lr_cbor_each(lr_cbor *c, lr_cbor_item *container, int32_t *status)
 {
-    if (!container->indefinite) {
-        *more = *left > 0;
-        *left -= *more;
-        return REC_OK;
+    bool more = !container->indefinite && container->value > 0;
+    if (*status == REC_OK && container->indefinite && c->at == c->size) {
+        *status = cut_short(c, "an element or the end of a list or map");
     }
-    if (c->at == c->size) {
-        return cut_short(c, "an element or the end of a list or map");
+    if (*status != REC_OK) {
+        return false;
     }
-    *more = c->data[c->at] != 0xff;
-    c->at += !*more;
-    return REC_OK;
+    if (container->indefinite) {
+        more = c->data[c->at] != 0xff;
+        c->at += !more;
+    } else {
+        container->value -= more;
+    }
+    c->depth -= !more;
+    return more;
 }
 
 int32_t lr_cbor_skip(lr_cbor *c, const lr_cbor_item *item)
 {
-    uint64_t left = item->value;
+    lr_cbor_item container = *item, inner;
     int32_t status;
-    bool more = true;
     if (item->kind == LR_CBOR_BREAK) {
         return rec_fail(c->job, REC_E_FORMAT, item->at, "a break where a value of CBOR was expected");
     }
@@ -247,14 +254,12 @@ int32_t lr_cbor_skip(lr_cbor *c, const lr_cbor_item *item)
         return REC_OK;
     }
     status = lr_cbor_enter(c, item);
-    while (status == REC_OK && (status = lr_cbor_more(c, item, &left, &more)) == REC_OK && more) {
+    while (lr_cbor_each(c, &container, &status)) {
         for (int i = 0; i < (item->kind == LR_CBOR_MAP ? 2 : 1) && status == REC_OK; i++) {
-            lr_cbor_item inner;
             status = lr_cbor_next(c, &inner);
             status = status == REC_OK ? lr_cbor_skip(c, &inner) : status;
         }
     }
-    lr_cbor_leave(c);
     return status;
 }
 

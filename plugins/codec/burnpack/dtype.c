@@ -108,15 +108,14 @@ static int32_t read_uint(lr_cbor *c, uint64_t most, const char *expected, uint64
     return status;
 }
 
-/* Opens a map of a known number of entries. */
+/* Begins a map of a known number of entries, which are few and no level. */
 static int32_t read_map_of(lr_cbor *c, uint64_t count, const char *expected)
 {
     lr_cbor_item map;
     int32_t status = lr_cbor_next(c, &map);
-    if (status == REC_OK && (map.kind != LR_CBOR_MAP || map.indefinite || map.value != count)) {
-        status = lr_cbor_unexpected(c, &map, expected);
-    }
-    return status == REC_OK ? lr_cbor_enter(c, &map) : status;
+    return status == REC_OK && (map.kind != LR_CBOR_MAP || map.indefinite || map.value != count)
+               ? lr_cbor_unexpected(c, &map, expected)
+               : status;
 }
 
 /* {"storage": [5 numbers], "len": n} */
@@ -147,7 +146,6 @@ static int32_t read_size(lr_cbor *c, scheme *s)
         }
         first = name;
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -186,7 +184,6 @@ static int32_t read_store(lr_cbor *c, scheme *s)
     status = read_map_of(c, 1, "a store of quantised values");
     status = status == REC_OK ? read_word(c, stores, "a store of quantised values", &s->store) : status;
     status = status == REC_OK ? read_uint(c, UINT32_MAX, "a dimension of 32 bits", &s->packed) : status;
-    lr_cbor_leave(c);
     return status == REC_OK && !is_packed(s) ? FAIL(c, at, "the store %s with a dimension", s->store) : status;
 }
 
@@ -204,7 +201,6 @@ static int32_t read_level(lr_cbor *c, scheme *s, bool *blocks)
     status = read_map_of(c, 1, "the level Tensor or Block");
     status = status == REC_OK ? read_word(c, block, "the level Tensor or Block", &word) : status;
     status = status == REC_OK ? read_size(c, s) : status;
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -229,7 +225,6 @@ static int32_t read_block(lr_cbor *c, scheme *s)
         }
         first = name;
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -246,14 +241,9 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
     enum { VALUE, STORE, MODE, PARAM, LEVEL, TENSOR, BLOCK, NAMES };
     lr_cbor_item map;
     const char *name, *param = NULL;
-    bool seen[NAMES] = {false}, more = true, blocks = false;
-    int32_t status = lr_cbor_next(c, &map);
-    uint64_t left = map.value;
-    if (status == REC_OK && map.kind != LR_CBOR_MAP) {
-        status = lr_cbor_unexpected(c, &map, "the scheme of a quantised tensor, a map");
-    }
-    status = status == REC_OK ? lr_cbor_enter(c, &map) : status;
-    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+    bool seen[NAMES] = {false}, blocks = false;
+    int32_t status = lr_cbor_begin(c, &map, LR_CBOR_MAP, "the scheme of a quantised tensor, a map");
+    while (lr_cbor_each(c, &map, &status)) {
         int field = 0;
         status = read_word(c, names, "a field of the scheme of a quantised tensor", &name);
         if (status != REC_OK) {
@@ -275,7 +265,6 @@ static int32_t read_scheme(lr_cbor *c, scheme *s)
                  : field == TENSOR ? read_tensor(c, s)
                                    : read_block(c, s);
     }
-    lr_cbor_leave(c);
     if (status != REC_OK) {
         return status;
     }
@@ -429,15 +418,10 @@ int32_t lr_bpk_dtype_read(lr_bpk_header *h, lr_bpk_entry *e)
         status = read_scheme(c, &s);
         status = status == REC_OK ? keep_words(h, e, &s) : status;
     }
-    if (status == REC_OK && item.indefinite) {
-        uint64_t none;
-        bool more;
-        status = lr_cbor_more(c, &item, &none, &more);
-        status = status == REC_OK && more
-                     ? rec_fail(h->job, REC_E_FORMAT, item.at, "an element type that is a map has one entry")
-                     : status;
+    item.value = 0;
+    if (lr_cbor_each(c, &item, &status)) {
+        status = rec_fail(h->job, REC_E_FORMAT, item.at, "an element type that is a map has one entry");
     }
-    lr_cbor_leave(c);
     return status;
 }
 

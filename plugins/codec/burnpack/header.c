@@ -25,19 +25,26 @@ static int32_t read_field(lr_cbor *c, lr_cbor_item *key)
     return status;
 }
 
+/* The next field of a struct. @param field (out) its index in `names`; `count`: another one, which is passed over. */
+static int32_t next_field(lr_cbor *c, const char *const *names, int count, lr_cbor_item *key, int *field)
+{
+    lr_cbor_item other;
+    int32_t status = read_field(c, key);
+    *field = 0;
+    while (status == REC_OK && *field < count && !lr_bpk_is(&key->text, names[*field])) {
+        ++*field;
+    }
+    if (status == REC_OK && *field == count) {
+        status = lr_cbor_next(c, &other);
+        status = status == REC_OK ? lr_cbor_skip(c, &other) : status;
+    }
+    return status;
+}
+
 static int32_t read_name(lr_cbor *c, lr_cbor_item *name, const char *expected)
 {
     int32_t status = lr_cbor_next(c, name);
     return status == REC_OK && name->kind != LR_CBOR_TEXT ? lr_cbor_unexpected(c, name, expected) : status;
-}
-
-static int32_t read_map(lr_cbor *c, lr_cbor_item *map, const char *expected)
-{
-    int32_t status = lr_cbor_next(c, map);
-    if (status == REC_OK && map->kind != LR_CBOR_MAP) {
-        status = lr_cbor_unexpected(c, map, expected);
-    }
-    return status == REC_OK ? lr_cbor_enter(c, map) : status;
 }
 
 static int32_t read_number(lr_cbor *c, uint64_t *number, const char *expected)
@@ -72,8 +79,7 @@ static int32_t read_shape(lr_bpk_header *h, lr_bpk_entry *e)
     lr_cbor *c = &h->cbor;
     lr_cbor_item list;
     int32_t status = lr_cbor_next(c, &list);
-    uint64_t left = list.value, dim;
-    bool more = true;
+    uint64_t dim;
     if (status != REC_OK) {
         return status;
     }
@@ -88,11 +94,10 @@ static int32_t read_shape(lr_bpk_header *h, lr_bpk_entry *e)
         return lr_cbor_unexpected(c, &list, "a list of integers as shape");
     }
     status = lr_cbor_enter(c, &list);
-    while (status == REC_OK && (status = lr_cbor_more(c, &list, &left, &more)) == REC_OK && more) {
+    while (lr_cbor_each(c, &list, &status)) {
         status = read_number(c, &dim, "an unsigned integer as dimension");
         status = status == REC_OK ? add_dim(h, e, dim, list.at) : status;
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -110,7 +115,8 @@ static int32_t read_offsets(lr_bpk_header *h, lr_bpk_entry *e)
     status = status == REC_OK ? lr_cbor_enter(c, &pair) : status;
     status = status == REC_OK ? read_number(c, &e->begin, "an unsigned integer as offset") : status;
     status = status == REC_OK ? read_number(c, &e->end, "an unsigned integer as offset") : status;
-    lr_cbor_leave(c);
+    pair.value = 0;
+    (void)lr_cbor_each(c, &pair, &status);
     return status;
 }
 
@@ -134,32 +140,22 @@ static int32_t read_descriptor(lr_bpk_header *h, lr_bpk_entry *e)
 {
     static const char *const names[FIELDS] = {"dtype", "shape", "data_offsets", "param_id"};
     lr_cbor *c = &h->cbor;
-    lr_cbor_item map, key, other;
+    lr_cbor_item map, key;
     lr_codec_excerpt brief;
-    bool seen[FIELDS] = {false}, more = true;
-    int32_t status = read_map(c, &map, "a tensor's descriptor, a map");
-    uint64_t left = map.value;
-    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
-        int field = 0;
-        status = read_field(c, &key);
-        if (status != REC_OK) {
-            break;
-        }
-        while (field < FIELDS && !lr_bpk_is(&key.text, names[field])) {
-            field++;
-        }
-        if (field < FIELDS && seen[field]) {
+    bool seen[FIELDS] = {false};
+    int32_t status = lr_cbor_begin(c, &map, LR_CBOR_MAP, "a tensor's descriptor, a map");
+    while (lr_cbor_each(c, &map, &status)) {
+        int field;
+        status = next_field(c, names, FIELDS, &key, &field);
+        if (status == REC_OK && field < FIELDS && seen[field]) {
             status = rec_fail(h->job, REC_E_FORMAT, key.at, "the tensor `%s` has `%s` twice",
                               lr_bpk_shown(&brief, &e->name), names[field]);
-        } else if (field < FIELDS) {
+        } else if (status == REC_OK && field < FIELDS) {
             seen[field] = true;
             status = field == DTYPE     ? lr_bpk_dtype_read(h, e)
                      : field == SHAPE   ? read_shape(h, e)
                      : field == OFFSETS ? read_offsets(h, e)
                                         : read_id(h, e);
-        } else {
-            status = lr_cbor_next(c, &other);
-            status = status == REC_OK ? lr_cbor_skip(c, &other) : status;
         }
     }
     for (int field = 0; field < ID && status == REC_OK; field++) {
@@ -168,7 +164,6 @@ static int32_t read_descriptor(lr_bpk_header *h, lr_bpk_entry *e)
                               lr_bpk_shown(&brief, &e->name), names[field]);
         }
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -176,15 +171,12 @@ static int32_t read_tensors(lr_bpk_header *h)
 {
     lr_cbor *c = &h->cbor;
     lr_cbor_item map, name;
-    bool more = true;
-    int32_t status = read_map(c, &map, "the map of the tensors");
-    uint64_t left = map.value;
-    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+    int32_t status = lr_cbor_begin(c, &map, LR_CBOR_MAP, "the map of the tensors");
+    while (lr_cbor_each(c, &map, &status)) {
         lr_bpk_entry *e;
         if (h->count == LR_BPK_TENSORS_MOST) {
-            status =
-                rec_fail(h->job, REC_E_LIMIT, map.at, "more than %d tensors, which no Burn loads", LR_BPK_TENSORS_MOST);
-            break;
+            return rec_fail(h->job, REC_E_LIMIT, map.at, "more than %d tensors, which no Burn loads",
+                            LR_BPK_TENSORS_MOST);
         }
         status = read_name(c, &name, "the name of a tensor");
         status = status == REC_OK
@@ -196,7 +188,6 @@ static int32_t read_tensors(lr_bpk_header *h)
             status = read_descriptor(h, e);
         }
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -207,12 +198,9 @@ static int32_t read_scalar(lr_bpk_header *h, lr_bpk_pair *pair)
 {
     lr_cbor *c = &h->cbor;
     lr_cbor_item map, kind, value;
-    uint64_t left;
-    bool more = true;
-    int32_t status = read_map(c, &map, "a scalar, a map of its kind and value");
-    left = map.value;
-    status = status == REC_OK ? lr_cbor_more(c, &map, &left, &more) : status;
-    if (status == REC_OK && (!more || (!map.indefinite && left))) {
+    int32_t status = lr_cbor_begin(c, &map, LR_CBOR_MAP, "a scalar, a map of its kind and value");
+    bool one = lr_cbor_each(c, &map, &status);
+    if (status == REC_OK && (!one || (!map.indefinite && map.value))) {
         status = rec_fail(h->job, REC_E_FORMAT, map.at, "a scalar is a map of one entry: its kind and its value");
     }
     status = status == REC_OK ? read_field(c, &kind) : status;
@@ -233,11 +221,9 @@ static int32_t read_scalar(lr_bpk_header *h, lr_bpk_pair *pair)
             status = lr_cbor_unexpected(c, &value, "a value of the kind Int, UInt, Float or Bool");
         }
     }
-    status = status == REC_OK && map.indefinite ? lr_cbor_more(c, &map, &left, &more) : status;
-    if (status == REC_OK && map.indefinite && more) {
+    if (lr_cbor_each(c, &map, &status)) {
         status = rec_fail(h->job, REC_E_FORMAT, map.at, "a scalar is a map of one entry: its kind and its value");
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -247,10 +233,9 @@ static int32_t read_pairs(lr_bpk_header *h, bool scalars)
     lr_cbor_item map, key, value;
     lr_bpk_pair **pairs = scalars ? &h->scalars : &h->pairs;
     uint64_t *count = scalars ? &h->scalar_count : &h->pair_count, *room = scalars ? &h->scalar_room : &h->pair_room;
-    bool more = true;
-    int32_t status = read_map(c, &map, scalars ? "the map of the scalars" : "the map of the metadata");
-    uint64_t left = map.value;
-    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
+    int32_t status =
+        lr_cbor_begin(c, &map, LR_CBOR_MAP, scalars ? "the map of the scalars" : "the map of the metadata");
+    while (lr_cbor_each(c, &map, &status)) {
         lr_bpk_pair *pair;
         status = read_name(c, &key, scalars ? "the name of a scalar" : "a text as key of the metadata");
         status = status == REC_OK ? lr_codec_grow(h->job, (void *)pairs, *count + 1, room, sizeof **pairs) : status;
@@ -266,7 +251,6 @@ static int32_t read_pairs(lr_bpk_header *h, bool scalars)
             pair->value = value.text;
         }
     }
-    lr_cbor_leave(c);
     return status;
 }
 
@@ -274,30 +258,19 @@ static int32_t read_whole(lr_bpk_header *h)
 {
     static const char *const names[] = {"tensors", "metadata", "scalars"};
     lr_cbor *c = &h->cbor;
-    lr_cbor_item map, key, other;
-    bool seen[3] = {false}, more = true;
-    int32_t status = read_map(c, &map, "a map");
-    uint64_t left = map.value;
-    while (status == REC_OK && (status = lr_cbor_more(c, &map, &left, &more)) == REC_OK && more) {
-        int field = 0;
-        status = read_field(c, &key);
-        if (status != REC_OK) {
-            break;
-        }
-        while (field < 3 && !lr_bpk_is(&key.text, names[field])) {
-            field++;
-        }
-        if (field == 3) {
-            status = lr_cbor_next(c, &other);
-            status = status == REC_OK ? lr_cbor_skip(c, &other) : status;
-        } else if (seen[field]) {
+    lr_cbor_item map, key;
+    bool seen[3] = {false};
+    int32_t status = lr_cbor_begin(c, &map, LR_CBOR_MAP, "a map");
+    while (lr_cbor_each(c, &map, &status)) {
+        int field;
+        status = next_field(c, names, 3, &key, &field);
+        if (status == REC_OK && field < 3 && seen[field]) {
             status = rec_fail(h->job, REC_E_FORMAT, key.at, "`%s` occurs twice", names[field]);
-        } else {
+        } else if (status == REC_OK && field < 3) {
             seen[field] = true;
             status = field ? read_pairs(h, field == 2) : read_tensors(h);
         }
     }
-    lr_cbor_leave(c);
     if (status == REC_OK && !seen[0]) {
         status = rec_fail(h->job, REC_E_FORMAT, map.at, "the metadata have no `tensors`");
     }

@@ -22,29 +22,17 @@ typedef struct desk {
 
 /* One piece of a pair. */
 typedef struct piece {
-    const comparison *c;
+    const wishes *w;
     const pair *p;
     uint64_t first;
     size_t count;
-    figures f;
+    figures *f;
     desk *desk;
     bool bytes; /* data without a number type: one chunk, of any size */
-    bool failed;
-    char *error; /* what the library said; NULL: it was no more than memory */
+    rec_status status;
 } piece;
 
-/* The result of one pair, as sent between processes. */
-typedef struct outcome {
-    figures f;
-    uint64_t failed;
-} outcome;
-
 /* ------------------------------------------------------------------------------------------------------ pieces -- */
-
-static const rec_tensor *tensor_of(const comparison *c, const pair *p, int which)
-{
-    return c->sides[which].tensors[p->index[which]].tensor;
-}
 
 /* The piece of one side, on any thread. Copied, which is faster than to work on a map: the processor fetches ahead
  * better.
@@ -57,16 +45,13 @@ static const void *read_as(piece *x, int slot, int which, rec_dtype dtype)
 
     if (d->room[slot] < size) {
         free(d->slots[slot]);
-        d->slots[slot] = malloc(size);
-        d->room[slot] = d->slots[slot] ? size : 0;
+        d->slots[slot] = xmalloc(size);
+        d->room[slot] = size;
     }
-    if (!d->slots[slot] ||
-        rec_tensor_read(tensor_of(x->c, x->p, which), dtype, x->first, x->count, d->slots[slot]) != REC_OK) {
-        x->error = x->failed || !d->slots[slot] ? x->error : strdup(rec_error_message());
-        x->failed = true;
-        return NULL;
+    if (x->status == REC_OK) {
+        x->status = rec_tensor_read(x->p->of[which]->tensor, dtype, x->first, x->count, d->slots[slot]);
     }
-    return d->slots[slot];
+    return x->status == REC_OK ? d->slots[slot] : NULL;
 }
 
 static void number_at(numeral *x, rec_dtype type, const void *data, size_t at)
@@ -95,7 +80,7 @@ static void compare_mixed(piece *x, rec_dtype type_a, rec_dtype type_b, const to
     for (size_t i = 0; b && i < x->count; i++) {
         number_at(&p, type_a, a, i);
         number_at(&q, type_b, b, i);
-        tool_diff_number(&x->f, &p, &q, x->first + i, t);
+        tool_diff_number(x->f, &p, &q, x->first + i, t);
     }
 }
 
@@ -104,11 +89,11 @@ static void compare_as(piece *x, rec_dtype dtype, const tolerance *t)
     const void *a = read_as(x, 0, SIDE_A, dtype), *b = a ? read_as(x, 1, SIDE_B, dtype) : NULL;
 
     if (b && dtype == REC_DTYPE_F32) {
-        tool_diff_f32(&x->f, a, b, x->first, x->count, t);
+        tool_diff_f32(x->f, a, b, x->first, x->count, t);
     } else if (b && dtype == REC_DTYPE_F64) {
-        tool_diff_f64(&x->f, a, b, x->first, x->count, t);
+        tool_diff_f64(x->f, a, b, x->first, x->count, t);
     } else if (b) {
-        tool_diff_i64(&x->f, a, b, x->first, x->count, t);
+        tool_diff_i64(x->f, a, b, x->first, x->count, t);
     }
 }
 
@@ -127,19 +112,19 @@ static void compare_bools(piece *x, const tolerance *t)
         ones_b += b[i] != 0;
         both += (a[i] != 0) & (b[i] != 0);
     }
-    x->f.count = x->count;
-    x->f.aa = (double)ones_a;
-    x->f.bb = (double)ones_b;
-    x->f.ab = (double)both;
-    x->f.differing = ones_a + ones_b - 2 * both;
-    x->f.dd = (double)x->f.differing;
-    x->f.beyond = t->atol < 1 && t->rtol < 1 ? x->f.differing : 0;
-    if (x->f.differing) {
+    x->f->count = x->count;
+    x->f->aa = (double)ones_a;
+    x->f->bb = (double)ones_b;
+    x->f->ab = (double)both;
+    x->f->differing = ones_a + ones_b - 2 * both;
+    x->f->dd = (double)x->f->differing;
+    x->f->beyond = t->atol < 1 && t->rtol < 1 ? x->f->differing : 0;
+    if (x->f->differing) {
         while ((a[first] != 0) == (b[first] != 0)) {
             first++;
         }
-        x->f.max_abs = x->f.max_rel = 1;
-        x->f.max_abs_at = x->f.max_rel_at = x->first + first;
+        x->f->max_abs = x->f->max_rel = 1;
+        x->f->max_abs_at = x->f->max_rel_at = x->first + first;
     }
 }
 
@@ -178,7 +163,7 @@ static void compare_steps(piece *x, rec_dtype narrow, const tolerance *t, double
     const double *wide_a = b ? read_as(x, 2, SIDE_A, REC_DTYPE_F64) : NULL;
     const double *wide_b = wide_a ? read_as(x, 3, SIDE_B, REC_DTYPE_F64) : NULL;
 
-    x->f.beyond = 0;
+    x->f->beyond = 0;
     for (size_t i = 0; wide_b && i < x->count; i++) {
         numeral p = {REC_KIND_FLOAT, {.f = wide_a[i]}}, q = {REC_KIND_FLOAT, {.f = wide_b[i]}};
         figures one = {.scale = 1};
@@ -189,20 +174,20 @@ static void compare_steps(piece *x, rec_dtype narrow, const tolerance *t, double
                 steps_a > steps_b ? (uint64_t)steps_a - (uint64_t)steps_b : (uint64_t)steps_b - (uint64_t)steps_a;
             one.beyond = (double)apart > most;
         }
-        x->f.beyond += one.beyond;
+        x->f->beyond += one.beyond;
     }
 }
 
 /* Places that differ once the one side is rounded to the other's type. NaN is NaN, zeros are equal. */
 static void compare_rounded(piece *x, int to)
 {
-    rec_dtype dtype = rec_tensor_dtype(tensor_of(x->c, x->p, to));
+    rec_dtype dtype = rec_tensor_dtype(x->p->of[to]->tensor);
     const void *rounded = read_as(x, 0, !to, dtype), *own = rounded ? read_as(x, 1, to, dtype) : NULL;
 
     for (size_t i = 0; own && i < x->count; i++) {
         int64_t a, b;
         bool is_a = steps_of(dtype, rounded, i, &a), is_b = steps_of(dtype, own, i, &b);
-        x->f.rounded[to] += is_a != is_b || (is_a && a != b);
+        x->f->rounded[to] += is_a != is_b || (is_a && a != b);
     }
 }
 
@@ -219,32 +204,31 @@ static void compare_bits(piece *x, rec_dtype dtype)
         }
     }
     /* Different numbers have different bits as well. */
-    x->f.beyond += differing - x->f.differing;
-    x->f.differing = differing;
+    x->f->beyond += differing - x->f->differing;
+    x->f->differing = differing;
 }
 
 /* Compares the bytes of data without a number type. */
 static void compare_bytes(piece *x)
 {
-    const rec_tensor *a = tensor_of(x->c, x->p, SIDE_A), *b = tensor_of(x->c, x->p, SIDE_B);
+    const rec_tensor *a = x->p->of[SIDE_A]->tensor, *b = x->p->of[SIDE_B]->tensor;
     uint64_t size_a, size_b;
     const unsigned char *in_a = rec_tensor_bytes(a, &size_a);
     const unsigned char *in_b = in_a || !size_a ? rec_tensor_bytes(b, &size_b) : NULL;
 
-    x->f.count = rec_tensor_count(a);
+    x->f->count = rec_tensor_count(a);
     if ((!in_a && rec_tensor_nbytes(a)) || (!in_b && rec_tensor_nbytes(b))) {
-        x->error = strdup(rec_error_message());
-        x->failed = true;
+        x->status = rec_error_status();
     } else {
-        x->f.beyond = size_a != size_b || (size_a && memcmp(in_a, in_b, (size_t)size_a) != 0);
+        x->f->beyond = size_a != size_b || (size_a && memcmp(in_a, in_b, (size_t)size_a) != 0);
     }
 }
 
 static void compare_piece(piece *x)
 {
-    const wishes *w = x->c->w;
+    const wishes *w = x->w;
     const tolerance t = {w->bits ? 0 : w->atol, w->bits ? 0 : w->rtol, w->nan_differs && !w->bits};
-    rec_dtype a = rec_tensor_dtype(tensor_of(x->c, x->p, SIDE_A)), b = rec_tensor_dtype(tensor_of(x->c, x->p, SIDE_B));
+    rec_dtype a = rec_tensor_dtype(x->p->of[SIDE_A]->tensor), b = rec_tensor_dtype(x->p->of[SIDE_B]->tensor);
     rec_dtype type_a = tool_exact_dtype(a), type_b = tool_exact_dtype(b);
     bool whole =
         (type_a == REC_DTYPE_I64 || type_a == REC_DTYPE_U64) && (type_b == REC_DTYPE_I64 || type_b == REC_DTYPE_U64);
@@ -256,11 +240,11 @@ static void compare_piece(piece *x)
     if (type_a == REC_DTYPE_F64 && type_b == REC_DTYPE_F64) {
         bool wide = a == REC_DTYPE_F64 || b == REC_DTYPE_F64;
         compare_as(x, wide ? REC_DTYPE_F64 : REC_DTYPE_F32, &t);
-        if (w->ulp > 0 && x->f.beyond) {
+        if (w->ulp > 0 && x->f->beyond) {
             compare_steps(x, narrower(a, b), &t, w->ulp);
         }
         for (int to = 0; x->p->dtype && to < SIDES; to++) {
-            if (x->f.differing) {
+            if (x->f->differing) {
                 compare_rounded(x, to);
             }
         }
@@ -273,11 +257,11 @@ static void compare_piece(piece *x)
     } else {
         compare_mixed(x, type_a, type_b, &t);
     }
-    if (w->bits && !x->p->dtype && !x->failed) {
+    if (w->bits && !x->p->dtype && x->status == REC_OK) {
         compare_bits(x, a);
     }
     for (int which = 0; which < SIDES; which++) {
-        rec_tensor_release(tensor_of(x->c, x->p, which), x->first, x->count);
+        rec_tensor_release(x->p->of[which]->tensor, x->first, x->count);
     }
 }
 
@@ -291,42 +275,45 @@ static bool same_shape(const rec_tensor *a, const rec_tensor *b)
            (rank == 0 || memcmp(rec_tensor_shape(a), rec_tensor_shape(b), rank * sizeof *rec_tensor_shape(a)) == 0);
 }
 
-static bool of_bytes(const comparison *c, const pair *p)
+static bool of_bytes(const pair *p)
 {
-    return tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == REC_DTYPE_NONE ||
-           tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == REC_DTYPE_NONE;
+    return tool_exact_dtype(rec_tensor_dtype(p->of[SIDE_A]->tensor)) == REC_DTYPE_NONE ||
+           tool_exact_dtype(rec_tensor_dtype(p->of[SIDE_B]->tensor)) == REC_DTYPE_NONE;
 }
 
 /* Compares what the headers of a pair show. @return whether the data must be read. */
 static bool look(const comparison *c, pair *p)
 {
-    const rec_tensor *a = tensor_of(c, p, SIDE_A), *b = tensor_of(c, p, SIDE_B);
+    const rec_tensor *a = p->of[SIDE_A]->tensor, *b = p->of[SIDE_B]->tensor;
 
     p->dtype =
         rec_tensor_dtype(a) != rec_tensor_dtype(b) || strcmp(rec_tensor_dtype_name(a), rec_tensor_dtype_name(b)) != 0;
-    p->verdict = !same_shape(a, b)            ? PAIR_SHAPE
-                 : of_bytes(c, p) && p->dtype ? PAIR_APART
-                 : c->w->no_data              ? PAIR_UNREAD
-                                              : PAIR_EQUAL;
+    p->verdict = !same_shape(a, b)         ? PAIR_SHAPE
+                 : of_bytes(p) && p->dtype ? PAIR_APART
+                 : c->w->no_data           ? PAIR_UNREAD
+                                           : PAIR_EQUAL;
     return p->verdict == PAIR_EQUAL;
 }
 
 /* The verdict, once all of a pair is read. */
-static void judge(const comparison *c, pair *p, const figures *f)
+static void judge(pair *p)
 {
-    bool bytes = of_bytes(c, p);
+    const figures *f = p->figures;
+    bool bytes = of_bytes(p);
     bool lossless = p->dtype && f->differing && (f->rounded[SIDE_A] == 0 || f->rounded[SIDE_B] == 0) &&
-                    tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) == REC_DTYPE_F64 &&
-                    tool_exact_dtype(rec_tensor_dtype(tensor_of(c, p, SIDE_B))) == REC_DTYPE_F64;
-    const figures opaque = {.scale = 1, .count = f->count};
+                    tool_exact_dtype(rec_tensor_dtype(p->of[SIDE_A]->tensor)) == REC_DTYPE_F64 &&
+                    tool_exact_dtype(rec_tensor_dtype(p->of[SIDE_B]->tensor)) == REC_DTYPE_F64;
 
     p->verdict = bytes           ? f->beyond ? PAIR_DIFFERS : PAIR_EQUAL
                  : !f->differing ? PAIR_EQUAL
                  : !f->beyond    ? PAIR_WITHIN
                  : lossless      ? PAIR_ROUNDED
                                  : PAIR_DIFFERS;
-    if (p->verdict != PAIR_EQUAL) {
-        p->figures = memcpy(xmalloc(sizeof *f), bytes ? &opaque : f, sizeof *f);
+    if (p->verdict == PAIR_EQUAL) {
+        free(p->figures);
+        p->figures = NULL;
+    } else if (bytes) {
+        *p->figures = (figures){.scale = 1, .count = f->count};
     }
 }
 
@@ -351,65 +338,43 @@ typedef struct works {
     piece *pieces;
     size_t count, elements;
     size_t count_most, elements_most;
-    outcome *made; /* one for each piece, where there are several processes */
+    figures *made; /* of each piece */
     uint64_t *costs;
     desk *desks; /* as many as there are threads */
     size_t desk_count;
     uint64_t done, total; /* bytes of both sides */
-    atomic_bool failed;   /* a piece did: the others are not read */
 } works;
 
-static void work(void *user, uint64_t index)
+static rec_status work(void *user, uint64_t index)
 {
     works *k = user;
     piece *x = &k->pieces[index];
     desk *d = k->desks;
 
-    if (atomic_load_explicit(&k->failed, memory_order_relaxed)) {
-        return;
-    }
     /* There is one for each thread. */
     while (atomic_flag_test_and_set(&d->taken)) {
         d = d + 1 < k->desks + k->desk_count ? d + 1 : k->desks;
     }
     x->desk = d;
+    x->status = REC_OK;
+    *x->f = (figures){.scale = x->p->figures->scale};
     compare_piece(x);
     atomic_flag_clear(&d->taken);
-    if (x->failed) {
-        atomic_store_explicit(&k->failed, true, memory_order_relaxed);
-    }
-    if (k->made) {
-        k->made[index] = (outcome){x->f, x->failed};
-    }
+    return x->status;
 }
 
 /* @return the bits of an element of both sides. */
-static uint64_t bits_of(const comparison *c, const pair *p)
+static uint64_t bits_of(const pair *p)
 {
-    return rec_dtype_bits(rec_tensor_dtype(tensor_of(c, p, SIDE_A))) +
-           rec_dtype_bits(rec_tensor_dtype(tensor_of(c, p, SIDE_B)));
+    return rec_dtype_bits(rec_tensor_dtype(p->of[SIDE_A]->tensor)) +
+           rec_dtype_bits(rec_tensor_dtype(p->of[SIDE_B]->tensor));
 }
 
 static uint64_t cost_of(const piece *x)
 {
-    const rec_tensor *a = tensor_of(x->c, x->p, SIDE_A), *b = tensor_of(x->c, x->p, SIDE_B);
+    const rec_tensor *a = x->p->of[SIDE_A]->tensor, *b = x->p->of[SIDE_B]->tensor;
 
-    return COST + (x->bytes ? rec_tensor_nbytes(a) + rec_tensor_nbytes(b) : x->count * bits_of(x->c, x->p) / 8);
-}
-
-/* What one of several processes could not read. */
-static int do_again(works *k, piece *x, uint64_t index)
-{
-    const char *said;
-
-    x->f = (figures){.scale = x->f.scale};
-    x->failed = false;
-    free(x->error);
-    x->error = NULL;
-    atomic_store(&k->failed, false);
-    work(k, index);
-    said = !x->failed ? NULL : x->error ? x->error : "out of memory";
-    return tool_shared_failed(k->s, said);
+    return COST + (x->bytes ? rec_tensor_nbytes(a) + rec_tensor_nbytes(b) : x->count * bits_of(x->p) / 8);
 }
 
 /* Does all pieces and adds them to the figures of their pairs. */
@@ -417,27 +382,17 @@ static int do_pieces(works *k)
 {
     int status;
 
-    for (size_t i = 0; i < k->count && k->costs; i++) {
+    for (size_t i = 0; i < k->count; i++) {
         k->costs[i] = cost_of(&k->pieces[i]);
     }
     status = tool_parallel_across(k->s, k->costs, k->count, work, k, k->made, sizeof *k->made);
-    for (size_t i = 0; i < k->count; i++) {
+    for (size_t i = 0; i < k->count && status == EXIT_OK; i++) {
         piece *x = &k->pieces[i];
-        bool own = x->desk != NULL;
-        if (k->made && status == EXIT_OK) {
-            x->f = k->made[i].f;
-            x->failed = k->made[i].failed != 0;
-            status = x->failed ? do_again(k, x, i) : EXIT_OK;
-        }
-        if (x->failed && status == EXIT_OK) {
-            status = tool_fail("%s", x->error ? x->error : "out of memory");
-        }
-        free(x->error);
-        tool_diff_figures_add(x->p->figures, &x->f);
-        k->done += x->count * bits_of(x->c, x->p) / 8;
+        tool_diff_figures_add(x->p->figures, x->f);
+        k->done += x->count * bits_of(x->p) / 8;
         /* Each chunk released its pages; the next chunk may have mapped the first pages again. */
-        for (int which = 0; which < SIDES && own && x->count == PIECE && !x->bytes; which++) {
-            rec_tensor_release(tensor_of(x->c, x->p, which), x->first, x->count);
+        for (int which = 0; which < SIDES && x->count == PIECE && !x->bytes; which++) {
+            rec_tensor_release(x->p->of[which]->tensor, x->first, x->count);
         }
     }
     k->count = k->elements = 0;
@@ -448,21 +403,18 @@ static int do_pieces(works *k)
 /* Queues the chunks of a pair; processes the queue when it is full. */
 static int add_pieces(works *k, pair *p, double scale)
 {
-    const rec_tensor *a = tensor_of(k->c, p, SIDE_A);
-    const figures none = {.scale = scale};
-    bool bytes = of_bytes(k->c, p);
-    uint64_t count = bytes ? 1 : rec_tensor_count(a);
+    bool bytes = of_bytes(p);
+    uint64_t count = bytes ? 1 : rec_tensor_count(p->of[SIDE_A]->tensor);
     int status = EXIT_OK;
 
-    p->figures = memcpy(xrealloc(p->figures, sizeof none), &none, sizeof none);
+    p->figures = xrealloc(p->figures, sizeof *p->figures);
+    *p->figures = (figures){.scale = scale};
     for (uint64_t first = 0; first < count && status == EXIT_OK; first += PIECE) {
-        k->pieces[k->count] = (piece){.c = k->c,
-                                      .p = p,
-                                      .first = first,
-                                      .count = (size_t)(count - first < PIECE ? count - first : PIECE),
-                                      .f = none,
-                                      .bytes = bytes};
-        k->elements += k->pieces[k->count++].count;
+        size_t some = count - first < PIECE ? (size_t)(count - first) : PIECE;
+        k->pieces[k->count] =
+            (piece){.w = k->c->w, .p = p, .first = first, .count = some, .f = &k->made[k->count], .bytes = bytes};
+        k->elements += some;
+        k->count++;
         status = k->count == k->count_most || k->elements >= k->elements_most ? do_pieces(k) : EXIT_OK;
     }
     return status;
@@ -475,7 +427,6 @@ static int end_pairs(works *k, size_t from, size_t to)
 
     for (size_t i = from; i < to && status == EXIT_OK; i++) {
         pair *p = &k->c->pairs[i];
-        figures f;
         double scale;
         if (p->verdict != PAIR_EQUAL || !p->figures) {
             continue;
@@ -484,30 +435,25 @@ static int end_pairs(works *k, size_t from, size_t to)
         if (scale != 1) {
             status = add_pieces(k, p, scale) == EXIT_OK ? do_pieces(k) : EXIT_ERROR;
         }
-        f = *p->figures;
-        free(p->figures);
-        p->figures = NULL;
-        judge(k->c, p, &f);
+        judge(p);
     }
     return status;
 }
 
-static void begin(works *k, bool hurry)
+static void begin(works *k)
 {
     size_t times = k->s->shared->ranks;
-    size_t elements = ELEMENTS_MOST * (size_t)(times > 1 && !hurry ? AT_ONCE : 1);
+    size_t elements = ELEMENTS_MOST * (size_t)(times > 1 && !k->c->w->hurry ? AT_ONCE : 1);
 
     k->count_most = PIECES_MOST * times;
     k->elements_most = times > SIZE_MAX / elements ? SIZE_MAX : elements * times;
     k->pieces = xmalloc(k->count_most * sizeof *k->pieces);
-    if (times > 1) {
-        k->made = xmalloc(k->count_most * sizeof *k->made);
-        k->costs = xmalloc(k->count_most * sizeof *k->costs);
-        memset(k->made, 0, k->count_most * sizeof *k->made); /* sent without conversion */
-    }
+    k->made = xmalloc(k->count_most * sizeof *k->made);
+    k->costs = xmalloc(k->count_most * sizeof *k->costs);
+    memset(k->made, 0, k->count_most * sizeof *k->made); /* sent without conversion */
     for (size_t i = 0; i < k->c->pair_count; i++) {
         const pair *p = &k->c->pairs[i];
-        k->total += rec_tensor_count(tensor_of(k->c, p, SIDE_A)) * bits_of(k->c, p) / 8;
+        k->total += rec_tensor_count(p->of[SIDE_A]->tensor) * bits_of(p) / 8;
     }
     k->desk_count = tool_threads(k->s);
     k->desks = xmalloc(k->desk_count * sizeof *k->desks);
@@ -532,11 +478,10 @@ static void end(works *k)
 int tool_diff_tensors(session *s, comparison *c)
 {
     works k = {.s = s, .c = c};
-    bool hurry = s->o->quiet; /* only the exit status counts */
     size_t ended = 0;
     int status = EXIT_OK;
 
-    begin(&k, hurry);
+    begin(&k);
     for (size_t i = 0; i < c->pair_count && status == EXIT_OK; i++) {
         size_t before = k.count;
         if (look(c, &c->pairs[i])) {
@@ -546,7 +491,7 @@ int tool_diff_tensors(session *s, comparison *c)
         if (k.count < before && status == EXIT_OK) {
             status = end_pairs(&k, ended, i);
             ended = i;
-            for (size_t n = 0; n < i && hurry; n++) {
+            for (size_t n = 0; n < i && c->w->hurry; n++) {
                 if (tool_diff_pair_counts(c, &c->pairs[n])) {
                     goto done;
                 }
@@ -556,11 +501,55 @@ int tool_diff_tensors(session *s, comparison *c)
     if (status == EXIT_OK && (status = do_pieces(&k)) == EXIT_OK) {
         status = end_pairs(&k, ended, c->pair_count);
     }
-    if (status == EXIT_OK && !hurry && !c->w->no_data) {
+    if (status == EXIT_OK && !c->w->hurry && !c->w->no_data) {
         status = tool_diff_find_transposed(s, c);
     }
 
 done:
     end(&k);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- for others -- */
+
+static void take_found(diff_found *found, const pair *p)
+{
+    const figures *f = p->figures;
+
+    found->known = p->verdict == PAIR_EQUAL || (f && f->differing);
+    found->cosine = 1;
+    if (found->known && f) {
+        found->differing = f->differing;
+        found->rounded = p->verdict == PAIR_ROUNDED;
+        found->most = f->max_abs;
+        found->at = f->max_abs > 0 ? f->max_abs_at : f->odd_at;
+        found->change = tool_diff_change(f);
+        found->cosine = tool_diff_cosine(f);
+    }
+}
+
+int tool_diff_pairs(session *s, diff_found *const *found, size_t count)
+{
+    const wishes none = {0};
+    comparison c = {.w = &none, .pairs = xmalloc(count * sizeof *c.pairs)};
+    item *room = xmalloc(SIDES * count * sizeof *room);
+    int status;
+
+    for (size_t i = 0; i < count; i++) {
+        item *of = room + SIDES * c.pair_count;
+        of[SIDE_A] = (item){.tensor = found[i]->of[SIDE_A]};
+        of[SIDE_B] = (item){.tensor = found[i]->of[SIDE_B]};
+        if (of[SIDE_A].tensor && of[SIDE_B].tensor) {
+            c.pairs[c.pair_count++] = (pair){.of = {&of[SIDE_A], &of[SIDE_B]}};
+        }
+    }
+    status = tool_diff_tensors(s, &c);
+    for (size_t i = 0, taken = 0; i < count; i++) {
+        if (found[i]->of[SIDE_A] && found[i]->of[SIDE_B]) {
+            take_found(found[i], &c.pairs[taken++]);
+        }
+    }
+    tool_diff_free(&c);
+    free(room);
     return status;
 }

@@ -82,7 +82,8 @@ static int read_wishes(const options *o, wishes *w)
                   .ids = tool_own(o, "ids") != NULL,
                   .order = tool_own(o, "order") != NULL,
                   .noise = tool_own(o, "noise") != NULL,
-                  .brief = tool_own(o, "brief") != NULL};
+                  .brief = tool_own(o, "brief") != NULL,
+                  .hurry = o->quiet};
     if (index == SIZE_MAX) {
         return fail_word("by", by, strlen(by), matches);
     }
@@ -117,8 +118,8 @@ static int open_both(session *s, const char *const *operands, side sides[SIDES],
     }
     status = tool_diff_open(s, operands, sides, match, n);
     for (size_t i = 0; i < SIDES && status == EXIT_OK; i++) {
-        for (size_t k = 0; k < sides[i].tensor_count; k++) {
-            sum = tool_measure_mark(sum, sides[i].tensors[k].tensor);
+        for (size_t k = 0; k < sides[i].tensors.count; k++) {
+            sum = tool_measure_mark(sum, sides[i].tensors.at[k]->tensor);
         }
     }
     if (!s->shared->together(s->shared->self, NULL, status == EXIT_OK ? sum : 1, NULL)) {
@@ -144,7 +145,6 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
         status = open_both(s, operands, sides, &w.match, &n);
         if (status == EXIT_OK) {
             tool_diff_match(&c, w.match);
-            tool_diff_values(&c);
             if (w.match != MATCH_POSITION && !w.no_data) {
                 status = tool_diff_find_renamed(s, &c);
             }
@@ -153,6 +153,7 @@ int tool_run_diff(session *s, const char *const *operands, size_t count)
             status = tool_diff_restrict(&c);
         }
         if (status == EXIT_OK) {
+            tool_diff_values(&c);
             status = tool_diff_tensors(s, &c);
         }
         tool_progress_end();

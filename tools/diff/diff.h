@@ -10,8 +10,9 @@
 extern const tool_option tool_diff_options[];
 int tool_run_diff(session *s, const char *const *operands, size_t count);
 
-/* Result for two tensors. */
+/* Two tensors, NULL: not there, and the result for them. */
 typedef struct diff_found {
+    const rec_tensor *of[2];
     bool known;         /* they have one shape, and numbers, or bytes that are the same; else the rest says nothing */
     uint64_t differing; /* places that are not the same number; NaN is the same as NaN */
     bool rounded;       /* they are the same once one side is rounded to the other's element type */
@@ -20,9 +21,9 @@ typedef struct diff_found {
     double change;      /* |a-b| / max(|a|, |b|), norms: infinite if something that is not finite differs */
     double cosine;      /* of the angle between both, NaN if one of them is 0 */
 } diff_found;
-/* Compares a[i] with b[i] as `record diff` does, without tolerances, by up to the session's threads; the same whatever
- * their number. @return EXIT_OK, or EXIT_ERROR with the error printed. */
-int tool_diff_pairs(session *s, const rec_tensor *const *a, const rec_tensor *const *b, size_t count,
-                    diff_found *found);
+/* Compares the tensors of each as `record diff` does, without tolerances, by up to the session's threads; the same
+ * whatever their number. Skips those of which one is not there. @return EXIT_OK, or EXIT_ERROR with the error printed.
+ */
+int tool_diff_pairs(session *s, diff_found *const *found, size_t count);
 
 #endif

@@ -17,32 +17,37 @@ enum { MATCH_NAME, MATCH_POSITION, MATCH_ID };
 typedef struct wishes {
     double atol, rtol, ulp; /* 0 each: values must be the same numbers */
     bool bits, nan_differs, ids, order, noise, brief;
-    int match; /* MATCH_… */
+    bool hurry; /* only the exit status counts */
+    int match;  /* MATCH_… */
     /* What counts for nothing. */
     bool no_dtype, no_metadata, no_data, no_values, no_added, no_removed, no_renamed;
 } wishes;
 
 /* ------------------------------------------------------------------------------------------------------- sides -- */
 
-enum { NO_TWIN = SIZE_MAX };
-
 /* A tensor or another value of one side. */
 typedef struct item {
     const char *key;          /* its path */
     const rec_tensor *tensor; /* NULL: another value */
     const rec_value *value;
-    size_t twin; /* its index on the other side, NO_TWIN: none */
+    size_t place;      /* in the order of the record */
+    struct item *twin; /* on the other side, or NULL */
+    bool kept;         /* its key or that of its twin is selected */
 } item;
+typedef struct items {
+    item **at; /* in the order of the record */
+    size_t count;
+} items;
 
 typedef struct side {
     const char *path, *name; /* the operand, and that as people should see it */
     rec_recorder *recorder;
     rec_record *record;
     bool by_position;
-    item *tensors, *values; /* in the order of the record */
-    size_t tensor_count, value_count;
-    uint64_t elements, nbytes;
-    listing l; /* its keys are those of the items */
+    item *room; /* of all items */
+    items tensors, values;
+    uint64_t elements; /* known once all is added up */
+    listing l;         /* its keys are those of the items */
 } side;
 
 /* Loads both and lists what is in them (sides.c). @param match (in, out) becomes MATCH_POSITION where one has no names.
@@ -120,7 +125,7 @@ enum {
 
 /* Two tensors that belong together. */
 typedef struct pair {
-    size_t index[SIDES];
+    const item *of[SIDES];
     bool renamed;
     bool dtype;      /* their element types differ */
     bool id;         /* their ids differ */
@@ -131,7 +136,7 @@ typedef struct pair {
 } pair;
 
 typedef struct difference {
-    size_t index[SIDES]; /* of values; NO_TWIN: it is not there */
+    const item *of[SIDES]; /* values; NULL: it is not there */
 } difference;
 
 typedef struct metadatum {
@@ -164,15 +169,13 @@ void tool_diff_match(comparison *c, int match);
 /* @return what an item goes by, to be freed: its id, or its key, which in an optimizer's state begins with an id. */
 char *tool_diff_id_word(const item *it);
 /* Compares what the tensors of a pair are and are called. */
-void tool_diff_ids(const comparison *c, pair *p);
+void tool_diff_ids(pair *p);
 /* @return whether the ids of a pair are reported. */
 bool tool_diff_id_counts(const comparison *c, const pair *p);
 /* Of the rest: what has another name and the same content (rename.c). @return EXIT_OK or EXIT_ERROR. */
 int tool_diff_find_renamed(session *s, comparison *c);
-/* @return how many items must move for both sides to have one order (match.c). */
-size_t tool_diff_count_moved(const item *a, size_t count);
-/* Then restricts all to the keys (restrict.c). @return EXIT_OK, or EXIT_ERROR if one matches nothing, which is printed.
- */
+/* Then restricts all to the keys (match.c): a pair stays if either key is selected. @return EXIT_OK, or EXIT_ERROR if
+ * a pattern matches nothing, which is printed. */
 int tool_diff_restrict(comparison *c);
 /* Compares values that are no tensors, and metadata (values.c). */
 void tool_diff_values(comparison *c);

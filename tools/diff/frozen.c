@@ -27,32 +27,23 @@ static int by_key(const void *a, const void *b)
     return compare_keys(x->key, x->length, y->key, y->length);
 }
 
-/* @return the end of the part of a key that begins at `at`. A dot after a backslash belongs to a name. */
-static size_t part_end(const char *key, size_t at)
-{
-    for (; key[at] && key[at] != '.'; at++) {
-        at += key[at] == '\\' && key[at + 1];
-    }
-    return at;
-}
-
 /* @return the tensors in the order of their keys, with their results. */
 static level *list_tensors(const comparison *c, size_t *count)
 {
-    size_t room = c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count;
+    size_t room = c->sides[SIDE_A].tensors.count + c->sides[SIDE_B].tensors.count;
     level *levels = xmalloc(room * sizeof *levels);
 
     *count = 0;
     for (size_t i = 0; i < c->pair_count; i++) {
         const pair *p = &c->pairs[i];
         const char *key = tool_diff_key(c, p);
-        levels[(*count)++] = (level){key, strlen(key), p->verdict != PAIR_EQUAL || p->renamed,
-                                     rec_tensor_count(c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor)};
+        levels[(*count)++] =
+            (level){key, strlen(key), p->verdict != PAIR_EQUAL || p->renamed, rec_tensor_count(p->of[SIDE_A]->tensor)};
     }
     for (int which = 0; which < SIDES; which++) {
-        for (size_t i = 0; i < c->sides[which].tensor_count; i++) {
-            const item *it = &c->sides[which].tensors[i];
-            if (it->twin == NO_TWIN) {
+        for (size_t i = 0; i < c->sides[which].tensors.count; i++) {
+            const item *it = c->sides[which].tensors.at[i];
+            if (!it->twin) {
                 levels[(*count)++] = (level){it->key, strlen(it->key), true, 0};
             }
         }
@@ -74,9 +65,9 @@ static void find(frozen *f, const level *levels, size_t count, size_t at, unsign
     enum { DEEPEST = 64, LONGEST = 4096 }; /* keys of strangers may be nothing but dots */
 
     for (size_t i = 0, end; i < count; i = end) {
-        size_t length = part_end(levels[i].key, at), changed = 0;
+        size_t length = at + tool_level_length(levels[i].key + at), changed = 0;
         uint64_t elements = 0;
-        for (end = i; end < count && part_end(levels[end].key, at) == length &&
+        for (end = i; end < count && at + tool_level_length(levels[end].key + at) == length &&
                       memcmp(levels[end].key + at, levels[i].key + at, length - at) == 0;
              end++) {
             changed += levels[end].changed;

@@ -55,43 +55,35 @@ typedef struct panel {
     uint64_t row, rows;
 } panel;
 
-enum { TURNED, NOT_TURNED, UNREAD, NO_MEMORY };
-
 typedef struct panels {
     panel *at;
     uint64_t *costs;
-    uint8_t *made;
+    uint8_t *turned; /* of each: whether they are the same */
     size_t count;
 } panels;
 
-/* On any thread. @return TURNED, … */
-static uint8_t look_at(const panel *x)
+/* On any thread. Elements that cannot be read are not the same. */
+static rec_status look_at(void *user, uint64_t index)
 {
+    const panels *all = user;
+    const panel *x = &all->at[index];
     size_t width = rec_dtype_bits(rec_tensor_dtype(x->a)) / 8;
-    unsigned char *tile = malloc(TILE * TILE * ELEMENT), *turned = malloc(TILE * TILE * ELEMENT);
+    unsigned char *tile = xmalloc(TILE * TILE * ELEMENT), *other = xmalloc(TILE * TILE * ELEMENT);
     uint64_t line = rec_tensor_shape(x->a)[1];
-    uint8_t found = tile && turned ? TURNED : NO_MEMORY;
+    bool turned = true;
 
-    for (uint64_t i = x->row; i < x->row + x->rows && found == TURNED; i += TILE) {
+    for (uint64_t i = x->row; i < x->row + x->rows && turned; i += TILE) {
         uint64_t rows = x->row + x->rows - i < TILE ? x->row + x->rows - i : TILE;
-        for (uint64_t j = 0; j < line && found == TURNED; j += TILE) {
+        for (uint64_t j = 0; j < line && turned; j += TILE) {
             uint64_t columns = line - j < TILE ? line - j : TILE;
-            found = !read_tile(x->a, i, rows, j, columns, tile) || !read_tile(x->b, j, columns, i, rows, turned)
-                        ? UNREAD
-                    : same_turned(tile, turned, rows, columns, width) ? TURNED
-                                                                      : NOT_TURNED;
+            turned = read_tile(x->a, i, rows, j, columns, tile) && read_tile(x->b, j, columns, i, rows, other) &&
+                     same_turned(tile, other, rows, columns, width);
         }
     }
     free(tile);
-    free(turned);
-    return found;
-}
-
-static void look_at_panel(void *user, uint64_t i)
-{
-    panels *all = user;
-
-    all->made[i] = look_at(&all->at[i]);
+    free(other);
+    all->turned[index] = turned;
+    return REC_OK;
 }
 
 /* What a pair of the same shape turned round is looked at by. */
@@ -117,28 +109,17 @@ int tool_diff_find_transposed(session *s, comparison *c)
 
     for (size_t i = 0; i < c->pair_count; i++) {
         pair *p = &c->pairs[i];
-        const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
-        const rec_tensor *b = c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor;
-        if (p->verdict == PAIR_SHAPE && may_be_turned(a, b)) {
-            p->transposed = true;
-            add_panels(&all, p, a, b);
+        p->transposed = p->verdict == PAIR_SHAPE && may_be_turned(p->of[SIDE_A]->tensor, p->of[SIDE_B]->tensor);
+        if (p->transposed) {
+            add_panels(&all, p, p->of[SIDE_A]->tensor, p->of[SIDE_B]->tensor);
         }
     }
-    all.made = xmalloc(all.count + 1);
-    status = tool_parallel_across(s, all.costs, all.count, look_at_panel, &all, all.made, sizeof *all.made);
-    for (size_t i = 0; i < all.count && status == EXIT_OK; i++) {
-        if (s->shared->ranks > 1 && all.made[i] > NOT_TURNED) {
-            look_at_panel(&all, i);
-            status = tool_shared_failed(s, all.made[i] == UNREAD      ? rec_error_message()
-                                           : all.made[i] == NO_MEMORY ? "out of memory"
-                                                                      : NULL);
-        }
-        if (all.made[i] == NO_MEMORY && status == EXIT_OK) {
-            status = tool_fail("out of memory");
-        }
-        all.at[i].p->transposed = all.at[i].p->transposed && all.made[i] == TURNED;
+    all.turned = xmalloc(all.count);
+    status = tool_parallel_across(s, all.costs, all.count, look_at, &all, all.turned, sizeof *all.turned);
+    for (size_t i = 0; i < all.count; i++) {
+        all.at[i].p->transposed = all.at[i].p->transposed && all.turned[i];
     }
-    free(all.made);
+    free(all.turned);
     free(all.costs);
     free(all.at);
     return status;
@@ -147,54 +128,49 @@ int tool_diff_find_transposed(session *s, comparison *c)
 /* ------------------------------------------------------------------------------------------------ another name -- */
 
 /* Whether a tensor was matched by its name: no hint is needed. */
-static bool by_name(const comparison *c, int which, size_t index)
+static bool by_name(const item *it)
 {
-    const item *it = &c->sides[which].tensors[index];
-
-    return it->twin != NO_TWIN && strcmp(it->key, c->sides[!which].tensors[it->twin].key) == 0;
+    return it->twin && strcmp(it->key, it->twin->key) == 0;
 }
 
 /* @return the prefix, without its dot, that the other side's key has before the key of this side's first unmatched
  * tensor; freed by the caller. NULL: no such key. */
-static char *find_prefix(const comparison *c, int which)
+static char *find_prefix(const items *own, const items *other)
 {
-    const side *d = &c->sides[which], *other = &c->sides[!which];
     size_t first = 0, length;
 
-    while (first < d->tensor_count && by_name(c, which, first)) {
+    while (first < own->count && by_name(own->at[first])) {
         first++;
     }
-    length = first < d->tensor_count ? strlen(d->tensors[first].key) : 0;
-    for (size_t i = 0; length && i < other->tensor_count; i++) {
-        const char *key = other->tensors[i].key;
+    length = first < own->count ? strlen(own->at[first]->key) : 0;
+    for (size_t i = 0; length && i < other->count; i++) {
+        const char *key = other->at[i]->key;
         size_t before = strlen(key);
         if (before > length + 1 && key[before - length - 1] == '.' &&
-            strcmp(key + before - length, d->tensors[first].key) == 0) {
+            strcmp(key + before - length, own->at[first]->key) == 0) {
             return xasprintf("%.*s", (int)(before - length - 1), key);
         }
     }
     return NULL;
 }
 
-/* @return how many unmatched tensors have a match below a prefix. @param wanted (out) number of unmatched tensors. */
-static size_t count_below(const comparison *c, int which, const char *prefix, size_t *wanted)
+/* @return whether several tensors are unmatched and all of them have a match below a prefix. */
+static bool all_below(const items *own, const rec_record *other, const char *prefix)
 {
-    const side *d = &c->sides[which];
     size_t found = 0;
+    bool all = true;
     text key = {0};
 
-    *wanted = 0;
-    for (size_t i = 0; i < d->tensor_count; i++) {
-        if (by_name(c, which, i)) {
-            continue;
+    for (size_t i = 0; i < own->count && all; i++) {
+        if (!by_name(own->at[i])) {
+            key.length = 0;
+            tool_text_format(&key, "%s.%s", prefix, own->at[i]->key);
+            all = rec_tensor_at(other, key.at) != NULL;
+            found++;
         }
-        key.length = 0;
-        tool_text_format(&key, "%s.%s", prefix, d->tensors[i].key);
-        found += rec_value_tensor(rec_value_at(c->sides[!which].record, key.at)) != NULL;
-        ++*wanted;
     }
     tool_text_free(&key);
-    return found;
+    return all && found > 1;
 }
 
 char *tool_diff_hint(const comparison *c)
@@ -204,9 +180,9 @@ char *tool_diff_hint(const comparison *c)
 
     for (int which = 0; which < SIDES && !hint && !c->sides[SIDE_A].by_position && !c->sides[SIDE_B].by_position;
          which++) {
-        char *prefix = find_prefix(c, which);
-        size_t wanted, found = prefix ? count_below(c, which, prefix, &wanted) : 0;
-        if (found > 1 && found == wanted) {
+        const side *other = &c->sides[!which];
+        char *prefix = find_prefix(&c->sides[which].tensors, &other->tensors);
+        if (prefix && all_below(&c->sides[which].tensors, other->record, prefix)) {
             text quoted = {0};
             tool_text_quoted(&quoted, prefix);
             hint = xasprintf("all of them stand below `%s` in %s: --prefix %s before %s", prefix, letters[!which],

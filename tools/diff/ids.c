@@ -36,10 +36,10 @@ char *tool_diff_id_word(const item *it)
     return t.at;
 }
 
-void tool_diff_ids(const comparison *c, pair *p)
+void tool_diff_ids(pair *p)
 {
-    const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
-    const rec_tensor *b = c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor;
+    const rec_tensor *a = p->of[SIDE_A]->tensor;
+    const rec_tensor *b = p->of[SIDE_B]->tensor;
     const char *x = rec_tensor_id(a), *y = rec_tensor_id(b);
 
     p->id = x && y ? !same_id(x, y) : x != y;

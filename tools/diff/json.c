@@ -21,9 +21,9 @@ static void json_side(json *j, const char *key, const side *d)
     tool_json_string(j, "file", d->path);
     tool_json_string(j, "recorder", rec_record_origin(d->record)->recorder);
     tool_json_string(j, "burn", tool_burn_version(d->record));
-    tool_json_uint(j, "tensors", d->tensor_count);
+    tool_json_uint(j, "tensors", d->tensors.count);
     tool_json_uint(j, "parameters", d->elements);
-    tool_json_uint(j, "values", d->value_count);
+    tool_json_uint(j, "values", d->values.count);
     tool_json_bool(j, "named", !d->by_position);
     tool_json_close(j, '}');
 }
@@ -38,11 +38,12 @@ static void json_form(json *j, const rec_tensor *tensor)
 static void json_alone(json *j, const char *key, const side *d)
 {
     tool_json_array(j, key);
-    for (size_t i = 0; i < d->tensor_count; i++) {
-        if (d->tensors[i].twin == NO_TWIN) {
+    for (size_t i = 0; i < d->tensors.count; i++) {
+        const item *it = d->tensors.at[i];
+        if (!it->twin) {
             tool_json_object(j, NULL);
-            tool_json_string(j, "key", d->tensors[i].key);
-            json_form(j, d->tensors[i].tensor);
+            tool_json_string(j, "key", it->key);
+            json_form(j, it->tensor);
             tool_json_close(j, '}');
         }
     }
@@ -131,7 +132,7 @@ static void json_figures(json *j, const pair *p, const rec_tensor *a, const rec_
 
 static void json_pair(json *j, const comparison *c, const pair *p)
 {
-    const item *a = &c->sides[SIDE_A].tensors[p->index[SIDE_A]], *b = &c->sides[SIDE_B].tensors[p->index[SIDE_B]];
+    const item *a = p->of[SIDE_A], *b = p->of[SIDE_B];
 
     tool_json_object(j, NULL);
     tool_json_string(j, "key", tool_diff_key(c, p));
@@ -180,9 +181,9 @@ static void json_renamed(json *j, const comparison *c)
         const pair *p = &c->pairs[i];
         if (p->renamed) {
             tool_json_object(j, NULL);
-            tool_json_string(j, "from", c->sides[SIDE_A].tensors[p->index[SIDE_A]].key);
-            tool_json_string(j, "to", c->sides[SIDE_B].tensors[p->index[SIDE_B]].key);
-            json_form(j, c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor);
+            tool_json_string(j, "from", p->of[SIDE_A]->key);
+            tool_json_string(j, "to", p->of[SIDE_B]->key);
+            json_form(j, p->of[SIDE_A]->tensor);
             tool_json_close(j, '}');
         }
     }
@@ -196,12 +197,11 @@ static void json_values(json *j, const comparison *c)
     tool_json_array(j, "values");
     for (size_t i = 0; i < c->value_count; i++) {
         const difference *d = &c->values[i];
-        int either = d->index[SIDE_A] != NO_TWIN ? SIDE_A : SIDE_B;
         tool_json_object(j, NULL);
-        tool_json_string(j, "key", c->sides[either].values[d->index[either]].key);
+        tool_json_string(j, "key", (d->of[SIDE_A] ? d->of[SIDE_A] : d->of[SIDE_B])->key);
         for (int which = 0; which < SIDES; which++) {
-            if (d->index[which] != NO_TWIN) {
-                tool_json_leaf(j, names[which], c->sides[which].values[d->index[which]].value);
+            if (d->of[which]) {
+                tool_json_leaf(j, names[which], d->of[which]->value);
             }
         }
         tool_json_close(j, '}');
@@ -229,8 +229,8 @@ static void json_ids(json *j, const comparison *c)
         if (tool_diff_id_counts(c, p) && !p->renamed) {
             tool_json_object(j, NULL);
             tool_json_string(j, "key", tool_diff_key(c, p));
-            tool_json_string(j, "a", rec_tensor_id(c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor));
-            tool_json_string(j, "b", rec_tensor_id(c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor));
+            tool_json_string(j, "a", rec_tensor_id(p->of[SIDE_A]->tensor));
+            tool_json_string(j, "b", rec_tensor_id(p->of[SIDE_B]->tensor));
             tool_json_close(j, '}');
         }
     }

@@ -10,7 +10,7 @@ const char *tool_diff_key(const comparison *c, const pair *p)
     bool nameless = c->sides[SIDE_A].by_position && !c->sides[SIDE_B].by_position;
     int which = nameless ? SIDE_B : SIDE_A;
 
-    return c->sides[which].tensors[p->index[which]].key;
+    return p->of[which]->key;
 }
 
 bool tool_diff_pair_counts(const comparison *c, const pair *p)
@@ -28,9 +28,15 @@ void tool_diff_sum(comparison *c)
 {
     const wishes *w = c->w;
 
+    for (int which = 0; which < SIDES; which++) {
+        side *d = &c->sides[which];
+        for (size_t i = 0; i < d->tensors.count; i++) {
+            d->elements += rec_tensor_count(d->tensors.at[i]->tensor);
+        }
+    }
     for (size_t i = 0; i < c->pair_count; i++) {
         pair *p = &c->pairs[i];
-        tool_diff_ids(c, p);
+        tool_diff_ids(p);
         c->verdicts[p->verdict]++;
         c->renamed += p->renamed;
         c->dtypes += p->dtype;
@@ -39,8 +45,8 @@ void tool_diff_sum(comparison *c)
         c->bares += p->bare;
         c->differs = c->differs || tool_diff_pair_counts(c, p);
     }
-    c->removed = c->sides[SIDE_A].tensor_count - c->pair_count;
-    c->added = c->sides[SIDE_B].tensor_count - c->pair_count;
+    c->removed = c->sides[SIDE_A].tensors.count - c->pair_count;
+    c->added = c->sides[SIDE_B].tensors.count - c->pair_count;
     c->differs = c->differs || (c->removed && !w->no_removed) || (c->added && !w->no_added) ||
                  (c->value_count && !w->no_values) || (c->metadata_count && !w->no_metadata) || (c->moved && w->order);
 }

@@ -24,10 +24,10 @@ static void print_side(const comparison *c, int which)
         printf(", Burn %s", safe.at);
         tool_text_free(&safe);
     }
-    printf(": %s tensor%s, %s parameter%s", tool_grouped(d->tensor_count, tensors), tool_plural(d->tensor_count),
+    printf(": %s tensor%s, %s parameter%s", tool_grouped(d->tensors.count, tensors), tool_plural(d->tensors.count),
            tool_grouped(d->elements, elements), tool_plural(d->elements));
-    if (d->value_count) {
-        printf("; %s value%s", tool_grouped(d->value_count, values), tool_plural(d->value_count));
+    if (d->values.count) {
+        printf("; %s value%s", tool_grouped(d->values.count, values), tool_plural(d->values.count));
     }
     printf("%s\n", d->by_position ? "; by position" : "");
 }
@@ -139,7 +139,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
         tool_table_skip(t, 2);
     }
     if (all) {
-        const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
+        const rec_tensor *a = p->of[SIDE_A]->tensor;
         tool_text_place(&cell, a, f->odd ? f->odd_at : f->max_abs_at);
     }
     tool_table_take(t, &cell);
@@ -175,7 +175,7 @@ static bool print_folded(const comparison *c, const size_t *sorted, size_t count
 
     for (size_t i = 0; i < c->pair_count; i++) {
         const pair *p = &c->pairs[i];
-        const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
+        const rec_tensor *a = p->of[SIDE_A]->tensor;
         entries[i] = (entry){tool_diff_key(c, p), class_of(p), rec_tensor_shape(a), rec_tensor_rank(a), 0};
     }
     width = tool_output_width();
@@ -252,8 +252,8 @@ static void element_text(text *t, const rec_tensor *tensor, uint64_t at)
 /* Prints one place of a pair, with the values of both sides. */
 static void print_place(const comparison *c, const pair *p, const char *word, uint64_t at, const char *behind)
 {
-    const rec_tensor *a = c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor;
-    const rec_tensor *b = c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor;
+    const rec_tensor *a = p->of[SIDE_A]->tensor;
+    const rec_tensor *b = p->of[SIDE_B]->tensor;
     const char *key = tool_diff_key(c, p);
     text t = {0};
 

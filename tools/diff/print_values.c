@@ -139,8 +139,7 @@ bool tool_diff_print_values(const comparison *c, bool all)
             continue;
         }
         const difference *d = &c->values[i];
-        const item *a = d->index[SIDE_A] != NO_TWIN ? &c->sides[SIDE_A].values[d->index[SIDE_A]] : NULL;
-        const item *b = d->index[SIDE_B] != NO_TWIN ? &c->sides[SIDE_B].values[d->index[SIDE_B]] : NULL;
+        const item *a = d->of[SIDE_A], *b = d->of[SIDE_B];
         texts_of(out, a ? a->value : NULL, b ? b->value : NULL);
         add_row(&t, a && b ? "value" : a ? "removed" : "added", a ? a->key : b->key, out);
     }

@@ -6,16 +6,20 @@
 
 #include "tools/diff/diff_private.h"
 
-enum { LANES = 4, PIECE_BYTES = 1 << 20, PART_BYTES = 8 << 20, COST = 4096 };
+enum { LANES = 4, PIECE_BYTES = 1 << 20, COST = 4096 };
+
+/* What a tensor has. It is sent between processes. */
+typedef struct content {
+    uint64_t sum[2];
+    uint64_t constant; /* all its elements are the same: that many tensors are */
+} content;
 
 /* A tensor that has no twin. */
 typedef struct loner {
-    const item *it;
+    item *it;
     int side;
-    size_t index;
-    uint64_t sum[2];
-    bool constant; /* all its elements are the same: that many tensors are */
-    bool taken, known;
+    bool known;
+    content is;
 } loner;
 
 /* ----------------------------------------------------------------------------------------------------- sorting -- */
@@ -38,31 +42,22 @@ static int compare_forms(const loner *x, const loner *y)
     return order ? order : compare_numbers(rec_tensor_nbytes(a), rec_tensor_nbytes(b));
 }
 
-static int compare_places(const loner *x, const loner *y)
-{
-    return x->side != y->side ? x->side - y->side : compare_numbers(x->index, y->index);
-}
-
-static int by_form(const void *a, const void *b)
-{
-    int order = compare_forms(a, b);
-
-    return order ? order : compare_places(a, b);
-}
-
 static int compare_contents(const loner *x, const loner *y)
 {
     int order = x->known != y->known ? y->known - x->known : compare_forms(x, y);
 
-    order = order ? order : compare_numbers(x->sum[0], y->sum[0]);
-    return order ? order : compare_numbers(x->sum[1], y->sum[1]);
+    order = order ? order : compare_numbers(x->is.sum[0], y->is.sum[0]);
+    return order ? order : compare_numbers(x->is.sum[1], y->is.sum[1]);
 }
 
+/* By their forms as long as no content is known. */
 static int by_content(const void *a, const void *b)
 {
-    int order = compare_contents(a, b);
+    const loner *x = a, *y = b;
+    int order = compare_contents(x, y);
 
-    return order ? order : compare_places(a, b);
+    order = order ? order : x->side - y->side;
+    return order ? order : compare_numbers(x->it->place, y->it->place);
 }
 
 /* ----------------------------------------------------------------------------------------------------- summing -- */
@@ -93,209 +88,122 @@ static bool repeats(const unsigned char *bytes, size_t size, const unsigned char
     return memcmp(bytes, first, width) == 0 && memcmp(bytes, bytes + width, size - width) == 0;
 }
 
-/* A part of a tensor, which is summed by itself. */
-typedef struct part {
-    loner *of;
-    uint64_t first, count; /* elements; data without a number type are one part */
-    char *error;           /* what the library said if it failed; NULL: it was no more than memory */
-} part;
-
-/* The hash of one part, as sent between processes. */
-typedef struct part_sum {
-    uint64_t lanes[LANES];
-    unsigned char first[8];
-    uint64_t constant, failed;
-} part_sum;
-
-typedef struct parts {
-    part *at;
-    uint64_t *costs;
-    part_sum *made;
-    size_t count;
-} parts;
-
-static void sum_numbers(part *x, part_sum *made, size_t width)
+/* Adds the elements of a tensor, of so many bytes each. */
+static rec_status mix_numbers(uint64_t lanes[LANES], const rec_tensor *tensor, size_t width, bool *constant)
 {
-    const rec_tensor *tensor = x->of->it->tensor;
-    uint64_t size = x->count * width, end = x->first + x->count;
-    unsigned char *buffer = malloc(size < PIECE_BYTES ? (size_t)size : PIECE_BYTES);
+    uint64_t count = rec_tensor_count(tensor), most = PIECE_BYTES / width < count ? PIECE_BYTES / width : count;
+    unsigned char *buffer = xmalloc((size_t)most * width), first[sizeof(uint64_t)] = {0};
+    rec_status status = REC_OK;
 
-    made->failed = !buffer;
-    for (uint64_t at = x->first; at < end && !made->failed;) {
-        uint64_t n = end - at < PIECE_BYTES / width ? end - at : PIECE_BYTES / width;
-        made->failed = rec_tensor_read(tensor, rec_tensor_dtype(tensor), at, n, buffer) != REC_OK;
-        if (made->failed) {
-            x->error = strdup(rec_error_message());
-            break;
+    for (uint64_t at = 0, n; at < count && status == REC_OK; at += n) {
+        n = count - at < most ? count - at : most;
+        status = rec_tensor_read(tensor, rec_tensor_dtype(tensor), at, n, buffer);
+        if (status == REC_OK) {
+            memcpy(first, at ? first : buffer, width);
+            *constant = *constant && repeats(buffer, (size_t)n * width, first, width);
+            mix_bytes(lanes, buffer, (size_t)n * width);
+            rec_tensor_release(tensor, at, n);
         }
-        if (at == x->first) {
-            memcpy(made->first, buffer, width);
-        }
-        made->constant = made->constant && repeats(buffer, (size_t)n * width, made->first, width);
-        mix_bytes(made->lanes, buffer, (size_t)n * width);
-        rec_tensor_release(tensor, at, n);
-        at += n;
     }
     free(buffer);
+    return status;
 }
+
+/* Tensors whose content is of interest. */
+typedef struct candidates {
+    loner **at;
+    uint64_t *costs;
+    content *made;
+    size_t count;
+} candidates;
 
 /* On any thread. */
-static void sum_up(void *user, uint64_t i)
+static rec_status sum_up(void *user, uint64_t i)
 {
-    const parts *all = user;
-    part *x = &all->at[i];
-    part_sum *made = &all->made[i];
-    const rec_tensor *tensor = x->of->it->tensor;
+    const candidates *all = user;
+    const rec_tensor *tensor = all->at[i]->it->tensor;
     size_t width = rec_dtype_bits(rec_tensor_dtype(tensor)) / 8;
-    uint64_t size = 0;
-    const unsigned char *bytes;
+    uint64_t size = 0, lanes[LANES] = {1, 2, 3, 4};
+    const unsigned char *bytes = width ? NULL : rec_tensor_bytes(tensor, &size);
+    bool constant = width || size == 0;
+    rec_status status = REC_OK;
 
-    *made = (part_sum){.lanes = {1, 2, 3, 4}, .constant = true};
     if (width) {
-        sum_numbers(x, made, width);
-        return;
-    }
-    bytes = rec_tensor_bytes(tensor, &size);
-    made->failed = !bytes && rec_tensor_nbytes(tensor);
-    made->constant = size == 0;
-    if (made->failed) {
-        x->error = strdup(rec_error_message());
+        status = mix_numbers(lanes, tensor, width, &constant);
     } else if (bytes) {
-        mix_bytes(made->lanes, bytes, (size_t)size);
+        mix_bytes(lanes, bytes, (size_t)size);
+    } else if (rec_tensor_nbytes(tensor)) {
+        status = rec_error_status();
     }
-}
-
-static void add_parts(parts *all, loner *l)
-{
-    const rec_tensor *tensor = l->it->tensor;
-    unsigned width = rec_dtype_bits(rec_tensor_dtype(tensor)) / 8;
-    uint64_t count = width ? rec_tensor_count(tensor) : 1, most = width ? PART_BYTES / width : 1;
-
-    for (uint64_t first = 0; first < count; first += most) {
-        all->at = tool_grown(all->at, all->count, sizeof *all->at);
-        all->costs = tool_grown(all->costs, all->count, sizeof *all->costs);
-        all->at[all->count] = (part){.of = l, .first = first, .count = count - first < most ? count - first : most};
-        all->costs[all->count] = COST + (width ? all->at[all->count].count * width : rec_tensor_nbytes(tensor));
-        all->count++;
-    }
-}
-
-/* The sums of all parts of a tensor become its own. @return how many parts that are. */
-static size_t end_sum(loner *l, const part *own, const part_sum *made, size_t count)
-{
-    uint64_t lanes[LANES] = {1, 2, 3, 4};
-    size_t done = 0;
-
-    l->known = l->constant = true;
-    for (; done < count && own[done].of == l; done++) {
-        mix_bytes(lanes, (const unsigned char *)made[done].lanes, sizeof made[done].lanes);
-        l->constant =
-            l->constant && made[done].constant && memcmp(made[done].first, made[0].first, sizeof made->first) == 0;
-    }
-    l->sum[0] = lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F);
-    l->sum[1] = lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB);
-    return done;
-}
-
-/* What went wrong with any part, for any process. @return EXIT_OK, or EXIT_ERROR with the error printed, or known to
- * all. */
-static int check_parts(session *s, parts *all)
-{
-    int status = EXIT_OK;
-
-    for (size_t i = 0; i < all->count && status == EXIT_OK; i++) {
-        part *x = &all->at[i];
-        if (all->made[i].failed && s->shared->ranks > 1) {
-            free(x->error);
-            x->error = NULL;
-            sum_up(all, i);
-            status = tool_shared_failed(s, !all->made[i].failed ? NULL : x->error ? x->error : "out of memory");
-        }
-        if (all->made[i].failed && status == EXIT_OK) {
-            status = tool_fail("%s", x->error ? x->error : "out of memory");
-        }
-    }
+    all->made[i] = (content){
+        {lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F), lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB)},
+        constant};
     return status;
 }
 
 /* Sums up what has one of its form on the other side. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 static int sum_candidates(session *s, loner *loners, size_t count)
 {
-    loner **candidates = xmalloc(count * sizeof *candidates);
-    parts all = {0};
-    size_t found = 0;
+    candidates all = {xmalloc(count * sizeof *all.at), xmalloc(count * sizeof *all.costs),
+                      xmalloc(count * sizeof *all.made), 0};
     int status;
 
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && compare_forms(&loners[i], &loners[end]) == 0; end++) {
         }
         for (size_t n = i; n < end && loners[i].side != loners[end - 1].side; n++) {
-            candidates[found++] = &loners[n];
-            add_parts(&all, &loners[n]);
+            all.costs[all.count] = COST + rec_tensor_nbytes(loners[n].it->tensor);
+            all.at[all.count++] = &loners[n];
         }
     }
-    all.made = xmalloc((all.count + 1) * sizeof *all.made);
     status = tool_parallel_across(s, all.costs, all.count, sum_up, &all, all.made, sizeof *all.made);
-    status = status == EXIT_OK ? check_parts(s, &all) : status;
-    for (size_t i = 0, at = 0; i < found && status == EXIT_OK; i++) {
-        at += end_sum(candidates[i], all.at + at, all.made + at, all.count - at);
-    }
-    for (size_t i = 0; i < all.count; i++) {
-        free(all.at[i].error);
+    for (size_t i = 0; i < all.count && status == EXIT_OK; i++) {
+        all.at[i]->is = all.made[i];
+        all.at[i]->known = true;
     }
     free(all.made);
     free(all.costs);
     free(all.at);
-    free(candidates);
     return status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- pairing -- */
 
-/* @return the last part of a key. A dot after a backslash belongs to a name. */
+/* @return the last part of a key. */
 static const char *last_part(const char *key)
 {
-    const char *last = key;
-
-    for (; *key; key++) {
-        if (*key == '\\' && key[1]) {
-            key++;
-        } else if (*key == '.') {
-            last = key + 1;
-        }
+    for (size_t length; key[length = tool_level_length(key)]; key += length + 1) {
     }
-    return last;
+    return key;
 }
 
-static void pair_up(comparison *c, loner *a, loner *b)
+static void pair_up(loner *a, loner *b)
 {
-    a->taken = b->taken = true;
-    c->sides[SIDE_A].tensors[a->index].twin = b->index;
-    c->sides[SIDE_B].tensors[b->index].twin = a->index;
+    a->it->twin = b->it;
+    b->it->twin = a->it;
 }
 
 /* Pairs tensors of equal content: first those with the same last name, then in order. Content of zeros or ones
  * identifies nothing: such a tensor is paired by its last name within the module that its own module became. */
-static void pair_content(comparison *c, loner *loners, size_t count)
+static void pair_content(loner *loners, size_t count)
 {
     size_t middle = 0;
 
     while (middle < count && loners[middle].side == SIDE_A) {
         middle++;
     }
-    for (int pass = 0; pass < (loners[0].constant ? 0 : 2); pass++) {
+    for (int pass = 0; pass < (loners->is.constant ? 0 : 2); pass++) {
         size_t next = middle;
         for (size_t i = 0; i < middle; i++) {
-            const char *name = last_part(loners[i].it->key);
-            if (loners[i].taken) {
+            if (loners[i].it->twin) {
                 continue;
             }
-            while (next < count && loners[next].taken) {
+            while (next < count && loners[next].it->twin) {
                 next++;
             }
             /* In the first pass only the next one is looked at: names come in the same order, or it does not matter. */
-            if (next < count && (pass || strcmp(last_part(loners[next].it->key), name) == 0)) {
-                pair_up(c, &loners[i], &loners[next++]);
+            if (next < count && (pass || strcmp(last_part(loners[next].it->key), last_part(loners[i].it->key)) == 0)) {
+                pair_up(&loners[i], &loners[next++]);
             }
         }
     }
@@ -316,29 +224,18 @@ static int by_from(const void *a, const void *b)
     return order ? order : compare_numbers(x->from_length, y->from_length);
 }
 
-static const loner *find_key(loner *const *sorted, size_t count, const char *key)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(sorted[middle]->it->key, key);
-        if (order == 0) {
-            return sorted[middle];
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return NULL;
-}
-
 static int by_key(const void *a, const void *b)
 {
     return strcmp((*(loner *const *)a)->it->key, (*(loner *const *)b)->it->key);
 }
 
+static bool is_free_constant(const loner *l, int which)
+{
+    return l->side == which && !l->it->twin && l->known && l->is.constant;
+}
+
 /* Constant tensors go where their module went. */
-static void pair_constants(comparison *c, loner *loners, size_t count)
+static void pair_constants(loner *loners, size_t count)
 {
     move *moves = xmalloc(count * sizeof *moves);
     loner **targets = xmalloc(count * sizeof *targets);
@@ -346,32 +243,33 @@ static void pair_constants(comparison *c, loner *loners, size_t count)
     text key = {0};
 
     for (size_t i = 0; i < count; i++) {
-        loner *l = &loners[i];
-        if (l->side == SIDE_A && l->taken) {
-            const char *to = c->sides[SIDE_B].tensors[l->it->twin].key;
+        const item *it = loners[i].it;
+        if (loners[i].side == SIDE_A && it->twin) {
+            const char *to = it->twin->key;
             moves[move_count++] =
-                (move){l->it->key, to, (size_t)(last_part(l->it->key) - l->it->key), (size_t)(last_part(to) - to)};
-        } else if (l->side == SIDE_B && !l->taken && l->known && l->constant) {
-            targets[target_count++] = l;
+                (move){it->key, to, (size_t)(last_part(it->key) - it->key), (size_t)(last_part(to) - to)};
+        } else if (is_free_constant(&loners[i], SIDE_B)) {
+            targets[target_count++] = &loners[i];
         }
     }
     qsort(moves, move_count, sizeof *moves, by_from);
     qsort(targets, target_count, sizeof *targets, by_key);
     for (size_t i = 0; i < count && move_count && target_count; i++) {
-        loner *l = &loners[i], *twin;
-        const char *name = last_part(l->it->key);
-        const move wanted = {.from = l->it->key, .from_length = (size_t)(name - l->it->key)};
-        const move *m;
-        if (l->side != SIDE_A || l->taken || !l->known || !l->constant ||
-            !(m = bsearch(&wanted, moves, move_count, sizeof *moves, by_from))) {
+        const char *from = loners[i].it->key, *name = last_part(from);
+        const move wanted = {.from = from, .from_length = (size_t)(name - from)};
+        const move *m =
+            is_free_constant(&loners[i], SIDE_A) ? bsearch(&wanted, moves, move_count, sizeof *moves, by_from) : NULL;
+        loner **twin;
+        if (!m) {
             continue;
         }
         key.length = 0;
         tool_text_add(&key, m->to, m->to_length);
         tool_text_put(&key, name);
-        twin = (loner *)find_key(targets, target_count, key.at);
-        if (twin && !twin->taken && compare_contents(l, twin) == 0) {
-            pair_up(c, l, twin);
+        twin =
+            bsearch(&(loner *){&(loner){.it = &(item){.key = key.at}}}, targets, target_count, sizeof(loner *), by_key);
+        if (twin && !(*twin)->it->twin && compare_contents(&loners[i], *twin) == 0) {
+            pair_up(&loners[i], *twin);
         }
     }
     tool_text_free(&key);
@@ -383,7 +281,7 @@ static void pair_constants(comparison *c, loner *loners, size_t count)
 
 static int by_first_side(const void *a, const void *b)
 {
-    return compare_numbers(((const pair *)a)->index[SIDE_A], ((const pair *)b)->index[SIDE_A]);
+    return compare_numbers(((const pair *)a)->of[SIDE_A]->place, ((const pair *)b)->of[SIDE_A]->place);
 }
 
 /* Inserts the pairs found, in the order of the first side. */
@@ -393,8 +291,8 @@ static void add_pairs(comparison *c, const loner *loners, size_t count)
 
     c->pairs = xrealloc(c->pairs, (before + count) * sizeof *c->pairs);
     for (size_t i = 0; i < count; i++) {
-        if (loners[i].side == SIDE_A && loners[i].taken) {
-            c->pairs[c->pair_count++] = (pair){.index = {loners[i].index, loners[i].it->twin}, .renamed = true};
+        if (loners[i].side == SIDE_A && loners[i].it->twin) {
+            c->pairs[c->pair_count++] = (pair){.of = {loners[i].it, loners[i].it->twin}, .renamed = true};
         }
     }
     if (c->pair_count > before) {
@@ -404,29 +302,29 @@ static void add_pairs(comparison *c, const loner *loners, size_t count)
 
 int tool_diff_find_renamed(session *s, comparison *c)
 {
-    size_t room = c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count - 2 * c->pair_count, count = 0;
+    size_t room = c->sides[SIDE_A].tensors.count + c->sides[SIDE_B].tensors.count - 2 * c->pair_count, count = 0;
     loner *loners = xmalloc(room * sizeof *loners);
     int status;
 
     for (int which = 0; which < SIDES; which++) {
-        const side *d = &c->sides[which];
-        for (size_t i = 0; i < d->tensor_count; i++) {
-            if (d->tensors[i].twin == NO_TWIN) {
-                loners[count++] = (loner){.it = &d->tensors[i], .side = which, .index = i};
+        const items *list = &c->sides[which].tensors;
+        for (size_t i = 0; i < list->count; i++) {
+            if (!list->at[i]->twin) {
+                loners[count++] = (loner){.it = list->at[i], .side = which};
             }
         }
     }
-    qsort(loners, count, sizeof *loners, by_form);
+    qsort(loners, count, sizeof *loners, by_content);
     status = sum_candidates(s, loners, count);
     qsort(loners, count, sizeof *loners, by_content);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && compare_contents(&loners[i], &loners[end]) == 0; end++) {
         }
         if (loners[i].known && loners[i].side != loners[end - 1].side) {
-            pair_content(c, &loners[i], end - i);
+            pair_content(&loners[i], end - i);
         }
     }
-    pair_constants(c, loners, count);
+    pair_constants(loners, count);
     add_pairs(c, loners, count);
     free(loners);
     return status;

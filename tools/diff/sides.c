@@ -205,23 +205,25 @@ static int load_both(session *s, side sides[SIDES], reader readers[SIDES], notes
 static int list(side *d)
 {
     const listing *l = &d->l;
+    item *fresh;
 
     if (tool_listing_gather(d->record, NULL, true, &d->l) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    d->tensors = xmalloc((l->tensor_count + 1) * sizeof *d->tensors);
-    d->values = xmalloc((l->value_count + 1) * sizeof *d->values);
+    fresh = d->room = xmalloc((l->tensor_count + l->value_count + 1) * sizeof *d->room);
+    d->tensors.at = xmalloc((l->tensor_count + 1) * sizeof(item *));
+    d->values.at = xmalloc((l->value_count + 1) * sizeof(item *));
     for (size_t i = 0; i < l->tensor_count; i++) {
-        d->tensors[d->tensor_count++] = (item){l->tensors[i].path, l->handles[i], NULL, NO_TWIN};
+        *fresh = (item){.key = l->tensors[i].path, .tensor = l->handles[i], .place = i};
+        d->tensors.at[d->tensors.count++] = fresh++;
     }
     for (size_t i = 0; i < l->value_count; i++) {
         /* What holds nothing is as if it were not there: not every format says that it is. */
         if (rec_value_kind(l->values[i].value) != REC_KIND_NIL) {
-            d->values[d->value_count++] = (item){l->values[i].path, NULL, l->values[i].value, NO_TWIN};
+            *fresh = (item){.key = l->values[i].path, .value = l->values[i].value, .place = i};
+            d->values.at[d->values.count++] = fresh++;
         }
     }
-    d->elements = l->elements;
-    d->nbytes = l->nbytes;
     return EXIT_OK;
 }
 
@@ -255,8 +257,9 @@ void tool_diff_close(side sides[SIDES])
     for (size_t i = 0; i < SIDES; i++) {
         rec_record_free(sides[i].record);
         rec_close_recorder(sides[i].recorder);
-        free(sides[i].tensors);
-        free(sides[i].values);
+        free(sides[i].room);
+        free(sides[i].tensors.at);
+        free(sides[i].values.at);
         tool_listing_free(&sides[i].l);
     }
 }

@@ -75,9 +75,9 @@ static void free_entries(entries *e)
 
 static void alone_entries(entries *e, const side *d, int which)
 {
-    for (size_t i = 0; i < d->tensor_count; i++) {
-        const item *it = &d->tensors[i];
-        char *form = it->twin == NO_TWIN ? form_of(it->tensor) : NULL;
+    for (size_t i = 0; i < d->tensors.count; i++) {
+        const item *it = d->tensors.at[i];
+        char *form = it->twin ? NULL : form_of(it->tensor);
         add_entry(e, it->key, NULL, which == SIDE_A ? form : NULL, which == SIDE_B ? form : NULL);
     }
 }
@@ -99,7 +99,7 @@ static void pair_entries(entries *e, const comparison *c, int kind, const bool t
 {
     for (size_t i = 0; i < c->pair_count; i++) {
         const pair *p = &c->pairs[i];
-        const item *a = &c->sides[SIDE_A].tensors[p->index[SIDE_A]], *b = &c->sides[SIDE_B].tensors[p->index[SIDE_B]];
+        const item *a = p->of[SIDE_A], *b = p->of[SIDE_B];
         bool row = kind == ROW_RENAMED ? p->renamed
                    : kind == ROW_SHAPE ? p->verdict == PAIR_SHAPE
                    : kind == ROW_ID    ? tool_diff_id_counts(c, p) && !p->renamed
@@ -144,7 +144,7 @@ static void add_row(table *t, int kind, const char *key, uint64_t repeats, const
 static bool add_rows(table *t, const comparison *c, int kind, bool all, const bool told[TYPES], size_t *left)
 {
     enum { BESIDE = 20 }; /* columns next to two keys */
-    entries e = make_entries(c->sides[SIDE_A].tensor_count + c->sides[SIDE_B].tensor_count);
+    entries e = make_entries(c->sides[SIDE_A].tensors.count + c->sides[SIDE_B].tensors.count);
     size_t width = tool_output_width(), count, rows = 0;
     bool shortened = false;
     fold *folds;
@@ -194,8 +194,8 @@ static bool add_uniform(table *t, const comparison *c, bool told[TYPES])
 
     for (size_t i = 0; i < c->pair_count; i++) {
         const pair *p = &c->pairs[i];
-        size_t a = (size_t)rec_tensor_dtype(c->sides[SIDE_A].tensors[p->index[SIDE_A]].tensor);
-        size_t b = (size_t)rec_tensor_dtype(c->sides[SIDE_B].tensors[p->index[SIDE_B]].tensor);
+        size_t a = (size_t)rec_tensor_dtype(p->of[SIDE_A]->tensor);
+        size_t b = (size_t)rec_tensor_dtype(p->of[SIDE_B]->tensor);
         if (a < TYPES && b < TYPES) {
             pairs[a][b] += p->dtype && p->verdict != PAIR_SHAPE;
             of[a] += p->verdict != PAIR_SHAPE;

@@ -181,19 +181,19 @@ void tool_diff_values(comparison *c)
 {
     const side *a = &c->sides[SIDE_A], *b = &c->sides[SIDE_B];
 
-    c->values = xmalloc((a->value_count + b->value_count) * sizeof *c->values);
+    c->values = xmalloc((a->values.count + b->values.count) * sizeof *c->values);
     /* Files without names show their parameters alone. */
-    for (size_t i = 0; i < a->value_count && !b->by_position; i++) {
-        const item *it = &a->values[i];
-        if (it->twin != NO_TWIN && same_values(c->w, it->value, b->values[it->twin].value)) {
+    for (size_t i = 0; i < a->values.count && !b->by_position; i++) {
+        const item *it = a->values.at[i];
+        if (it->twin && same_values(c->w, it->value, it->twin->value)) {
             c->values_equal++;
         } else {
-            c->values[c->value_count++] = (difference){{i, it->twin}};
+            c->values[c->value_count++] = (difference){{it, it->twin}};
         }
     }
-    for (size_t i = 0; i < b->value_count && !a->by_position; i++) {
-        if (b->values[i].twin == NO_TWIN) {
-            c->values[c->value_count++] = (difference){{NO_TWIN, i}};
+    for (size_t i = 0; i < b->values.count && !a->by_position; i++) {
+        if (!b->values.at[i]->twin) {
+            c->values[c->value_count++] = (difference){{NULL, b->values.at[i]}};
         }
     }
     if (!c->keys) {

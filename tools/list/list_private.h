@@ -23,9 +23,6 @@ int tool_listing_make(session *s, const rec_record *record, key_patterns *keys, 
 /* Sorts the lines of a folded listing as requested. */
 void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, size_t count);
 
-/* A level of a key: the text up to a dot without a backslash. @return its length. */
-size_t tool_level_length(const char *key);
-
 /* Bytes of a sum that people are shown: they tell those of one record apart. */
 enum { SUM_SHOWN = 8 };
 /* @return the first bytes of a sum in hexadecimal digits. @param hex room for them. */

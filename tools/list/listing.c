@@ -247,16 +247,6 @@ int tool_listing_make(session *s, const rec_record *record, key_patterns *keys, 
     return status == EXIT_OK && m->sums ? sum_all(s, l) : status;
 }
 
-size_t tool_level_length(const char *key)
-{
-    size_t length = 0;
-
-    while (key[length] && key[length] != '.') {
-        length += key[length] == '\\' && key[length + 1] ? 2 : 1;
-    }
-    return length;
-}
-
 const char *tool_sum_text(const sum_bytes sum, size_t bytes, char *hex)
 {
     for (size_t i = 0; i < bytes; i++) {

@@ -76,3 +76,13 @@ void tool_listing_free(listing *l)
     free(l->values);
     tool_text_free(&l->paths);
 }
+
+size_t tool_level_length(const char *key)
+{
+    size_t length = 0;
+
+    while (key[length] && key[length] != '.') {
+        length += key[length] == '\\' && key[length + 1] ? 2 : 1;
+    }
+    return length;
+}

@@ -50,6 +50,8 @@ typedef struct listing {
  * printed. To be given back with tool_listing_free() in either case. */
 int tool_listing_gather(const rec_record *record, key_patterns *keys, bool values, listing *l);
 void tool_listing_free(listing *l);
+/* @return the length of the first level of a key: the text up to a dot without a backslash. */
+size_t tool_level_length(const char *key);
 
 /* The type for reading elements without loss: f64, i64, u64 or bool; REC_DTYPE_NONE for encoded elements. */
 rec_dtype tool_exact_dtype(rec_dtype dtype);

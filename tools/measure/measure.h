@@ -99,13 +99,11 @@ uint32_t tool_threads(const session *s);
  * where each run ends. */
 void tool_shared_cut(const uint64_t *costs, uint64_t count, uint32_t ranks, uint64_t *ends);
 /* tool_parallel() by all processes, each its run. Work i leaves made[i], of `size` bytes without one that was not set;
- * in the end all of them have all of it. One process is as tool_parallel(). @param costs, made may be NULL then.
- * @return EXIT_OK, or EXIT_ERROR: all know that they are at their end. */
-int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i),
+ * in the end all of them have all of it. Work that fails, with the library's error, is done again on this thread, and
+ * by all processes.
+ * @return EXIT_OK, or EXIT_ERROR with the error printed, or known to all processes. */
+int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, rec_status (*work)(void *user, uint64_t i),
                          void *user, void *made, size_t size);
-/* What one process could not do all try again. @param said what went wrong here this time, NULL: nothing. @return
- * EXIT_OK: it went wrong for all, or for none; EXIT_ERROR: for some, which all know, and are at their end. */
-int tool_shared_failed(session *s, const char *said);
 
 /* @return the square root, within two units of the last place; of a negative number NaN. The C library has its own in a
  * library of its own, which a command should not have to load. */

@@ -2,6 +2,7 @@
  * Work that is shared out among the session's threads, and among the processes that look at one file together. */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/threads.h"
 #include "tools/measure/measure.h"
@@ -13,6 +14,14 @@ struct work {
     void *user;
     uint64_t end;
     atomic_uint_fast64_t next;
+};
+
+/* Work of which some may fail. */
+struct attempt {
+    rec_status (*work)(void *user, uint64_t i);
+    void *user;
+    uint8_t *left;      /* of each: whether it is still to be done */
+    atomic_bool failed; /* one did: the others are not tried */
 };
 
 static void *run(void *user)
@@ -77,28 +86,59 @@ void tool_shared_cut(const uint64_t *costs, uint64_t count, uint32_t ranks, uint
     ends[ranks - 1] = count;
 }
 
-int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, void (*work)(void *user, uint64_t i),
-                         void *user, void *made, size_t size)
+static void attempt_one(void *user, uint64_t i)
 {
-    uint64_t *ends;
-    bool met;
+    struct attempt *a = user;
 
-    if (s->shared->ranks == 1 || !count) {
-        do_run(s, 0, count, work, user);
-        return EXIT_OK;
+    if (!atomic_load_explicit(&a->failed, memory_order_relaxed)) {
+        a->left[i] = a->work(a->user, i) != REC_OK;
+        if (a->left[i]) {
+            atomic_store_explicit(&a->failed, true, memory_order_relaxed);
+        }
     }
-    ends = xmalloc(s->shared->ranks * sizeof *ends);
-    tool_shared_cut(costs, count, s->shared->ranks, ends);
-    do_run(s, s->shared->rank ? ends[s->shared->rank - 1] : 0, ends[s->shared->rank], work, user);
-    for (uint32_t i = 0; i < s->shared->ranks; i++) {
-        ends[i] *= size;
-    }
-    met = s->shared->exchange(s->shared->self, made, ends);
-    free(ends);
-    return met ? EXIT_OK : EXIT_ERROR;
 }
 
-int tool_shared_failed(session *s, const char *said)
+/* Does this process's run and exchanges the results. @return false: all processes know that they are at their end. */
+static bool attempt_across(session *s, const uint64_t *costs, uint64_t count, struct attempt *a, void *made,
+                           size_t size)
 {
-    return s->shared->together(s->shared->self, NULL, said != NULL, said) ? EXIT_OK : EXIT_ERROR;
+    const tool_shared *shared = s->shared;
+    uint64_t *ends = xmalloc(2 * shared->ranks * sizeof *ends);
+    bool met;
+
+    tool_shared_cut(costs, count, shared->ranks, ends);
+    do_run(s, shared->rank ? ends[shared->rank - 1] : 0, ends[shared->rank], attempt_one, a);
+    for (uint32_t i = 0; i < shared->ranks; i++) {
+        ends[shared->ranks + i] = ends[i] * size;
+    }
+    met = shared->exchange(shared->self, a->left, ends) && shared->exchange(shared->self, made, ends + shared->ranks);
+    free(ends);
+    return met;
+}
+
+int tool_parallel_across(session *s, const uint64_t *costs, uint64_t count, rec_status (*work)(void *user, uint64_t i),
+                         void *user, void *made, size_t size)
+{
+    struct attempt a = {.work = work, .user = user, .left = xmalloc((size_t)count)};
+    int status = EXIT_OK;
+
+    memset(a.left, 1, (size_t)count);
+    if (s->shared->ranks == 1 || !count) {
+        do_run(s, 0, count, attempt_one, &a);
+    } else {
+        status = attempt_across(s, costs, count, &a, made, size) ? EXIT_OK : EXIT_ERROR;
+    }
+    /* The thread that prints the error must be the one that meets it. It is the file's fault if no process can do it,
+     * and else that of the process that cannot. */
+    for (uint64_t i = 0; i < count && status == EXIT_OK; i++) {
+        rec_status met = a.left[i] ? work(user, i) : REC_OK;
+        if (a.left[i] && s->shared->ranks > 1 &&
+            !s->shared->together(s->shared->self, NULL, met != REC_OK, met == REC_OK ? NULL : rec_error_message())) {
+            status = EXIT_ERROR;
+        } else if (met != REC_OK) {
+            status = tool_fail_library();
+        }
+    }
+    free(a.left);
+    return status;
 }

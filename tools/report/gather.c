@@ -289,71 +289,19 @@ static void take(work *w)
     f->change = compared && after > 0 ? tool_root(changes / after) : NAN;
 }
 
-/* Pairs that are compared at a time. */
-enum { BATCH_COUNT = 4096, BATCH_BYTES = 64 << 20 };
-
-/* Pairs that are compared together. */
-typedef struct pairs {
-    const rec_tensor **a, **b;
-    diff_found **to, *found; /* where what is found goes */
-    size_t count;
-} pairs;
-
-static pairs pairs_for(size_t most)
-{
-    return (pairs){.a = xmalloc((most + 1) * sizeof(rec_tensor *)),
-                   .b = xmalloc((most + 1) * sizeof(rec_tensor *)),
-                   .to = xmalloc((most + 1) * sizeof(diff_found *)),
-                   .found = xmalloc((most + 1) * sizeof(diff_found))};
-}
-
-static void pairs_add(pairs *p, const rec_tensor *a, const rec_tensor *b, diff_found *to)
-{
-    p->a[p->count] = a;
-    p->b[p->count] = b;
-    p->to[p->count++] = to;
-}
-
-/* Compares them and frees the list. */
-static int pairs_compare(session *s, pairs *p)
-{
-    uint64_t done = 0, all = 0;
-    int status = EXIT_OK;
-
-    for (size_t i = 0; i < p->count; i++) {
-        all += rec_tensor_nbytes(p->b[i]);
-    }
-    for (size_t from = 0, end; from < p->count && status == EXIT_OK; from = end) {
-        uint64_t bytes = 0;
-        tool_progress_step("compare", done, all);
-        for (end = from; end < p->count && end - from < BATCH_COUNT && bytes < BATCH_BYTES; end++) {
-            bytes += rec_tensor_nbytes(p->b[end]);
-        }
-        status = tool_diff_pairs(s, p->a + from, p->b + from, end - from, p->found + from);
-        done += bytes;
-        for (size_t i = from; i < end; i++) {
-            *p->to[i] = p->found[i];
-        }
-    }
-    tool_progress_wipe();
-    free(p->a);
-    free(p->b);
-    free(p->to);
-    free(p->found);
-    return status;
-}
-
 static int compare_with_previous(session *s, work *w)
 {
-    pairs p = pairs_for(w->count);
+    diff_found **list = xmalloc((w->count + 1) * sizeof *list);
+    int status;
 
     for (size_t i = 0; i < w->count; i++) {
         const row *r = &w->g->rows[w->rows[i]];
-        if (r->previous) {
-            pairs_add(&p, r->previous, r->current, &w->changes[i]);
-        }
+        list[i] = &w->changes[i];
+        *list[i] = (diff_found){.of = {r->previous, r->current}};
     }
-    return pairs_compare(s, &p);
+    status = tool_diff_pairs(s, list, w->count);
+    free(list);
+    return status;
 }
 
 static int measure_all(session *s, gathered *g, size_t at, const size_t *rows, size_t count)
@@ -459,7 +407,7 @@ static int state_of(const row *r)
 /* Finds for each tensor how it changed from the first record to the last. */
 static int compare_ends(session *s, gathered *g)
 {
-    pairs p = pairs_for(g->row_count);
+    diff_found **list = xmalloc((g->row_count + 1) * sizeof *list);
     int status;
 
     for (size_t i = 0; i < g->row_count; i++) {
@@ -468,11 +416,11 @@ static int compare_ends(session *s, gathered *g)
             free(r->last);
             r->last = NULL;
         }
-        if (r->old && r->current) {
-            pairs_add(&p, r->old, r->current, &r->change);
-        }
+        list[i] = &r->change;
+        *list[i] = (diff_found){.of = {r->old, r->current}};
     }
-    status = pairs_compare(s, &p);
+    status = tool_diff_pairs(s, list, g->row_count);
+    free(list);
     for (size_t i = 0; i < g->row_count; i++) {
         g->rows[i].state = state_of(&g->rows[i]);
     }

@@ -69,13 +69,12 @@ char *tool_terminal_said(bool error);
 
 enum { NO_NODE = UINT32_MAX };
 
-/* A value of a record, or a whole file. Children of one stand side by side. */
+/* A value of a record, or a whole file. */
 typedef struct node {
     const rec_value *value; /* NULL: what holds the files */
     uint32_t parent;        /* of the first one itself */
-    uint32_t first, count;  /* children */
-    uint32_t rows;          /* that it takes: itself and what is unfolded below; 0: hidden */
-    uint32_t order;         /* its place in the order of the files */
+    uint32_t end;           /* the first node that is not below it */
+    uint32_t place, count;  /* its index among the children of its parent; its own children */
     uint32_t tensors, live; /* below it or it itself; `live` are values that are not nil */
     bool open;
     uint64_t elements, nbytes; /* of the tensors */
@@ -87,11 +86,12 @@ typedef struct opened_file {
 } opened_file;
 
 typedef struct tree {
-    node *nodes; /* level by level; the first one holds the files */
+    node *nodes; /* in the order of the files; the first one holds these */
     uint32_t count;
-    uint32_t top;   /* what is listed is below it */
-    uint32_t *sums; /* Fenwick trees over the rows of siblings, at the places of their nodes */
-    bool all;       /* values that are nil are shown */
+    uint32_t top;     /* what is listed is below it */
+    uint32_t *listed; /* the node of each row */
+    uint32_t rows;
+    bool all; /* values that are nil are shown */
     const opened_file *files;
     uint32_t file_count;
 } tree;
@@ -101,12 +101,11 @@ int tool_tree_make(tree *t, const opened_file *files, uint32_t count);
 void tool_tree_free(tree *t);
 /* Unfolds what fits into so many rows, the outermost first. */
 void tool_tree_begin(tree *t, uint32_t rows);
-/* @return rows of all that is unfolded. */
-uint32_t tool_tree_rows(const tree *t);
-/* Both are linear in the depth of the tree and logarithmic in the number of siblings. @return the node in a row;
- * NO_NODE after the last one. */
+/* @return whether a node takes no row: it holds nothing but nil. */
+bool tool_tree_hides(const tree *t, const node *n);
+/* @return the node in a row; NO_NODE after the last one. */
 uint32_t tool_tree_at(const tree *t, uint32_t row);
-/* @return the row of a node whose parents are unfolded. */
+/* @return the row of a node; of one that is not listed that of the last one before it. */
 uint32_t tool_tree_row(const tree *t, uint32_t at);
 /* @return levels below the outermost that is listed. */
 int tool_tree_depth(const tree *t, uint32_t at);
@@ -134,7 +133,7 @@ typedef struct found {
  * does not matter. Hidden nodes are left out. */
 void tool_tree_search(const tree *t, found *f, const char *pattern);
 /* @return the index of the first one behind (or the last one before) a node, around the end if need be. */
-uint32_t tool_found_next(const tree *t, const found *f, uint32_t at, bool forwards);
+uint32_t tool_found_next(const found *f, uint32_t at, bool forwards);
 void tool_found_free(found *f);
 
 /* Prints it for programs. */

@@ -156,7 +156,7 @@ static void put_name(const view *v, int line, uint32_t at, int room, bool select
     left = room - indent - MARK - 1;
     if (tool_terminal_width(safe.at) > left) {
         enum { LEAST = 6 };
-        char *place = xasprintf(" #%u", (unsigned)(at - v->t->nodes[n->parent].first));
+        char *place = xasprintf(" #%u", (unsigned)n->place);
         int rest = left - (int)strlen(place);
         if (rest < LEAST) {
             rest += indent;
@@ -247,7 +247,7 @@ static void draw_place(const view *v, int line)
     int columns = tool_terminal_columns(), taken;
     char at[NUMBER_ROOM], all[NUMBER_ROOM];
     char *place = xasprintf(" %s of %s", tool_grouped((uint64_t)tool_tree_row(v->t, v->at) + 1, at),
-                            tool_grouped(tool_tree_rows(v->t), all));
+                            tool_grouped(v->t->rows, all));
     text path = {0}, safe = {0}, shown = {0};
 
     taken = tool_terminal_width(place);
@@ -274,7 +274,7 @@ static int list_rows(void)
 static void draw(view *v)
 {
     int lines = list_rows(), count = 0, room;
-    uint32_t cursor = tool_tree_row(v->t, v->at), all = tool_tree_rows(v->t);
+    uint32_t cursor = tool_tree_row(v->t, v->at), all = v->t->rows;
     row *rows = xmalloc((size_t)lines * sizeof *rows);
 
     v->top = cursor < v->top ? cursor : cursor - v->top >= (uint32_t)lines ? cursor - (uint32_t)lines + 1 : v->top;
@@ -318,7 +318,7 @@ static void say(view *v, char *sentence)
 /* To another row, as far as there are any. */
 static void step(view *v, int64_t rows)
 {
-    int64_t last = (int64_t)tool_tree_rows(v->t) - 1, to = (int64_t)tool_tree_row(v->t, v->at) + rows;
+    int64_t last = (int64_t)v->t->rows - 1, to = (int64_t)tool_tree_row(v->t, v->at) + rows;
 
     to = to < 0 ? 0 : to > last ? last : to;
     v->at = tool_tree_at(v->t, (uint32_t)to);
@@ -333,20 +333,13 @@ static void turn(view *v, int64_t rows)
     step(v, rows);
 }
 
-/* What a node's rows no longer hold is left by the cursor, upwards. */
+/* A node that is hidden is left by the cursor, upwards. */
 static void come_up(view *v)
 {
-    uint32_t at = v->at;
-
-    for (uint32_t i = at; i != v->t->top; i = v->t->nodes[i].parent) {
-        if (!v->t->nodes[i].rows || (i != at && !v->t->nodes[i].open)) {
-            at = i;
-        }
+    while (v->at != v->t->top && tool_tree_hides(v->t, &v->t->nodes[v->at])) {
+        v->at = v->t->nodes[v->at].parent;
     }
-    while (at != v->t->top && !v->t->nodes[at].rows) {
-        at = v->t->nodes[at].parent;
-    }
-    v->at = at == v->t->top ? tool_tree_at(v->t, 0) : at;
+    v->at = v->at == v->t->top ? tool_tree_at(v->t, 0) : v->at;
 }
 
 static void search(view *v, bool ask, bool forwards)
@@ -373,14 +366,14 @@ static void search(view *v, bool ask, bool forwards)
     } else if (v->found.count == 0) {
         say(v, xasprintf("no key has \"%s\"", v->found.pattern));
     } else {
-        uint32_t before = v->t->nodes[v->at].order;
+        uint32_t before = v->at;
         char at[NUMBER_ROOM], all[NUMBER_ROOM];
-        next = tool_found_next(v->t, &v->found, v->at, forwards);
+        next = tool_found_next(&v->found, v->at, forwards);
         v->at = v->found.at[next];
         tool_tree_reveal(v->t, v->at);
-        say(v, xasprintf("/%s: %s of %s%s", v->found.pattern, tool_grouped((uint64_t)next + 1, at),
-                         tool_grouped(v->found.count, all),
-                         (v->t->nodes[v->at].order > before) == forwards ? "" : ", from the other end"));
+        say(v,
+            xasprintf("/%s: %s of %s%s", v->found.pattern, tool_grouped((uint64_t)next + 1, at),
+                      tool_grouped(v->found.count, all), (v->at > before) == forwards ? "" : ", from the other end"));
     }
 }
 
@@ -611,7 +604,7 @@ static void go_right(view *v)
         look(v);
     } else if (!n->open) {
         tool_tree_fold(v->t, v->at, true);
-    } else if (n->rows > 1) {
+    } else if (tool_tree_at(v->t, tool_tree_row(v->t, v->at) + 1) < n->end) {
         step(v, 1);
     }
 }

@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Keys in an edit: one, or all that a pattern matches. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/edit/edit_private.h"
 
 /* ------------------------------------------------------------------------------------------------------- paths -- */
-
-/* The name of a child, as it stands in a path. */
-static void put_name(text *t, const rec_value *value, uint64_t index)
-{
-    rec_scalar key;
-    char number[NUMBER_ROOM];
-
-    if (rec_value_kind(value) == REC_KIND_LIST) {
-        tool_text_format(t, "%" PRIu64, index);
-        return;
-    }
-    key = rec_value_key(value, index);
-    if (key.kind != REC_KIND_STRING) {
-        tool_text_put(t, tool_scalar_text(&key, number));
-        return;
-    }
-    tool_text_add(t, "", 0);
-    for (uint64_t i = 0; i < key.v.length; i++) {
-        if (key.text[i] == '.' || key.text[i] == '\\') {
-            tool_text_add(t, "\\", 1);
-        }
-        tool_text_add(t, key.text + i, 1);
-    }
-}
 
 size_t tool_edit_add_child(text *path, const rec_value *value, uint64_t index)
 {
@@ -39,7 +14,7 @@ size_t tool_edit_add_child(text *path, const rec_value *value, uint64_t index)
     if (before) {
         tool_text_put(path, ".");
     }
-    put_name(path, value, index);
+    tool_text_child(path, value, index);
     return before;
 }
 

@@ -292,6 +292,8 @@ const char *tool_float_text(double value, rec_dtype dtype, char *buffer);
 /* A scalar of any kind but string; "null" for nil. */
 const char *tool_scalar_text(const rec_scalar *scalar, char *buffer);
 void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar);
+/* Adds the name of child `index` of a list, map or variant as it stands in a path. */
+void tool_text_child(text *path, const rec_value *parent, uint64_t index);
 /* @return a kind as a word: "uint". */
 const char *tool_kind_word(int32_t kind);
 /* A leaf that is no tensor, whole, as the value of `key`. */

@@ -67,6 +67,24 @@ void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar)
     }
 }
 
+void tool_text_child(text *path, const rec_value *parent, uint64_t index)
+{
+    rec_scalar key = rec_value_key(parent, index);
+    char number[NUMBER_ROOM];
+
+    if (rec_value_kind(parent) == REC_KIND_LIST) {
+        tool_text_format(path, "%" PRIu64, index);
+    } else if (key.kind != REC_KIND_STRING) {
+        tool_text_put(path, tool_scalar_text(&key, number));
+    } else {
+        tool_text_add(path, "", 0);
+        for (uint64_t i = 0; i < key.v.length; i++) {
+            tool_text_add(path, "\\", key.text[i] == '.' || key.text[i] == '\\');
+            tool_text_add(path, key.text[i] ? key.text + i : "?", 1);
+        }
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------ leaves -- */
 
 static void json_numbers(json *j, const char *key, const rec_value *value)

@@ -696,7 +696,6 @@ static bool is_packed(const rec_record *record, const char *key)
 int tool_run_show(session *s, const char *const *operands, size_t count)
 {
     rec_record *record = tool_session_read(s, tool_session_look(s), operands[0], NULL);
-    notes n = {0};
     const char *output = tool_own(s->o, "output");
     int status = EXIT_ERROR;
 
@@ -717,13 +716,10 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
         rec_record_free(decoded);
     }
     if (record) {
-        tool_notes_take(&n);
         status = output ? tool_show_out(s, record, operands[1], output)
                  : count > 2 || (count == 2 && is_pattern(record, operands[1]))
                      ? show_several(s, record, operands + 1, count - 1)
                      : show(s, record, count > 1 ? operands[1] : "");
-        /* The assumption is printed next to the value; other tensors' assumptions are not shown. */
-        tool_notes_free(&n);
     }
     rec_record_free(record);
     return status;

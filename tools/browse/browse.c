@@ -14,15 +14,14 @@ int tool_run_browse(session *s, const char *const *operands, size_t count)
     opened_file *files = xmalloc(count * sizeof *files);
     uint32_t opened = 0;
     tree t = {0};
-    notes n = {0}, more = {0};
+    notes n = {0};
     bool by_position;
     int status = s->o->json ? EXIT_OK : tool_terminal_check();
 
     for (size_t i = 0; i < count && status == EXIT_OK; i++) {
         rec_record *record = tool_session_read(s, tool_session_look(s), operands[i], &by_position);
         if (record) {
-            tool_notes_take(&more);
-            tool_notes_append(&n, &more);
+            tool_notes_take(&n);
             files[opened++] = (opened_file){operands[i], record};
         } else {
             status = EXIT_ERROR;

@@ -119,9 +119,7 @@ static int load(reader *r, side *d, bool raw, notes *n, bool *lacks)
         }
     }
     if (d->record) {
-        notes more = {0};
-        tool_notes_take(&more);
-        tool_notes_append(n, &more);
+        tool_notes_take(n);
     }
     d->by_position = d->record && s->o->positional && tool_needs_type(s, rec_record_origin(d->record)->recorder);
     return d->record ? EXIT_OK : EXIT_ERROR;

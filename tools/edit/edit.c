@@ -249,7 +249,6 @@ static void job_free(job *j, const request *r)
 static int load(session *s, const request *r, size_t index, job *j)
 {
     rec_recorder *reader;
-    notes n;
 
     if (r->is_new) {
         j->w.record = rec_record_new(s->context);
@@ -261,8 +260,7 @@ static int load(session *s, const request *r, size_t index, job *j)
     if (!j->w.record) {
         return EXIT_ERROR;
     }
-    tool_notes_take(&n);
-    tool_notes_append(&j->w.notes, &n);
+    tool_notes_take(&j->w.notes);
     return EXIT_OK;
 }
 

@@ -21,17 +21,6 @@ static bool is_container(int32_t kind)
     return kind == REC_KIND_LIST || kind == REC_KIND_MAP || kind == REC_KIND_VARIANT;
 }
 
-static bool same_scalar(rec_scalar a, rec_scalar b)
-{
-    if (a.kind != b.kind) {
-        return false;
-    }
-    if (a.kind == REC_KIND_STRING) {
-        return a.v.length == b.v.length && memcmp(a.text, b.text, (size_t)a.v.length) == 0;
-    }
-    return a.kind == REC_KIND_NIL || a.v.u == b.v.u;
-}
-
 /* Whether two leaves hold the same: then it does not matter whose stays. */
 static bool same_leaf(const rec_value *a, const rec_value *b)
 {
@@ -60,11 +49,11 @@ static bool same_leaf(const rec_value *a, const rec_value *b)
     if (rec_value_kind(a) == REC_KIND_NUMBERS) {
         bool same = rec_value_count(a) == rec_value_count(b);
         for (uint64_t i = 0; i < rec_value_count(a) && same; i++) {
-            same = same_scalar(rec_value_number(a, i), rec_value_number(b, i));
+            same = tool_same_scalar(rec_value_number(a, i), rec_value_number(b, i));
         }
         return same;
     }
-    return same_scalar(rec_value_scalar(a), rec_value_scalar(b));
+    return tool_same_scalar(rec_value_scalar(a), rec_value_scalar(b));
 }
 
 static void give_id(void *user, const char *path, const rec_value *leaf)
@@ -123,7 +112,7 @@ static void walk(merge *m, const rec_record *from, const rec_value *theirs)
     /* A part of a list may have become a map of its numbers. */
     if (!is_container(kind) || !is_container(rec_value_kind(mine)) || !rec_value_count(theirs) ||
         (kind == REC_KIND_VARIANT) != (rec_value_kind(mine) == REC_KIND_VARIANT) ||
-        (kind == REC_KIND_VARIANT && !same_scalar(rec_value_key(mine, 0), rec_value_key(theirs, 0)))) {
+        (kind == REC_KIND_VARIANT && !tool_same_scalar(rec_value_key(mine, 0), rec_value_key(theirs, 0)))) {
         meet(m, from, mine, theirs);
         return;
     }
@@ -156,14 +145,12 @@ int tool_edit_merge(work *w, const step *todo, outcome *o)
     rec_recorder *reader = tool_edit_reader(w->s, todo->place + 1, !tool_is_of_others(w->record));
     rec_record *from = reader ? tool_session_load_typed(w->s, reader, operands[0]) : NULL;
     char number[NUMBER_ROOM];
-    notes n;
 
     rec_close_recorder(reader);
     if (!from) {
         return EXIT_ERROR;
     }
-    tool_notes_take(&n);
-    tool_notes_append(&w->notes, &n);
+    tool_notes_take(&w->notes);
     tool_text_put(&m.path, "");
     if (rec_value_kind(rec_root(from)) != REC_KIND_MAP || rec_value_kind(rec_root(w->record)) != REC_KIND_MAP) {
         m.status =

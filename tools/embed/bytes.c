@@ -40,6 +40,7 @@ static int print_bytes(FILE *out, const payload *p)
 {
     enum { CHUNK = 64 * 1024, IN_LINE = 24 };
     unsigned char *bytes;
+    char items[256][8]; /* each is made into text once */
     uint64_t done = 0;
     size_t count;
     FILE *in = fopen(p->path, "rb");
@@ -48,29 +49,15 @@ static int print_bytes(FILE *out, const payload *p)
     if (!in) {
         return tool_fail("%s: cannot be read: %s", p->path, strerror(errno));
     }
+    for (int i = 0; i < 256; i++) {
+        (void)snprintf(items[i], sizeof items[i], "%d,", (uint8_t)i);
+    }
     bytes = xmalloc(CHUNK);
     while ((errno = 0, count = fread(bytes, 1, CHUNK, in)) > 0) {
-        for (size_t i = 0; i < count; i++) {
-            static const char digits[] = "0123456789";
-            char item[8], *at = item;
-            unsigned byte = bytes[i];
-            if ((done + i) % IN_LINE == 0) {
-                memcpy(at, "\n    ", 5);
-                at += 5;
-                (void)fwrite(item, 1, 5, out);
-                at = item;
-            }
-            if (byte >= 100) {
-                *at++ = digits[byte / 100];
-            }
-            if (byte >= 10) {
-                *at++ = digits[byte / 10 % 10];
-            }
-            *at++ = digits[byte % 10];
-            *at++ = ',';
-            (void)fwrite(item, 1, (size_t)(at - item), out);
+        for (size_t i = 0; i < count; i++, done++) {
+            fputs(done % IN_LINE ? "" : "\n    ", out);
+            fputs(items[bytes[i]], out);
         }
-        done += count;
     }
     if (ferror(in)) {
         status = tool_fail("%s: cannot be read: %s", p->path, strerror(errno ? errno : EIO));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "tools/embed/embed_private.h"
 
 /* ----------------------------------------------------------------------------------------------------- options -- */
@@ -18,12 +19,6 @@ const tool_option tool_embed_options[] = {
     {"structs", NULL, 0, "write a header with static const structs"},
     {0},
 };
-
-/* The options; NULL if absent. */
-typedef struct embed_wishes {
-    const char *output, *name, *as;
-    bool structs;
-} embed_wishes;
 
 /* ------------------------------------------------------------------------------------------------------- plans -- */
 
@@ -45,15 +40,15 @@ static void free_plan(plan *p)
 }
 
 /* The name that symbols begin with: the one that was given, or that of the file up to its extension. */
-static char *stem_of(const embed_wishes *e)
+static char *stem_of(const char *output, const char *name)
 {
-    const char *slash = strrchr(e->output, '/'), *base = slash ? slash + 1 : e->output;
-    char *stem = e->name ? xstrdup(e->name) : xasprintf("%.*s", (int)strcspn(base, "."), base);
+    const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+    char *stem = name ? xstrdup(name) : xasprintf("%.*s", (int)strcspn(base, "."), base);
 
     if (tool_c_name_valid(stem)) {
         return stem;
     }
-    if (e->name) {
+    if (name) {
         (void)tool_fail_usage("embed", "--name: expected an identifier of C and C++, found \"%s\"", stem);
     } else {
         (void)tool_fail_usage(
@@ -99,39 +94,38 @@ static int check_options(const options *o, const plan *p)
 
 static int make_plan(plan *p, const options *o)
 {
-    const embed_wishes wishes = {tool_own(o, "output"), tool_own(o, "name"), tool_own(o, "as"),
-                                 tool_own(o, "structs") != NULL};
-    const embed_wishes *e = &wishes;
-    size_t length = e->output ? strlen(e->output) : 0;
-    char last = length > 2 && e->output[length - 2] == '.' ? e->output[length - 1] : '\0';
+    const char *output = tool_own(o, "output"), *as = tool_own(o, "as");
+    bool structs = tool_own(o, "structs") != NULL;
+    size_t length = output ? strlen(output) : 0;
+    char last = length > 2 && output[length - 2] == '.' ? output[length - 1] : '\0';
     char *stem = NULL;
 
-    if (!e->output) {
+    if (!output) {
         return tool_fail_usage("embed", "--output is needed: a name that ends in .h, .c or .o");
     }
-    p->form = e->structs ? FORM_STRUCTS : last == 'o' ? FORM_OBJECT : FORM_C;
+    p->form = structs ? FORM_STRUCTS : last == 'o' ? FORM_OBJECT : FORM_C;
     p->converts = o->to || o->burn || o->self_describing || o->precision != REC_PRECISION_KEEP;
-    if (e->structs && last != 'h' && strcmp(e->output, "-") != 0) {
+    if (structs && last != 'h' && strcmp(output, "-") != 0) {
         return tool_fail_usage(
-            "embed", "--output: structs are a header, so expected a name that ends in .h, found \"%s\"", e->output);
+            "embed", "--output: structs are a header, so expected a name that ends in .h, found \"%s\"", output);
     }
-    if (!e->structs && last != 'h' && last != 'c' && last != 'o') {
-        return tool_fail_usage("embed", "--output: expected a name that ends in .h, .c or .o, found \"%s\"", e->output);
+    if (!structs && last != 'h' && last != 'c' && last != 'o') {
+        return tool_fail_usage("embed", "--output: expected a name that ends in .h, .c or .o, found \"%s\"", output);
     }
-    if (check_options(o, p) != EXIT_OK || (!e->as && !(stem = stem_of(e)))) {
+    if (check_options(o, p) != EXIT_OK || (!as && !(stem = stem_of(output, tool_own(o, "name"))))) {
         return EXIT_ERROR;
     }
-    p->symbol = e->as ? xstrdup(e->as) : e->structs ? xstrdup(stem) : xasprintf("%s_record", stem);
+    p->symbol = as ? xstrdup(as) : structs ? xstrdup(stem) : xasprintf("%s_record", stem);
     free(stem);
     if (!tool_c_name_valid(p->symbol)) {
         return tool_fail_usage("embed", "--as: expected an identifier of C and C++, found \"%s\"", p->symbol);
     }
-    p->header = xstrdup(e->output);
-    if (e->structs) {
+    p->header = xstrdup(output);
+    if (structs) {
         return EXIT_OK;
     }
     p->header[length - 1] = 'h';
-    p->body = xstrdup(e->output);
+    p->body = xstrdup(output);
     p->body[length - 1] = last == 'o' ? 'o' : 'c';
     return EXIT_OK;
 }
@@ -141,26 +135,19 @@ static int make_plan(plan *p, const options *o)
 /* Copies standard input, which can be read only once. */
 static int copy_input(int to, const char *path)
 {
-    enum { CHUNK = 64 * 1024 };
-    char *bytes = xmalloc(CHUNK);
+    char bytes[1 << 16];
+    uint64_t done = 0;
     ssize_t count;
-    int status = EXIT_OK;
+    int error = 0;
 
-    while (status == EXIT_OK && (count = read(STDIN_FILENO, bytes, CHUNK)) != 0) {
+    while (!error && (count = read(STDIN_FILENO, bytes, sizeof bytes)) != 0) {
         if (count < 0) {
-            status = errno == EINTR ? EXIT_OK : tool_fail("standard input: cannot be read: %s", strerror(errno));
-            continue;
+            return tool_fail("standard input: cannot be read: %s", strerror(errno));
         }
-        for (ssize_t done = 0, step; status == EXIT_OK && done < count; done += step) {
-            step = write(to, bytes + done, (size_t)(count - done));
-            if (step < 0) {
-                step = 0;
-                status = errno == EINTR ? EXIT_OK : tool_fail("%s: cannot be written: %s", path, strerror(errno));
-            }
-        }
+        error = lr_file_write_at(to, bytes, (uint64_t)count, done);
+        done += (uint64_t)count;
     }
-    free(bytes);
-    return status;
+    return error ? tool_fail("%s: cannot be written: %s", path, strerror(error)) : EXIT_OK;
 }
 
 /* Loads the record and saves it at `to`, tensor by tensor. @param recorder (out) that read it; static or from argv. */
@@ -259,8 +246,7 @@ static void report_json(const plan *p, const char *in, const char *recorder, con
 {
     json j;
 
-    tool_json_begin(&j, out, 1);
-    tool_json_object(&j, NULL);
+    tool_json_open(&j, out, 1);
     tool_json_string(&j, "in", in);
     tool_json_array(&j, "out");
     tool_json_string(&j, NULL, p->header);

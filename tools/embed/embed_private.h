@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What the files of `record embed` share: output files, names in C, the type tree of a record. */
+ * What the files of `record embed` share: the workshop, the bytes, the type tree of a record. */
 #ifndef RECORD_EMBED_PRIVATE_H
 #define RECORD_EMBED_PRIVATE_H
 
@@ -31,36 +31,6 @@ int tool_embed_source(FILE *out, const char *symbol, const payload *p);
 /* Makes the object file with the system's assembler. @param w its folder, with the payload in it. */
 int tool_embed_object(const char *object, const char *symbol, const workshop *w);
 
-/* ------------------------------------------------------------------------------------------------------- names -- */
-
-/* @return true for an identifier that is no word of C's or C++'s own. */
-bool tool_c_name_valid(const char *name);
-/* Adds a name made of any text: what no identifier may have becomes an underscore. Never empty, never a keyword. */
-void tool_c_name_add(text *t, const char *bytes, size_t length);
-/* @return a copy in capitals. */
-char *tool_c_name_upper(const char *name);
-
-/* Texts or numbers by keys of any bytes. Zero it to begin. */
-typedef struct lookup_slot {
-    char *key;
-    size_t length;
-    char *text; /* owned */
-    unsigned number;
-    struct lookup_slot *before; /* the one that was added before it */
-} lookup_slot;
-typedef struct lookup {
-    void *tree;
-    lookup_slot *last;
-} lookup;
-/* @return the slot of a key, valid until the next insertion, or NULL. */
-lookup_slot *tool_lookup_find(const lookup *l, const void *key, size_t length);
-/* Adds a key that is not there. */
-lookup_slot *tool_lookup_add(lookup *l, const void *key, size_t length);
-void tool_lookup_free(lookup *l);
-
-/* @return `wanted`, with _2, _3… appended if it is taken, and reserves it. Freed by the caller. */
-char *tool_c_names_take(lookup *names, const char *wanted);
-
 /* ------------------------------------------------------------------------------------------------------- types -- */
 
 enum {
@@ -89,9 +59,7 @@ struct shape {
     const rec_tensor *tensor; /* one of those that share it */
     shape **parts;            /* of an array the one of its items; of the others one each */
     size_t part_count;
-    char *key; /* under which its parent has it */
-    size_t key_length;
-    int32_t key_kind;           /* REC_KIND_… of the key */
+    rec_scalar key;             /* under which its parent has it, the record's; of a part of a tuple its index */
     bool one_entry;             /* of a struct: each value that shares it is a map of one entry */
     uint64_t variant;           /* of a part of an enum: its index */
     char *member, *tag, *macro; /* names in C, set by tool_shape_name() */

@@ -5,31 +5,38 @@
 
 #include "tools/embed/embed_private.h"
 
-/* Words of C and C++, and what compilers or the usual headers define as macros. Sorted. */
-/* clang-format off */
-static const char *const words_taken[] = {
-    "EOF", "I", "INFINITY", "NAN", "NULL", "alignas", "alignof", "and", "and_eq", "asm", "assert", "auto", "bitand",
-    "bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await",
-    "co_return", "co_yield", "compl", "complex", "concept", "const", "const_cast", "consteval", "constexpr",
-    "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum",
-    "errno", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "i386", "if", "inline",
-    "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "noreturn", "not", "not_eq", "nullptr",
-    "offsetof", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-    "requires", "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
-    "stderr", "stdin", "stdout", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
-    "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual",
-    "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-};
-/* clang-format on */
+/* Keywords of C, and what compilers or the usual headers define as macros. */
+static const char c_words[] =
+    "EOF NULL alignas alignof asm assert auto bool break case char const constexpr continue default do double else "
+    "enum errno extern false float for goto i386 if inline int linux long nullptr offsetof register restrict return "
+    "short signed sizeof static static_assert stderr stdin stdout struct switch thread_local true typedef typeof "
+    "typeof_unqual union unix unsigned void volatile while";
+/* Those of C++, and macros of headers that are seldom included. */
+static const char more_words[] =
+    "I INFINITY NAN and and_eq bitand bitor catch char16_t char32_t char8_t class co_await co_return co_yield compl "
+    "complex concept const_cast consteval constinit decltype delete dynamic_cast explicit export friend mutable "
+    "namespace new noexcept noreturn not not_eq operator or or_eq private protected public reinterpret_cast requires "
+    "static_cast template this throw try typeid typename using virtual wchar_t xor xor_eq";
 
-static int compare_words(const void *a, const void *b)
+static bool is_among(const char *list, const char *name, size_t length)
 {
-    return strcmp(a, *(const char *const *)b);
+    for (size_t word; *list; list += word + (list[word] == ' ')) {
+        word = strcspn(list, " ");
+        if (word == length && memcmp(list, name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tool_c_word(const char *name, size_t length)
+{
+    return is_among(c_words, name, length);
 }
 
 static bool is_taken(const char *name)
 {
-    return bsearch(name, words_taken, sizeof words_taken / sizeof *words_taken, sizeof *words_taken, compare_words);
+    return tool_c_word(name, strlen(name)) || is_among(more_words, name, strlen(name));
 }
 
 /* Not isalpha(): that depends on the locale. */
@@ -43,14 +50,19 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-bool tool_c_name_valid(const char *name)
+bool tool_c_identifier(const char *name, size_t length)
 {
     size_t i = 0;
 
-    while (is_letter(name[i]) || (i && is_digit(name[i]))) {
+    while (i < length && (is_letter(name[i]) || (i && is_digit(name[i])))) {
         i++;
     }
-    return i && !name[i] && !is_taken(name);
+    return i && i == length;
+}
+
+bool tool_c_name_valid(const char *name)
+{
+    return tool_c_identifier(name, strlen(name)) && !is_taken(name);
 }
 
 void tool_c_name_add(text *t, const char *bytes, size_t length)

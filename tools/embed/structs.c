@@ -222,10 +222,8 @@ static void print_parts(writer *w, const shape *s, const rec_value *value, size_
 
     fputc('{', w->out);
     if (s->kind == SHAPE_ENUM) {
-        rec_scalar name = rec_value_key(value, 0);
         for (size_t i = 0; i < s->part_count; i++) {
-            if (s->parts[i]->key_length == name.v.length &&
-                memcmp(s->parts[i]->key, name.text, (size_t)name.v.length) == 0) {
+            if (tool_same_scalar(s->parts[i]->key, rec_value_key(value, 0))) {
                 fprintf(w->out, "\n%*s%" PRIu64, (int)indent + 4, "", variant_index(s, i));
             }
         }

@@ -16,7 +16,6 @@ void tool_shape_free(shape *s)
         tool_shape_free(s->parts[i]);
     }
     free(s->parts);
-    free(s->key);
     free(s->member);
     free(s->tag);
     free(s->macro);
@@ -40,26 +39,16 @@ static shape *copy_shape(const shape *s)
     for (size_t i = 0; i < s->part_count; i++) {
         add_part(twin, copy_shape(s->parts[i]));
     }
-    if (s->key) {
-        twin->key = memcpy(xmalloc(s->key_length + 1), s->key, s->key_length + 1);
-    }
     return twin;
-}
-
-static bool same_key(const shape *a, const shape *b)
-{
-    return a->key_kind == b->key_kind && a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0;
 }
 
 /* @return the part of that key, or NULL. Structs of one list have it at the same place. */
 static shape *find_part(const shape *s, const shape *like, size_t guess)
 {
-    if (guess < s->part_count && same_key(s->parts[guess], like)) {
-        return s->parts[guess];
-    }
     for (size_t i = 0; i < s->part_count; i++) {
-        if (same_key(s->parts[i], like)) {
-            return s->parts[i];
+        shape *part = s->parts[(guess + i) % s->part_count];
+        if (tool_same_scalar(part->key, like->key)) {
+            return part;
         }
     }
     return NULL;
@@ -140,11 +129,7 @@ static void merge(shape *a, const shape *b)
 {
     if (a->kind == SHAPE_NOTHING && b->kind != SHAPE_NOTHING) {
         shape *other = copy_shape(b);
-        char *key = a->key;
-        free(other->key);
-        other->key = key;
-        other->key_length = a->key_length;
-        other->key_kind = a->key_kind;
+        other->key = a->key;
         other->variant = a->variant;
         other->optional = true;
         *a = *other;
@@ -217,28 +202,6 @@ static void set_numbers(shape *s, const rec_value *value)
     }
 }
 
-static void set_key(shape *part, const rec_scalar *key)
-{
-    char buffer[NUMBER_ROOM];
-
-    part->key_kind = key->kind;
-    if (key->kind == REC_KIND_STRING) {
-        part->key_length = (size_t)key->v.length;
-        part->key = memcpy(xmalloc(part->key_length + 1), key->text, part->key_length);
-        part->key[part->key_length] = '\0';
-    } else {
-        part->key = xstrdup(tool_scalar_text(key, buffer));
-        part->key_length = strlen(part->key);
-    }
-}
-
-static void set_item_key(shape *part, size_t index)
-{
-    part->key_kind = REC_KIND_NIL;
-    part->key = xasprintf("item%zu", index);
-    part->key_length = strlen(part->key);
-}
-
 /* One type for all items if there can be one. */
 static void set_list(shape *s, const rec_value *value)
 {
@@ -249,7 +212,7 @@ static void set_list(shape *s, const rec_value *value)
     s->count = count;
     for (uint64_t i = 0; i < count; i++) {
         shape *part = tool_shape_of(rec_value_item(value, i));
-        set_item_key(part, (size_t)i);
+        part->key = (rec_scalar){.kind = REC_KIND_UINT, .v = {.u = i}};
         add_part(s, part);
         if (!alike) {
             continue;
@@ -319,7 +282,6 @@ shape *tool_shape_of(const rec_value *value)
         s->kind = kind == REC_KIND_MAP ? SHAPE_STRUCT : SHAPE_ENUM;
         s->one_entry = kind == REC_KIND_MAP && count == 1;
         for (uint64_t i = 0; i < count || (i == 0 && kind == REC_KIND_VARIANT); i++) {
-            rec_scalar key = rec_value_key(value, i);
             shape *part = NULL;
             if (i < count) {
                 part = tool_shape_of(rec_value_item(value, i));
@@ -328,7 +290,7 @@ shape *tool_shape_of(const rec_value *value)
                 *part = (shape){.kind = SHAPE_CONSTANT}; /* a variant without payload */
             }
             part->variant = rec_value_variant(value);
-            set_key(part, &key);
+            part->key = rec_value_key(value, i);
             add_part(s, part);
         }
         break;
@@ -355,44 +317,34 @@ bool tool_shape_has_member(const shape *s)
     }
 }
 
-static bool value_has_key(const rec_value *value, uint64_t index, const shape *part)
-{
-    rec_scalar key = rec_value_key(value, index);
-    char buffer[NUMBER_ROOM];
-    const char *name = key.text;
-    size_t length;
-
-    if (key.kind != part->key_kind) {
-        return false;
-    }
-    if (key.kind == REC_KIND_STRING) {
-        length = (size_t)key.v.length;
-    } else {
-        name = tool_scalar_text(&key, buffer);
-        length = strlen(name);
-    }
-    return length == part->key_length && memcmp(name, part->key, length) == 0;
-}
-
 const rec_value *tool_shape_value(const shape *s, const rec_value *value, size_t index)
 {
-    const shape *part = s->parts[index];
     const rec_value *found = NULL;
     uint64_t count = rec_value_count(value);
 
     if (s->kind == SHAPE_TUPLE) {
         found = rec_value_item(value, index);
-    } else if (index < count && value_has_key(value, index, part)) {
-        found = rec_value_item(value, index);
-    } else {
-        for (uint64_t i = 0; i < count && !found; i++) {
-            found = value_has_key(value, i, part) ? rec_value_item(value, i) : NULL;
-        }
+    }
+    for (uint64_t i = 0; i < count && !found; i++) {
+        uint64_t at = (index + i) % count;
+        found = tool_same_scalar(rec_value_key(value, at), s->parts[index]->key) ? rec_value_item(value, at) : NULL;
     }
     return found && rec_value_kind(found) != REC_KIND_NIL ? found : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
+
+static void put_member(text *t, const shape *s, const rec_scalar *key)
+{
+    char buffer[NUMBER_ROOM];
+    const char *name = key->kind == REC_KIND_STRING ? key->text : tool_scalar_text(key, buffer);
+
+    if (s->kind == SHAPE_TUPLE) {
+        tool_text_format(t, "item%s", name);
+    } else {
+        tool_c_name_add(t, name, key->kind == REC_KIND_STRING ? (size_t)key->v.length : strlen(name));
+    }
+}
 
 void tool_shape_name(shape *s, const char *tag, lookup *names)
 {
@@ -412,7 +364,7 @@ void tool_shape_name(shape *s, const char *tag, lookup *names)
     for (size_t i = 0; i < s->part_count; i++) {
         shape *part = s->parts[i];
         text name = {0};
-        tool_c_name_add(&name, part->key, part->key_length);
+        put_member(&name, s, &part->key);
         part->member = tool_c_names_take(&members, name.at);
         tool_text_free(&name);
         char *below = xasprintf("%s_%s", s->tag, part->member);

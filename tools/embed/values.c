@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/embed/embed_private.h"
+#include "tools/look/look.h"
 
 void tool_row_put(row *r, const char *item)
 {
@@ -160,39 +161,26 @@ const char *tool_scalar_type(const shape *s)
 
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
-/* How elements are read, and what they are in C. */
-typedef struct element_form {
-    rec_dtype dtype, read;
-    unsigned size;
-    const char *type;
-} element_form;
-
-static const element_form *form_of(const rec_tensor *tensor)
-{
-    static const element_form forms[] = {
-        {REC_DTYPE_F64, REC_DTYPE_F64, 8, "double"},     {REC_DTYPE_F32, REC_DTYPE_F32, 4, "float"},
-        {REC_DTYPE_FLEX32, REC_DTYPE_F32, 4, "float"},   {REC_DTYPE_F16, REC_DTYPE_F16, 2, "uint16_t"},
-        {REC_DTYPE_BF16, REC_DTYPE_BF16, 2, "uint16_t"}, {REC_DTYPE_I64, REC_DTYPE_I64, 8, "int64_t"},
-        {REC_DTYPE_I32, REC_DTYPE_I32, 4, "int32_t"},    {REC_DTYPE_I16, REC_DTYPE_I16, 2, "int16_t"},
-        {REC_DTYPE_I8, REC_DTYPE_I8, 1, "int8_t"},       {REC_DTYPE_U64, REC_DTYPE_U64, 8, "uint64_t"},
-        {REC_DTYPE_U32, REC_DTYPE_U32, 4, "uint32_t"},   {REC_DTYPE_U16, REC_DTYPE_U16, 2, "uint16_t"},
-        {REC_DTYPE_U8, REC_DTYPE_U8, 1, "uint8_t"},      {REC_DTYPE_BOOL, REC_DTYPE_BOOL, 1, "uint8_t"},
-        {REC_DTYPE_BOOL8, REC_DTYPE_BOOL, 1, "uint8_t"}, {REC_DTYPE_BOOL32, REC_DTYPE_BOOL, 1, "uint8_t"},
-    };
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (forms[i].dtype == rec_tensor_dtype(tensor)) {
-            return &forms[i];
-        }
-    }
-    return NULL;
-}
-
 const char *tool_element_type(const rec_tensor *tensor)
 {
-    const element_form *form = form_of(tensor);
+    shape s = {.bits = (unsigned)rec_dtype_bits(rec_tensor_dtype(tensor))};
 
-    return form ? form->type : NULL;
+    switch (tool_exact_dtype(rec_tensor_dtype(tensor))) {
+    case REC_DTYPE_F64:
+        return s.bits == 16 ? "uint16_t" : s.bits == 32 ? "float" : "double";
+    case REC_DTYPE_I64:
+        s.scalar = REC_KIND_INT;
+        break;
+    case REC_DTYPE_U64:
+        s.scalar = REC_KIND_UINT;
+        break;
+    case REC_DTYPE_BOOL:
+        s.scalar = REC_KIND_BOOL;
+        break;
+    default:
+        return NULL;
+    }
+    return tool_scalar_type(&s);
 }
 
 enum { CHUNK = 4096 };
@@ -201,16 +189,21 @@ typedef union elements {
     uint64_t u64[CHUNK];
     int64_t i64[CHUNK];
     uint32_t u32[CHUNK];
-    int32_t i32[CHUNK];
     uint16_t u16[CHUNK];
-    int16_t i16[CHUNK];
     uint8_t u8[CHUNK];
-    int8_t i8[CHUNK];
 } elements;
 
-static const char *element_c(const elements *e, rec_dtype dtype, size_t i, char *buffer)
+/* As what elements are read: floats as they are, to the last bit. */
+static rec_dtype read_as(rec_dtype dtype)
 {
-    switch (dtype) {
+    rec_dtype exact = tool_exact_dtype(dtype);
+
+    return exact != REC_DTYPE_F64 ? exact : dtype == REC_DTYPE_FLEX32 ? REC_DTYPE_F32 : dtype;
+}
+
+static const char *element_c(const elements *e, rec_dtype read, unsigned bits, size_t i, char *buffer)
+{
+    switch (read) {
     case REC_DTYPE_F64:
         return f64_c(e->u64[i], buffer);
     case REC_DTYPE_F32:
@@ -220,19 +213,9 @@ static const char *element_c(const elements *e, rec_dtype dtype, size_t i, char 
         (void)snprintf(buffer, NUMBER_ROOM, "0x%04x", e->u16[i]);
         return buffer;
     case REC_DTYPE_I64:
-        return int_c(e->i64[i], 64, buffer);
-    case REC_DTYPE_I32:
-        return int_c(e->i32[i], 32, buffer);
-    case REC_DTYPE_I16:
-        return int_c(e->i16[i], 16, buffer);
-    case REC_DTYPE_I8:
-        return int_c(e->i8[i], 8, buffer);
+        return int_c(e->i64[i], bits, buffer);
     case REC_DTYPE_U64:
-        return uint_c(e->u64[i], 64, buffer);
-    case REC_DTYPE_U32:
-        return uint_c(e->u32[i], 32, buffer);
-    case REC_DTYPE_U16:
-        return uint_c(e->u16[i], 16, buffer);
+        return uint_c(e->u64[i], bits, buffer);
     default:
         return uint_c(e->u8[i], 8, buffer);
     }
@@ -253,23 +236,23 @@ static int print_stored(row *r, const rec_tensor *tensor)
 
 int tool_print_elements(row *r, const rec_tensor *tensor)
 {
-    const element_form *form = form_of(tensor);
+    rec_dtype dtype = rec_tensor_dtype(tensor), read = read_as(dtype);
     uint64_t count = rec_tensor_count(tensor), first = 0;
     char buffer[NUMBER_ROOM];
     int status = EXIT_OK;
     elements *e;
 
-    if (!form) {
+    if (read == REC_DTYPE_NONE) {
         return print_stored(r, tensor);
     }
     e = xmalloc(sizeof *e);
     while (first < count && status == EXIT_OK) {
         uint64_t part = count - first < CHUNK ? count - first : CHUNK;
-        if (rec_tensor_read(tensor, form->read, first, part, e) != REC_OK) {
+        if (rec_tensor_read(tensor, read, first, part, e) != REC_OK) {
             status = tool_fail_library();
         }
         for (size_t i = 0; i < part && status == EXIT_OK; i++) {
-            tool_row_put(r, element_c(e, form->read, i, buffer));
+            tool_row_put(r, element_c(e, read, (unsigned)rec_dtype_bits(dtype), i, buffer));
         }
         first += part;
     }

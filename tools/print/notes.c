@@ -9,11 +9,11 @@ void tool_notes_take(notes *n)
 {
     const rec_note *note;
 
-    *n = (notes){.made = rec_report_count()};
-    while ((note = rec_report_note(n->kept))) {
+    for (uint64_t i = 0; (note = rec_report_note(i)); i++) {
         n->at = tool_grown(n->at, n->kept, sizeof *n->at);
         n->at[n->kept++] = (struct note){note->kind, note->count, xstrdup(note->path), xstrdup(note->text)};
     }
+    n->made += rec_report_count();
 }
 
 void tool_notes_append(notes *n, notes *more)

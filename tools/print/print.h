@@ -234,7 +234,7 @@ void tool_json_float(json *j, const char *key, double value, rec_dtype dtype);
 
 /* ------------------------------------------------------------------------------------------------------- notes -- */
 
-/* Notes of the thread's last report, copied: the report itself dies with the next operation. */
+/* Notes, copied: the thread's report dies with the next operation. Zero it to begin. */
 typedef struct notes {
     struct note {
         int32_t kind;
@@ -244,6 +244,7 @@ typedef struct notes {
     size_t kept;
     uint64_t made; /* all of them; those beyond `kept` are only counted */
 } notes;
+/* Appends those of the last report. */
 void tool_notes_take(notes *n);
 /* Appends the notes of the second list to the first. */
 void tool_notes_append(notes *n, notes *more);
@@ -292,6 +293,7 @@ const char *tool_float_text(double value, rec_dtype dtype, char *buffer);
 /* A scalar of any kind but string; "null" for nil. */
 const char *tool_scalar_text(const rec_scalar *scalar, char *buffer);
 void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar);
+bool tool_same_scalar(rec_scalar a, rec_scalar b);
 /* Adds the name of child `index` of a list, map or variant as it stands in a path. */
 void tool_text_child(text *path, const rec_value *parent, uint64_t index);
 /* @return a kind as a word: "uint". */

@@ -67,6 +67,17 @@ void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar)
     }
 }
 
+bool tool_same_scalar(rec_scalar a, rec_scalar b)
+{
+    if (a.kind != b.kind) {
+        return false;
+    }
+    if (a.kind == REC_KIND_STRING) {
+        return a.v.length == b.v.length && memcmp(a.text, b.text, (size_t)a.v.length) == 0;
+    }
+    return a.kind == REC_KIND_NIL || a.v.u == b.v.u;
+}
+
 void tool_text_child(text *path, const rec_value *parent, uint64_t index)
 {
     rec_scalar key = rec_value_key(parent, index);

@@ -44,7 +44,6 @@ static int open_nameless(session *s, const input *in, const char *recorder, open
 /* @param left_out (out) it was found in a folder and cannot be read: noted instead. */
 static int open_one(session *s, const input *in, opened *o, bool *left_out, notes *n)
 {
-    notes more = {0};
     const char *recorder;
     int status = EXIT_OK;
 
@@ -68,8 +67,7 @@ static int open_one(session *s, const input *in, opened *o, bool *left_out, note
         }
     }
     if (o->record && status == EXIT_OK) {
-        tool_notes_take(&more);
-        tool_notes_append(n, &more);
+        tool_notes_take(n);
     }
     return status;
 }

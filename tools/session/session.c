@@ -44,23 +44,23 @@ int tool_session_keep_input(void)
 {
     struct stat is;
     char chunk[1 << 16];
-    ssize_t got = 1, put = 1;
-    int file;
+    uint64_t done = 0;
+    ssize_t got = 1;
+    int file, error = 0;
 
     if (isatty(STDIN_FILENO) ||
         (fstat(STDIN_FILENO, &is) == 0 && S_ISREG(is.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0)) {
         return EXIT_OK;
     }
     file = lr_file_nameless();
-    while (file >= 0 && put > 0 && (got = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
-        for (ssize_t done = 0; done < got && put > 0; done += put) {
-            put = write(file, chunk + done, (size_t)(got - done));
-        }
+    while (file >= 0 && !error && (got = read(STDIN_FILENO, chunk, sizeof chunk)) > 0) {
+        error = lr_file_write_at(file, chunk, (uint64_t)got, done);
+        done += (uint64_t)got;
     }
-    if (file < 0 || got < 0 || put < 0 || dup2(file, STDIN_FILENO) < 0 || lseek(file, 0, SEEK_SET) != 0) {
+    if (file < 0 || got < 0 || error || dup2(file, STDIN_FILENO) < 0) {
         return tool_fail("cannot copy standard input to a temporary file: %s\nSet TMPDIR to a directory with space, or "
                          "name the file.",
-                         strerror(errno));
+                         strerror(error ? error : errno));
     }
     (void)close(file);
     return EXIT_OK;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
+#include "tools/embed/embed.h"
 #include "tools/types/types.h"
 
 /* What a field is. */
@@ -75,40 +77,16 @@ static void add_part(node *n, const char *key, node *part)
 
 /* ------------------------------------------------------------------------------------------------------- names -- */
 
-/* Letters, digits and underscores, not beginning with a digit. */
-static bool is_word(const char *name, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        bool letter = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') || name[i] == '_';
-        if (!letter && (i == 0 || name[i] < '0' || name[i] > '9')) {
-            return false;
-        }
-    }
-    return length > 0;
-}
-
 bool tool_types_is_name(const char *name, size_t length)
 {
-    static const char *const taken[] = {
-        "alignas",       "alignof",       "asm",      "auto",     "bool",         "break",  "case",    "char",
-        "const",         "constexpr",     "continue", "default",  "do",           "double", "else",    "enum",
-        "extern",        "false",         "float",    "for",      "goto",         "if",     "inline",  "int",
-        "long",          "nullptr",       "register", "restrict", "return",       "short",  "signed",  "sizeof",
-        "static",        "static_assert", "struct",   "switch",   "thread_local", "true",   "typedef", "typeof",
-        "typeof_unqual", "union",         "unsigned", "void",     "volatile",     "while",  "linux",   "unix",
-        "i386",          "NULL",          "EOF",      "errno",    "stdin",        "stdout", "stderr",  "assert",
-        "offsetof",      "signbit",       "isnan",    "isinf"};
+    static const char *const macros[] = {"signbit", "isnan", "isinf"};
+    bool taken = tool_c_word(name, length);
 
-    if (!is_word(name, length) || strncmp(name, "__", 2) == 0 || strncmp(name, "REC_", 4) == 0 ||
-        (name[0] == '_' && length > 1 && name[1] >= 'A' && name[1] <= 'Z')) {
-        return false;
+    for (size_t i = 0; i < sizeof macros / sizeof *macros; i++) {
+        taken = taken || lr_text_is(name, length, macros[i]);
     }
-    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
-        if (strlen(taken[i]) == length && strncmp(name, taken[i], length) == 0) {
-            return false;
-        }
-    }
-    return true;
+    return tool_c_identifier(name, length) && !taken && strncmp(name, "__", 2) != 0 && strncmp(name, "REC_", 4) != 0 &&
+           !(name[0] == '_' && length > 1 && name[1] >= 'A' && name[1] <= 'Z');
 }
 
 /* ----------------------------------------------------------------------------------------------- what there is -- */
@@ -200,8 +178,8 @@ static node *node_of_map(const rec_value *value)
     for (uint64_t i = 0; i < count; i++) {
         rec_scalar key = rec_value_key(value, i);
         bool named = key.kind == REC_KIND_STRING && tool_types_is_name(key.text, (size_t)key.v.length);
-        if (!named &&
-            (n->kind == NODE_ENUM || key.kind != REC_KIND_STRING || !is_word(key.text, (size_t)key.v.length))) {
+        if (!named && (n->kind == NODE_ENUM || key.kind != REC_KIND_STRING ||
+                       !tool_c_identifier(key.text, (size_t)key.v.length))) {
             return give_up(n, "a key that is not an identifier");
         }
         add_part(n, key.text, named ? node_of(rec_value_item(value, i)) : node_new(NODE_HIDDEN));
@@ -353,30 +331,22 @@ static node *unite(node *a, node *b)
 
 /* ------------------------------------------------------------------------------------------------------- as C -- */
 
-/* A type that was printed. */
-typedef struct known {
-    char *body, *name;
-    unsigned next; /* the number that the next one of that name may have */
-} known;
-
 typedef struct writer {
     text *out;
-    known **known;
-    size_t count;
-    void *by_body, *by_name; /* trees of the same */
-    uint64_t loose, hidden;  /* fields of type VALUE; fields that are left out */
+    lookup names, bodies;   /* of the types that were printed: the names, and a type's by its body */
+    uint64_t loose, hidden; /* fields of type VALUE; fields that are left out */
 } writer;
 
 /* A field of an enum must be a struct: anything else is a value. */
 static const char *define(writer *w, node *n, const char *name);
 
-static void put_name(text *t, const char *prefix, const char *key)
+/* What the type of a field is called. To be freed. */
+static char *name_below(const char *name, const char *key)
 {
-    tool_text_format(t, "%s_", prefix);
-    for (; *key; key++) {
-        char c = *key >= 'a' && *key <= 'z' ? (char)(*key - 'a' + 'A') : *key;
-        tool_text_add(t, &c, 1);
-    }
+    char *upper = tool_c_name_upper(key), *below = xasprintf("%s_%s", name, upper);
+
+    free(upper);
+    return below;
 }
 
 static bool holds_nothing(const node *n)
@@ -416,10 +386,9 @@ static void put_field(writer *w, text *body, const node *n, size_t i, const char
 {
     node *part = n->parts[i];
     const char *key = n->keys[i], *type = NULL;
-    text wanted = {0};
+    char *wanted = name_below(name, key);
     uint32_t dims = 0;
 
-    put_name(&wanted, name, key);
     if (part->kind == NODE_VALUE) {
         put_value(w, body, key, part->why);
     } else if (part->kind == NODE_HIDDEN) {
@@ -439,18 +408,18 @@ static void put_field(writer *w, text *body, const node *n, size_t i, const char
             tool_text_format(body, ", %" PRIu64, part->shape[k]);
         }
         tool_text_put(body, ")");
-    } else if (part->kind == NODE_LIST && (hides_count(n, key) || !(type = define(w, part->parts[0], wanted.at)))) {
+    } else if (part->kind == NODE_LIST && (hides_count(n, key) || !(type = define(w, part->parts[0], wanted)))) {
         put_value(w, body, key, "a list");
     } else if (part->kind == NODE_LIST && part->length) {
         tool_text_format(body, " \\\n    F(T, ARRAY, %s, %s, %" PRIu64 ")", key, type, part->length);
     } else if (part->kind == NODE_LIST) {
         tool_text_format(body, " \\\n    F(T, LIST, %s, %s)", key, type);
-    } else if (!(type = define(w, part, wanted.at))) {
+    } else if (!(type = define(w, part, wanted))) {
         put_value(w, body, key, "a variant whose data are no struct");
     } else {
         tool_text_format(body, " \\\n    F(T, %sCHILD, %s, %s)", part->optional ? "OPTION_" : "", key, type);
     }
-    tool_text_free(&wanted);
+    free(wanted);
 }
 
 /* @return false: some variant holds what is no struct. */
@@ -463,41 +432,17 @@ static bool put_variants(writer *w, text *body, const node *n, const char *name)
         }
     }
     for (size_t i = 0; i < n->count; i++) {
-        text wanted = {0};
-        const char *type = NULL;
-        put_name(&wanted, name, n->keys[i]);
-        if (!holds_nothing(n->parts[i]) && !(type = define(w, n->parts[i], wanted.at))) {
-            tool_text_free(&wanted);
+        char *wanted = name_below(name, n->keys[i]);
+        bool holds = !holds_nothing(n->parts[i]);
+        const char *type = holds ? define(w, n->parts[i], wanted) : NULL;
+        free(wanted);
+        if (holds && !type) {
             return false;
         }
         tool_text_format(body, type ? " \\\n    F(T, VARIANT, %s, %s)" : " \\\n    F(T, UNIT_VARIANT, %s)", n->keys[i],
                          type);
-        tool_text_free(&wanted);
     }
     return true;
-}
-
-static int by_body(const void *a, const void *b)
-{
-    return strcmp(((const known *)a)->body, ((const known *)b)->body);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(((const known *)a)->name, ((const known *)b)->name);
-}
-
-/* A name that no type has yet. */
-static char *free_name(const writer *w, const char *wanted)
-{
-    char *name = xstrdup(wanted);
-    known *first = tool_known_find(&w->by_name, &(known){.name = name}, by_name);
-
-    while (first && tool_known_find(&w->by_name, &(known){.name = name}, by_name)) {
-        free(name);
-        name = xasprintf("%s_%u", wanted, first->next++);
-    }
-    return name;
 }
 
 /* The macro's own parameters must be no fields. */
@@ -523,10 +468,9 @@ static void rename_parameters(text *body, const node *n)
 static const char *define(writer *w, node *n, const char *wanted)
 {
     bool is_enum = n->kind == NODE_ENUM;
-    const char *macro = is_enum ? "VARIANTS" : "FIELDS", *parameters = "(F, T)";
+    const char *macro = is_enum ? "VARIANTS" : "FIELDS", *parameters;
     text body = {0};
-    known *found;
-    char *name;
+    lookup_slot *type;
 
     if (is_enum && !put_variants(w, &body, n, wanted)) {
         tool_text_free(&body);
@@ -537,23 +481,17 @@ static const char *define(writer *w, node *n, const char *wanted)
     }
     tool_text_put(&body, "\n");
     rename_parameters(&body, n);
-    parameters = strstr(body.at, "    F_(T_, ") ? "(F_, T_)" : parameters;
-    found = tool_known_find(&w->by_body, &(known){.body = body.at}, by_body);
-    if (found) {
-        tool_text_free(&body);
-        return found->name;
+    parameters = strstr(body.at, "    F_(T_, ") ? "(F_, T_)" : "(F, T)";
+    type = tool_lookup_find(&w->bodies, body.at, body.length);
+    if (!type) {
+        type = tool_lookup_add(&w->bodies, body.at, body.length);
+        type->text = tool_c_names_take(&w->names, wanted);
+        tool_text_format(w->out, "#define %s_%s%s%s", type->text, macro, parameters, body.at);
+        tool_text_format(w->out, "REC_DEFINE_%s(%s, %s_%s)\n\n", is_enum ? "ENUM" : "STRUCT", type->text, type->text,
+                         macro);
     }
-    name = free_name(w, wanted);
-    tool_text_format(w->out, "#define %s_%s%s", name, macro, parameters);
-    tool_text_put(w->out, body.at);
-    tool_text_format(w->out, "REC_DEFINE_%s(%s, %s_%s)\n\n", is_enum ? "ENUM" : "STRUCT", name, name, macro);
-    w->known = tool_grown(w->known, w->count, sizeof *w->known);
-    found = xmalloc(sizeof *found);
-    *found = (known){.body = body.at, .name = name, .next = 2};
-    w->known[w->count++] = found;
-    (void)tool_known_add(&w->by_body, found, by_body);
-    (void)tool_known_add(&w->by_name, found, by_name);
-    return name;
+    tool_text_free(&body);
+    return type->text;
 }
 
 /* ------------------------------------------------------------------------------------------------------ header -- */
@@ -600,14 +538,8 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
     tool_text_put(t, "#endif\n");
 
 done:
-    tool_known_free(&w.by_body, by_body);
-    tool_known_free(&w.by_name, by_name);
-    for (size_t i = 0; i < w.count; i++) {
-        free(w.known[i]->body);
-        free(w.known[i]->name);
-        free(w.known[i]);
-    }
-    free(w.known);
+    tool_lookup_free(&w.bodies);
+    tool_lookup_free(&w.names);
     node_free(root);
     tool_text_free(&types);
     tool_text_free(&file);

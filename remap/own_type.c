@@ -45,12 +45,8 @@ static int32_t fit(rec_job *job, const lr_plan_source *source, rec_plan **fitted
 static int32_t walk(rec_job *job, rec_plan *plan, const lr_plan_source *source, const rec_record *record,
                     const rec_value *value)
 {
-    const rec_layout *layout;
+    const rec_layout *layout = lr_plan_layout(job, source->type, record->burn_minor);
     char path[256], text[600], hint[300];
-    job->type = source->type;
-    job->plugin = NULL;
-    job->burn.minor = record->burn_minor > 0 ? record->burn_minor : LR_BURN_NOW;
-    layout = lr_layout_item(job);
     if (!layout || lr_check_tensors(job, record, layout) != REC_OK ||
         lr_check_type(job, record, value, layout) == REC_OK) {
         return job->error.status;

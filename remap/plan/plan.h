@@ -325,6 +325,9 @@ int32_t lr_plan_tree(rec_job *job, rec_plan *plan);
 lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length); /**< NULL: not found */
 /** Returns the first piece at or below a node, from a source if there is one, else from the base; may be NULL. */
 lr_piece *lr_node_piece(const lr_node *node);
+/** Lays out a type for the job. @param minor 0.MINOR whose modules it has; not above 0: the last one. NULL: the job has
+ * failed. */
+const rec_layout *lr_plan_layout(rec_job *job, lr_type_ref type, int32_t minor);
 /** Returns the number of a struct's field, or of an enum's variant; REC_UNKNOWN: the type has none of that name. */
 uint64_t lr_layout_named(const rec_layout *layout, const char *name, uint64_t length);
 /** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */

@@ -23,6 +23,14 @@ bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
     return true;
 }
 
+const rec_layout *lr_plan_layout(rec_job *job, lr_type_ref type, int32_t minor)
+{
+    job->type = type;
+    job->plugin = NULL;
+    job->burn.minor = minor > 0 ? minor : LR_BURN_NOW;
+    return lr_layout_item(job);
+}
+
 uint64_t lr_layout_named(const rec_layout *layout, const char *name, uint64_t length)
 {
     bool named = layout && (layout->kind == REC_LAYOUT_STRUCT || layout->kind == REC_LAYOUT_ENUM);

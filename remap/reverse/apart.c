@@ -16,6 +16,7 @@ static int32_t add_taken(lr_reverse *b, uint64_t from, const char *key, lr_op *o
     }
     one->op = op;
     one->place = one->text = lr_back_keep(b, key, strlen(key));
+    one->site = whole_item->site;
     one->inputs = whole_item->inputs;
     one->input_count = whole_item->input_count;
     one->operations = lr_plan_and(b->job, b->plan, whole_item->operations, word);

@@ -176,23 +176,6 @@ static void set_site(lr_back_item *one, const lr_torch_kind *kind, size_t below,
     }
 }
 
-static bool is_kind(const rec_layout *layout)
-{
-    const lr_torch_kind *kind = layout->kind == REC_LAYOUT_STRUCT ? lr_torch_kind_find(layout->module) : NULL;
-    return kind && lr_layout_named(layout, kind->proof, strlen(kind->proof)) != REC_UNKNOWN;
-}
-
-static void find_by_type(lr_reverse *b, lr_back_item *one)
-{
-    uint64_t length = one->inputs[0]->length, below = 0;
-    const char *text = lr_place_without_prefix(b->source, one->inputs[0]->text, &length);
-    bool listed;
-    const rec_layout *layout = lr_back_type_first(&b->type, text, length, is_kind, &below, &listed);
-    if (layout && below <= UINT32_MAX && below <= strlen(one->text)) {
-        set_site(one, lr_torch_kind_find(layout->module), (size_t)below, listed);
-    }
-}
-
 static void find_by_record(lr_reverse *b, const texts *t, lr_back_item *one)
 {
     const char *text = one->text;
@@ -225,17 +208,19 @@ static void name_module(lr_reverse *b, lr_back_item *one)
 int32_t lr_back_find_sites(lr_reverse *b)
 {
     texts t = {0};
-    if (!b->torch || (!b->type.item && !make_texts(b, &t))) {
+    if (b->torch && !b->type && !make_texts(b, &t)) {
         return b->job->error.status;
     }
     for (uint64_t i = 0; i < b->count && !lr_job_failed(b->job); i++) {
         lr_back_item *one = &b->items[i];
-        if (one->gone || strlen(one->text) >= LR_BACK_NAME_ROOM) {
+        lr_back_site typed = one->site;
+        one->site = (lr_back_site){0};
+        if (!b->torch || one->gone || strlen(one->text) >= LR_BACK_NAME_ROOM) {
             continue;
         }
-        if (b->type.item) {
-            find_by_type(b, one);
-        } else {
+        if (typed.kind && typed.below <= strlen(one->text)) {
+            set_site(one, typed.kind, typed.below, typed.listed);
+        } else if (!b->type) {
             find_by_record(b, &t, one);
         }
         name_module(b, one);

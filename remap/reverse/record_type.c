@@ -2,24 +2,13 @@
  * Going backwards with a type: it tells what module a key belongs to, and which of the key's parts are variants. */
 
 #include "remap/reverse/reverse_private.h"
+#include "remap/torch/torch.h"
 
-int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_type *type)
+int32_t lr_back_type_begin(lr_reverse *b)
 {
-    type->item = NULL;
-    if (!source->type.layout) {
-        return REC_OK;
-    }
-    job->type = source->type;
-    job->plugin = NULL;
-    job->burn.minor = source->record->burn_minor > 0 ? source->record->burn_minor : LR_BURN_NOW;
-    type->item = lr_layout_item(job);
-    return type->item ? lr_check_tensors(job, source->record, type->item) : job->error.status;
-}
-
-void lr_back_type_end(rec_job *job)
-{
-    lr_layouts_free(job);
-    job->type = (lr_type_ref){0};
+    const lr_plan_source *source = b->source;
+    b->type = source->type.layout ? lr_plan_layout(b->job, source->type, source->record->burn_minor) : NULL;
+    return b->type ? lr_check_tensors(b->job, source->record, b->type) : b->job->error.status;
 }
 
 /* The layout below one by a part of a key; NULL if it has none. @param variant (out) the part is a variant's name. */
@@ -44,41 +33,13 @@ static const rec_layout *below(const rec_layout *layout, const char *part, uint6
     }
 }
 
-const rec_layout *lr_back_type_first(const lr_back_type *type, const char *text, uint64_t length,
-                                     bool (*known)(const rec_layout *layout), uint64_t *below_at, bool *listed)
+const char *lr_back_type_of(const rec_layout *layout, const char *text, uint64_t length, char *clean,
+                            lr_back_site *site)
 {
-    const rec_layout *layout = type->item;
-    const char *part = text, *end = text + length;
-    uint64_t used = 0;
-    *listed = false;
-    while (layout && layout->role == LR_ROLE_NONE) {
-        const char *dot;
-        bool variant;
-        if (layout->kind == REC_LAYOUT_OPTION) {
-            layout = rec_layout_child(layout, 0);
-            continue;
-        }
-        if (known(layout)) {
-            *below_at = used;
-            return layout;
-        }
-        if (part > end) {
-            return NULL;
-        }
-        *listed = layout->kind == REC_LAYOUT_LIST;
-        dot = lr_path_dot(part, end);
-        layout = below(layout, part, (uint64_t)((dot ? dot : end) - part), &variant);
-        used += variant ? 0 : (uint64_t)((dot ? dot : end) - part) + 1;
-        part = (dot ? dot : end) + 1;
-    }
-    return NULL;
-}
-
-const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean)
-{
-    const rec_layout *layout = type->item;
     const char *part = text, *end = text + length, *module = NULL;
     size_t used = 0;
+    bool listed = false;
+    *site = (lr_back_site){0};
     for (bool last = false; layout && !last;) {
         const char *dot = lr_path_dot(part, end);
         uint64_t size = (uint64_t)((dot ? dot : end) - part);
@@ -91,6 +52,10 @@ const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t
             layout = NULL;
             break;
         }
+        if (!site->kind) {
+            *site = (lr_back_site){lr_torch_kind_of(layout), listed, 0, (uint32_t)(used ? used + 1 : 0), 0};
+        }
+        listed = layout->kind == REC_LAYOUT_LIST;
         if (layout->kind == REC_LAYOUT_STRUCT) {
             module = layout->module ? layout->module : "";
         } else if (layout->kind != REC_LAYOUT_ENUM) {

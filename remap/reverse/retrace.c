@@ -1,18 +1,48 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Keys backwards: the renames from the last to the first, each undone where it may have acted and proved forwards; then
- * the splits. */
+ * the splits. Of several keys one is chosen: see lr_retrace_choose(). */
+#include <stdio.h>
 
 #include "remap/reverse/reverse_private.h"
 
 /* More candidates of one key are not looked at. */
 enum { CANDIDATES_MOST = 4096 };
 
+/* A rename, or a split. */
+typedef struct step {
+    const lr_rule *rule;
+    uint64_t index; /* among all rules */
+    lr_back *back;
+} step;
+
+typedef struct steps {
+    step *list;
+    uint64_t count;
+} steps;
+
+typedef struct set {
+    lr_candidate *list;
+    uint64_t count, room;
+} set;
+
+struct lr_trace {
+    rec_job *job;
+    rec_plan *plan;
+    lr_plan_source *source;
+    lr_matcher *matcher;
+    steps renames, splits;
+    bool exports;   /* there are such rules */
+    lr_arena arena; /* of the candidates of one key */
+    set now, next;  /* before a step, after it */
+    lr_origins origins;
+};
+
 uint64_t lr_retrace_width(const lr_trace *r)
 {
     return r->renames.count + 1;
 }
 
-static bool collect(lr_trace *r, lr_steps *s, int32_t kind, int32_t makes)
+static bool collect(lr_trace *r, steps *s, int32_t kind, int32_t makes)
 {
     const lr_rules *rules = r->source->rules;
     uint64_t count = 0;
@@ -26,8 +56,8 @@ static bool collect(lr_trace *r, lr_steps *s, int32_t kind, int32_t makes)
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
         if (rule->kind == kind) {
-            lr_step *one = &s->list[s->count];
-            *one = (lr_step){.rule = rule, .index = i};
+            step *one = &s->list[s->count];
+            *one = (step){.rule = rule, .index = i};
             one->back = lr_back_new(r->job, rule->regex, rule->template, 0, makes);
             if (!one->back) {
                 return false;
@@ -38,7 +68,7 @@ static bool collect(lr_trace *r, lr_steps *s, int32_t kind, int32_t makes)
     return true;
 }
 
-static void forget(const lr_trace *r, lr_steps *s)
+static void forget(const lr_trace *r, steps *s)
 {
     for (uint64_t i = 0; i < s->count; i++) {
         lr_back_free(s->list[i].back);
@@ -56,6 +86,7 @@ lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher
     r->plan = plan;
     r->source = &plan->sources[source];
     r->matcher = matcher;
+    lr_arena_init(&r->arena, job->allocator);
     r->origins.allocator = job->allocator;
     r->exports = lr_rules_have(r->source->rules, LR_RULE_EXPORT);
     if (!collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
@@ -73,21 +104,20 @@ void lr_trace_free(lr_trace *r)
         forget(r, &r->renames);
         forget(r, &r->splits);
         lr_origins_free(&r->origins);
+        lr_arena_free(&r->arena);
         lr_release(allocator, r->now.list);
         lr_release(allocator, r->next.list);
-        lr_release(allocator, r->bytes.at);
-        lr_release(allocator, r->candidates);
         lr_release(allocator, r);
     }
 }
 
 const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
 {
-    const lr_steps *steps[] = {&r->renames, &r->splits};
+    const steps *all[] = {&r->renames, &r->splits};
     for (int s = 0; s < 2; s++) {
-        for (uint64_t i = 0; i < steps[s]->count; i++) {
-            if (steps[s]->list[i].index == rule) {
-                return lr_back_reason(steps[s]->list[i].back);
+        for (uint64_t i = 0; i < all[s]->count; i++) {
+            if (all[s]->list[i].index == rule) {
+                return lr_back_reason(all[s]->list[i].back);
             }
         }
     }
@@ -96,38 +126,32 @@ const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
 
 /* ---------------------------------------------------------------------------------------------------- one text -- */
 
-/* Room for bytes. @return their place, SIZE_MAX: the job has failed. */
-static size_t take(lr_trace *r, size_t size)
+/* Appends a candidate. NULL: the job has failed. */
+static lr_candidate *push(lr_trace *r, const lr_candidate *one)
 {
-    lr_back_bytes *b = &r->bytes;
-    size_t at = b->used;
-    if (!lr_job_grow(r->job, &b->at, b->used + size, &b->room, 1)) {
-        return SIZE_MAX;
-    }
-    b->used += size;
-    return at;
-}
-
-/* NULL: the job has failed. */
-static lr_walker *push(lr_trace *r, lr_walkers *to, const lr_walker *walker)
-{
-    if (!lr_job_grow(r->job, &to->list, to->count + 1, &to->room, sizeof *walker)) {
+    if (!lr_job_grow(r->job, &r->next.list, r->next.count + 1, &r->next.room, sizeof *one)) {
         return NULL;
     }
-    to->list[to->count] = *walker;
-    return &to->list[to->count++];
+    r->next.list[r->next.count] = *one;
+    return &r->next.list[r->next.count++];
 }
 
-/* Appends a text. @param text not among the retracer's bytes. NULL: the job has failed. */
-static lr_walker *add(lr_trace *r, lr_walkers *to, const char *text, size_t length)
+/* Appends a candidate with the text of an origin. NULL: the job has failed. */
+static lr_candidate *add(lr_trace *r, const lr_candidate *from, const lr_origin *origin)
 {
-    size_t at = take(r, length + 1);
-    if (at == SIZE_MAX) {
-        return NULL;
-    }
-    memcpy(r->bytes.at + at, text, length);
-    r->bytes.at[at + length] = '\0';
-    return push(r, to, &(lr_walker){.text = at, .length = length});
+    lr_candidate to = *from;
+    to.text = lr_job_arena_text(r->job, &r->arena, r->origins.text + origin->at, origin->length);
+    to.length = origin->length;
+    return to.text ? push(r, &to) : NULL;
+}
+
+/* What was found becomes what the next step begins with. */
+static void turn(lr_trace *r)
+{
+    set before = r->now;
+    r->now = r->next;
+    r->next = before;
+    r->next.count = 0;
 }
 
 /* Whether the origins that a rule's inverse found are few enough; otherwise notes it. @param rule by index. */
@@ -139,57 +163,49 @@ static bool are_few(const lr_trace *r, uint64_t rule, lr_candidates *out)
     return few;
 }
 
-static bool copy_fired(lr_trace *r, lr_walker *to, const lr_walker *from)
+/* Notes how often a rename acted on a candidate. @param to NULL: the job has failed. */
+static bool fire(lr_trace *r, lr_candidate *to, uint64_t number, uint32_t times)
 {
-    size_t width = (size_t)lr_retrace_width(r), at = take(r, width);
-    if (at == SIZE_MAX) {
-        return false;
+    size_t width = (size_t)lr_retrace_width(r);
+    uint8_t *fired = to ? lr_job_arena_alloc(r->job, &r->arena, width, 1) : NULL;
+    if (fired) {
+        memcpy(fired, to->fired, width);
+        fired[number + 1] = (uint8_t)(times < UINT8_MAX ? times : UINT8_MAX);
+        to->fired = fired;
     }
-    memcpy(r->bytes.at + at, r->bytes.at + from->fired, width);
-    to->fired = at;
-    return true;
+    return fired != NULL;
 }
 
 /* Undoes a rename in all texts there are. */
 static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
 {
-    const lr_step *s = &r->renames.list[number];
-    lr_walkers swap;
-    r->next.count = 0;
+    const step *s = &r->renames.list[number];
     for (uint64_t i = 0; i < r->now.count; i++) {
-        lr_walker from = r->now.list[i];
-        int leaves = lr_back_leaves(r->job, s->back, r->matcher, r->bytes.at + from.text, from.length);
-        if (leaves < 0 || lr_back_find(r->job, s->back, r->matcher, r->bytes.at + from.text, from.length, NULL, NULL,
-                                       &r->origins) != REC_OK) {
-            return LR_HINT(r->job, "It was tried on the key %.200s.", r->bytes.at + from.text);
+        const lr_candidate *from = &r->now.list[i];
+        int leaves = lr_back_leaves(r->job, s->back, r->matcher, from->text, from->length);
+        if (leaves < 0 ||
+            lr_back_find(r->job, s->back, r->matcher, from->text, from->length, NULL, NULL, &r->origins) != REC_OK) {
+            return LR_HINT(r->job, "It was tried on the key %.200s.", from->text);
         }
         if (!are_few(r, s->index, out)) {
             return REC_OK;
         }
         for (uint64_t k = 0; k < r->origins.count; k++) {
             const lr_origin *origin = &r->origins.list[k];
-            lr_walker *to = add(r, &r->next, r->origins.text + origin->at, origin->length);
-            uint8_t *fired;
-            if (!to || !copy_fired(r, to, &from)) {
+            lr_candidate *to = add(r, from, origin);
+            if (!fire(r, to, number, origin->places)) {
                 return r->job->error.status;
             }
-            to->inside = from.inside + origin->inside;
-            fired = (uint8_t *)r->bytes.at + to->fired + number + 1;
-            *fired = (uint8_t)(origin->places < UINT8_MAX ? origin->places : UINT8_MAX);
+            to->inside += origin->inside;
         }
-        if (leaves) { /* unchanged */
-            lr_walker *to = push(r, &r->next, &from);
-            if (!to || (leaves == 2 && !copy_fired(r, to, &from))) {
+        if (leaves) { /* unchanged, or the rule acts on it too, and makes it of itself */
+            lr_candidate *to = push(r, from);
+            if (!to || (leaves == 2 && !fire(r, to, number, 1))) {
                 return r->job->error.status;
-            }
-            if (leaves == 2) { /* the rule acts on it too, and makes it of itself */
-                r->bytes.at[to->fired + number + 1] = 1;
             }
         }
     }
-    swap = r->now;
-    r->now = r->next;
-    r->next = swap;
+    turn(r);
     return REC_OK;
 }
 
@@ -238,56 +254,57 @@ static uint64_t fused_by(lr_trace *r, const char *text, size_t length)
     return found < 0 ? UINT64_MAX : found ? i + 1 : 0;
 }
 
+/* Appends a key of the file that a split cuts a candidate out of, unless another rule acts on it. */
+static int32_t add_whole(lr_trace *r, const lr_candidate *from, const lr_origin *origin, uint64_t number, uint32_t part,
+                         const lr_op *op, lr_candidates *out)
+{
+    const char *text = r->origins.text + origin->at;
+    int dropped = drops(r, text, origin->length, op);
+    uint64_t split = dropped == 0 ? split_of(r, text, origin->length) : UINT64_MAX;
+    lr_candidate *to;
+    if (split != number) {
+        return r->job->error.status;
+    }
+    to = add(r, from, origin);
+    if (to) {
+        to->split = r->splits.list[number].index + 1;
+        to->part = part;
+        out->split = true;
+    }
+    return r->job->error.status;
+}
+
 /* Undoes the splits: r->now has the parts' keys and those that were none, r->next gets the file's. */
 static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
 {
-    r->next.count = 0;
     for (uint64_t i = 0; i < r->now.count; i++) {
-        lr_walker from = r->now.list[i];
-        int dropped = drops(r, r->bytes.at + from.text, from.length, op);
-        uint64_t split = dropped == 0 ? split_of(r, r->bytes.at + from.text, from.length) : 0;
+        const lr_candidate *from = &r->now.list[i];
+        int dropped = drops(r, from->text, from->length, op);
+        uint64_t split = dropped == 0 ? split_of(r, from->text, from->length) : 0;
         if (dropped < 0 || split == UINT64_MAX) {
             return r->job->error.status;
         }
         out->dropped = out->dropped || dropped;
         if (!dropped && split == r->splits.count) {
-            uint64_t blocked = fused_by(r, r->bytes.at + from.text, from.length);
-            lr_walker *to = blocked == UINT64_MAX ? NULL : push(r, &r->next, &from);
+            uint64_t blocked = fused_by(r, from->text, from->length);
+            lr_candidate *to = blocked == UINT64_MAX ? NULL : push(r, from);
             if (!to) {
                 return r->job->error.status;
             }
             to->blocked = blocked;
         }
         for (uint64_t s = 0; s < r->splits.count; s++) {
-            const lr_step *one = &r->splits.list[s];
+            const step *one = &r->splits.list[s];
             for (uint64_t p = 0; p < one->rule->part_count; p++) {
-                if (lr_back_find(r->job, one->back, r->matcher, r->bytes.at + from.text, from.length,
-                                 one->rule->parts[p].name, NULL, &r->origins) != REC_OK) {
+                if (lr_back_find(r->job, one->back, r->matcher, from->text, from->length, one->rule->parts[p].name,
+                                 NULL, &r->origins) != REC_OK ||
+                    !are_few(r, one->index, out)) {
                     return r->job->error.status;
                 }
-                if (!are_few(r, one->index, out)) {
-                    return REC_OK;
-                }
                 for (uint64_t k = 0; k < r->origins.count; k++) {
-                    const lr_origin *origin = &r->origins.list[k];
-                    const char *text = r->origins.text + origin->at;
-                    lr_walker *to;
-                    dropped = drops(r, text, origin->length, op);
-                    if (dropped < 0 || (!dropped && (split = split_of(r, text, origin->length)) == UINT64_MAX)) {
+                    if (add_whole(r, from, &r->origins.list[k], s, (uint32_t)p, op, out) != REC_OK) {
                         return r->job->error.status;
                     }
-                    if (dropped || split != s) {
-                        continue;
-                    }
-                    to = add(r, &r->next, text, origin->length);
-                    if (!to) {
-                        return r->job->error.status;
-                    }
-                    to->fired = from.fired;
-                    to->inside = from.inside;
-                    to->split = one->index + 1;
-                    to->part = (uint32_t)p;
-                    out->split = true;
                 }
             }
         }
@@ -299,18 +316,19 @@ int32_t lr_retrace(lr_trace *r, const char *const *starts, uint32_t start_count,
 {
     size_t width = (size_t)lr_retrace_width(r);
     *out = (lr_candidates){0};
-    r->now.count = 0;
-    r->bytes.used = 0;
+    r->next.count = 0;
+    lr_arena_free(&r->arena);
+    lr_arena_init(&r->arena, r->job->allocator);
     for (uint32_t i = 0; i < start_count; i++) {
-        lr_walker *w = add(r, &r->now, starts[i], strlen(starts[i]));
-        size_t fired = w ? take(r, width) : SIZE_MAX;
-        if (fired == SIZE_MAX) {
+        uint8_t *fired = lr_job_arena_alloc(r->job, &r->arena, width, 1);
+        lr_candidate one = {.text = starts[i], .length = strlen(starts[i]), .fired = fired};
+        if (!fired || !push(r, &one)) {
             return r->job->error.status;
         }
-        memset(r->bytes.at + fired, 0, width);
-        r->bytes.at[fired] = start_count > 1 && i == 0;
-        w->fired = fired;
+        memset(fired, 0, width);
+        fired[0] = start_count > 1 && i == 0;
     }
+    turn(r);
     for (uint64_t i = r->renames.count; i-- > 0 && !out->overflow;) {
         if (undo(r, i, out) != REC_OK) {
             return r->job->error.status;
@@ -322,20 +340,189 @@ int32_t lr_retrace(lr_trace *r, const char *const *starts, uint32_t start_count,
     if (unsplit(r, op, out) != REC_OK) {
         return r->job->error.status;
     }
-    if (!lr_job_grow(r->job, &r->candidates, r->next.count, &r->candidate_room, sizeof *r->candidates)) {
-        return r->job->error.status;
-    }
-    for (uint64_t i = 0; i < r->next.count; i++) {
-        const lr_walker *w = &r->next.list[i];
-        r->candidates[i] = (lr_candidate){.text = r->bytes.at + w->text,
-                                          .length = w->length,
-                                          .split = w->split,
-                                          .part = w->part,
-                                          .inside = w->inside,
-                                          .blocked = w->blocked,
-                                          .fired = (const uint8_t *)r->bytes.at + w->fired};
-    }
-    out->list = r->candidates;
+    out->list = r->next.list;
     out->count = r->next.count;
     return REC_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- choosing -- */
+
+/* Whether what made `a` is less than what made `b`, and nothing else: b then has a trace that a does not explain. */
+static bool is_less(const lr_trace *r, const lr_candidate *a, const lr_candidate *b)
+{
+    bool less = false;
+    if (a->split != b->split || a->part != b->part) {
+        if (a->split) {
+            return false;
+        }
+        less = true;
+    }
+    for (uint64_t i = 0; i <= r->renames.count; i++) {
+        if (a->fired[i] != b->fired[i]) {
+            /* What leaves no trace is no reason to believe anything. */
+            if (a->fired[i] > b->fired[i] || (i > 0 && !lr_back_leaves_trace(r->renames.list[i - 1].back))) {
+                return false;
+            }
+            less = true;
+        }
+    }
+    return less;
+}
+
+/* The rule that one of two candidates was made by and the other not, by index + 1: the first in the order of the rules,
+ * which is the last that was undone; 0: none. */
+static uint64_t difference(const lr_trace *r, const lr_candidate *a, const lr_candidate *b)
+{
+    for (uint64_t i = 0; i < r->renames.count; i++) {
+        if (a->fired[i + 1] != b->fired[i + 1]) {
+            return r->renames.list[i].index + 1;
+        }
+    }
+    if (a->split != b->split) {
+        return a->split ? a->split : b->split;
+    }
+    for (uint64_t i = 0; i < r->renames.count; i++) { /* one rule, at several places or in several ways */
+        if (a->fired[i + 1]) {
+            return r->renames.list[i].index + 1;
+        }
+    }
+    return a->split;
+}
+
+static uint64_t count_left(const bool *left, uint64_t count)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        n += left[i];
+    }
+    return n;
+}
+
+/* Leaves those that are keys of the file that was imported. @return whether there are any. */
+static bool by_memory(const lr_trace *r, const lr_candidates *c, bool *left)
+{
+    const lr_memory *memory = r->source->memory;
+    const char *select = r->source->rules->select;
+    char text[4096];
+    bool any = false;
+    for (int pass = 0; memory && memory->keys.count && pass < 1 + any; pass++) {
+        for (uint64_t k = 0; k < c->count; k++) {
+            int n = snprintf(text, sizeof text, "%s%s%s", select ? select : "", select ? "." : "", c->list[k].text);
+            bool found = n > 0 && (size_t)n < sizeof text && lr_memory_has(&memory->keys, text, (uint64_t)n);
+            any = any || (found && left[k]);
+            left[k] = left[k] && (pass == 0 || found);
+        }
+    }
+    return any;
+}
+
+/* Leaves those that match the export rules: load arguments first, then what the import left, then the profile's.
+ * @param decided (out) whether some of them decided. */
+static int32_t by_exports(lr_trace *r, const lr_candidates *c, bool *left, bool *decided)
+{
+    const lr_rules *rules = r->source->rules;
+    *decided = false;
+    for (uint64_t n = 0; (r->exports || r->source->memory) && n < 2 * rules->count; n++) {
+        uint64_t i = n % rules->count;
+        const lr_rule *rule = &rules->rules[i];
+        bool any = false;
+        if (n == rules->count && by_memory(r, c, left)) {
+            *decided = true;
+        }
+        if (rule->kind != LR_RULE_EXPORT || (rule->profile != NULL) != (n >= rules->count)) {
+            continue;
+        }
+        for (int pass = 0; pass < 2 && (pass == 0 || any); pass++) {
+            for (uint64_t k = 0; k < c->count; k++) {
+                int found = lr_regex_match(r->job, rule->regex, r->matcher, c->list[k].text, (size_t)c->list[k].length);
+                if (found < 0) {
+                    return r->job->error.status;
+                }
+                r->source->hits[i] += found && pass == 0; /* though an earlier one decides */
+                any = any || (found && left[k]);
+                left[k] = left[k] && (pass == 0 || found);
+            }
+        }
+        if (any) {
+            *decided = true;
+        }
+    }
+    return REC_OK;
+}
+
+int32_t lr_retrace_choose(lr_trace *r, const lr_candidates *c, const bool *dead, bool *left, lr_choice_made *made)
+{
+    bool exported = false;
+    uint64_t first = UINT64_MAX, second = UINT64_MAX;
+    uint32_t inside = UINT32_MAX;
+    *made = (lr_choice_made){.result = LR_CHOICE_NONE};
+    if (c->overflow) {
+        *made = (lr_choice_made){.result = LR_CHOICE_TOO_MANY, .rule = c->overflow};
+        return REC_OK;
+    }
+    for (uint64_t i = 0; i < c->count; i++) {
+        left[i] = !dead || !dead[i];
+    }
+    if (by_exports(r, c, left, &exported) != REC_OK) {
+        return r->job->error.status;
+    }
+    if (c->lost && !exported) {
+        *made = (lr_choice_made){.result = LR_CHOICE_NO_INVERSE, .rule = c->lost};
+        return REC_OK;
+    }
+    for (uint64_t i = 0; i < c->count; i++) {
+        for (uint64_t k = 0; k < c->count && left[i]; k++) {
+            if (k != i && (!dead || !dead[k]) && is_less(r, &c->list[i], &c->list[k])) {
+                /* Only one that is left by the export rules may push another out. */
+                left[i] = !left[k];
+            }
+        }
+    }
+    for (uint64_t i = 0; i < c->count; i++) {
+        inside = left[i] && c->list[i].inside < inside ? c->list[i].inside : inside;
+    }
+    for (uint64_t i = 0; i < c->count; i++) {
+        left[i] = left[i] && c->list[i].inside == inside;
+        if (left[i]) {
+            second = first != UINT64_MAX && second == UINT64_MAX ? i : second;
+            first = first == UINT64_MAX ? i : first;
+        }
+    }
+    if (first == UINT64_MAX) {
+        return REC_OK;
+    }
+    if (count_left(left, c->count) > 1) {
+        *made = (lr_choice_made){
+            .result = LR_CHOICE_SEVERAL, .index = first, .rule = difference(r, &c->list[first], &c->list[second])};
+    } else {
+        *made = (lr_choice_made){.result = LR_CHOICE_ONE, .index = first};
+    }
+    return REC_OK;
+}
+
+const char *lr_retrace_why(lr_trace *r, const lr_candidate *candidate)
+{
+    char text[512] = "";
+    size_t used = 0;
+    uint64_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        uint64_t listed = 0;
+        for (uint64_t i = 0; i <= r->renames.count; i++) {
+            uint64_t index = i == 0 ? candidate->split : candidate->fired[i] ? r->renames.list[i - 1].index + 1 : 0;
+            if (!index) {
+                continue;
+            }
+            if (pass == 0) {
+                count++;
+                r->source->hits[index - 1]++;
+            } else if (used + 32 < sizeof text) {
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s%u",
+                                         listed++    ? ", "
+                                         : count > 1 ? "rules "
+                                                     : "rule ",
+                                         (unsigned)r->source->rules->rules[index - 1].number);
+            }
+        }
+    }
+    return lr_plan_text(r->job, r->plan, "%s", text);
 }

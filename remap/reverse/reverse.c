@@ -45,8 +45,8 @@ static int32_t restore(lr_reverse *b, const lr_key *key, bool moved, char **out)
 {
     bool keep_gaps = b->source->gaps_given && !b->source->close_gaps;
     *out = NULL;
-    return b->source->memory ? lr_memory_restore(b->job, b->source->memory, moved && !keep_gaps, !b->type.item,
-                                                 key->text, key->length, out)
+    return b->source->memory ? lr_memory_restore(b->job, b->source->memory, moved && !keep_gaps, !b->type, key->text,
+                                                 key->length, out)
                              : REC_OK;
 }
 
@@ -81,18 +81,20 @@ static int32_t apply_back(lr_reverse *b, const char *text, size_t length, const 
     return b->job->error.status;
 }
 
-/* A key without prefix and levels of variants, and through the `back` rules. @param module (out) what the type says. */
-static int32_t read_key(lr_reverse *b, const char *text, size_t length, const char **module, const char **out)
+/* A key without prefix and levels of variants, and through the `back` rules. @param module,site (out) what the type
+ * says. */
+static int32_t read_key(lr_reverse *b, const char *text, const char **module, lr_back_site *site, const char **out)
 {
     char *clean = NULL;
+    size_t length = strlen(text);
     int32_t status;
     (void)lr_key_below(b->source->prefix, &text, &length);
-    if (b->type.item) {
+    if (b->type) {
         clean = lr_alloc(b->job->allocator, length + 1);
         if (!clean) {
             return lr_fail_memory(b->job, length);
         }
-        *module = lr_back_type_of(&b->type, text, length, clean);
+        *module = lr_back_type_of(b->type, text, length, clean, site);
         text = clean;
         length = strlen(clean);
     }
@@ -106,20 +108,21 @@ static int32_t take_tensor(lr_reverse *b, lr_key *key, const rec_tensor *tensor)
     const char *module = NULL, *other = NULL, *text = NULL, *place = NULL;
     char *levels = NULL, *moved = NULL;
     lr_back_item *one = NULL;
+    lr_back_site site = {0}, unused;
     int32_t status = restore(b, key, false, &levels);
     status = status == REC_OK ? restore(b, key, true, &moved) : status;
     if (status == REC_OK) {
-        const char *plain = levels ? levels : key->text;
-        status = read_key(b, plain, strlen(plain), &module, &place);
+        status = read_key(b, levels ? levels : key->text, &module, &site, &place);
         text = place;
     }
     if (status == REC_OK && moved) {
-        status = read_key(b, moved, strlen(moved), &other, &text);
+        status = read_key(b, moved, &other, &unused, &text);
     }
     one = status == REC_OK ? lr_back_item_new(b) : NULL;
     if (one) {
         one->text = text;
         one->place = place;
+        one->site = site;
         one->module = module && *module ? lr_back_keep(b, module, strlen(module)) : module;
         one->op = lr_op_tensor(b->job, tensor);
         one->linear = was_linear(b, key);
@@ -274,20 +277,12 @@ static int32_t undo(lr_reverse *b, int32_t kind, int32_t other, int32_t (*step)(
     return b->job->error.status;
 }
 
-static int32_t check_wholes(lr_reverse *b)
-{
-    for (uint64_t i = 0; i < b->whole_count && !lr_job_failed(b->job); i++) {
-        (void)lr_back_check_whole(b, &b->wholes[i]);
-    }
-    return b->job->error.status;
-}
-
 static int32_t run(lr_reverse *b)
 {
     bool done = take_keys(b) == REC_OK && undo(b, LR_RULE_STACK, LR_RULE_JOIN, lr_back_take_apart) == REC_OK &&
                 lr_back_find_sites(b) == REC_OK && each(b, lr_back_unadapt) == REC_OK &&
                 lr_back_put_together(b) == REC_OK && undo(b, LR_RULE_TIE, LR_RULE_TIE, lr_back_untie) == REC_OK &&
-                check_gaps(b) == REC_OK && each(b, lr_back_retrace) == REC_OK && check_wholes(b) == REC_OK &&
+                check_gaps(b) == REC_OK && each(b, lr_back_retrace) == REC_OK && lr_back_make_wholes(b) == REC_OK &&
                 each(b, lr_back_choose) == REC_OK && each(b, lr_back_emit) == REC_OK && lr_back_report(b) == REC_OK &&
                 note_lists(b) == REC_OK;
     return done ? note_dropped(b) : b->job->error.status;
@@ -300,7 +295,7 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     /* The file's own default, not the record's: a profile's modules are PyTorch's unless something says otherwise. */
     b.torch = b.source->rules->adapter != LR_ADAPTER_NONE && b.source->rules->adapter != LR_ADAPTER_FOREIGN;
     status = lr_back_learn_gaps(job, plan, b.source);
-    status = status == REC_OK ? lr_back_type_begin(job, b.source, &b.type) : status;
+    status = status == REC_OK ? lr_back_type_begin(&b) : status;
     if (status == REC_OK) {
         b.matcher = lr_matcher_new(job);
         b.retracer = b.matcher ? lr_trace_new(job, plan, source, b.matcher) : NULL;
@@ -310,10 +305,9 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
         lr_op_release(b.items[i].op);
     }
     lr_release(job->allocator, b.items);
-    lr_release(job->allocator, b.wholes);
-    lr_release(job->allocator, b.slots);
     lr_trace_free(b.retracer);
     lr_matcher_free(b.matcher);
-    lr_back_type_end(job);
+    lr_layouts_free(job);
+    job->type = (lr_type_ref){0};
     return status;
 }

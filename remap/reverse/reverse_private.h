@@ -7,17 +7,18 @@
 #include "remap/reverse/invert_private.h"
 #include "remap/reverse/reverse.h"
 
-/* retrace.c, choose.c: from a key of Burn's layout to the key of the foreign file that the rules make into it. */
+/* retrace.c: from a key of Burn's layout to the key of the foreign file that the rules make into it. */
 
 /** A key of the foreign file that a key may have been. */
 typedef struct lr_candidate {
     const char *text; /**< NUL-terminated; without what `select` leaves out */
     uint64_t length;
-    uint64_t split;       /**< rule that splits it, by index + 1; 0: it is not split */
-    uint32_t part;        /**< which part this is */
-    uint32_t inside;      /**< ends of matches within a name: see lr_origin */
-    uint64_t blocked;     /**< rule by index + 1 that has no inverse and acts on it (weight_norm); 0: none */
-    const uint8_t *fired; /**< how often each rename acted; the first counts the adapter */
+    uint64_t split;         /**< rule that splits it, by index + 1; 0: it is not split */
+    uint32_t part;          /**< which part this is */
+    uint32_t inside;        /**< ends of matches within a name: see lr_origin */
+    uint64_t blocked;       /**< rule by index + 1 that has no inverse and acts on it (weight_norm); 0: none */
+    const uint8_t *fired;   /**< how often each rename acted; the first counts the adapter */
+    struct lr_whole *whole; /**< what it is a part of: lr_back_make_wholes(); NULL: not known, or of none */
 } lr_candidate;
 
 typedef struct lr_candidates {
@@ -72,73 +73,6 @@ const char *lr_retrace_reason(const lr_trace *retracer, uint64_t rule);
 /** Bytes of `fired`. */
 uint64_t lr_retrace_width(const lr_trace *retracer);
 
-/* record_type.c: what the record's own type says. */
-
-typedef struct lr_back_type {
-    const rec_layout *item; /**< NULL: there is no type */
-} lr_back_type;
-
-/** Takes the type of the source, if it has one; to be ended also on failure. */
-int32_t lr_back_type_begin(rec_job *job, const lr_plan_source *source, lr_back_type *type);
-void lr_back_type_end(rec_job *job);
-/**
- * Follows a key through the type.
- * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
- *        `length` + 1. @return the name of the module that the last part is a field of; NULL where the type has no such
- *        place, then `clean` is the key. */
-const char *lr_back_type_of(const lr_back_type *type, const char *text, uint64_t length, char *clean);
-/** Follows a key to the first module whose name the caller knows. @param known whether it does; @param below (out) the
- * rest of the key, without names of variants as above. @param listed (out) the module is an element of a list. @return
- * the layout, or NULL. */
-const rec_layout *lr_back_type_first(const lr_back_type *type, const char *text, uint64_t length,
-                                     bool (*known)(const rec_layout *layout), uint64_t *below, bool *listed);
-
-/* retrace.c, choose.c */
-
-/** A rename, or a split. */
-typedef struct lr_step {
-    const lr_rule *rule;
-    uint64_t index; /**< among all rules */
-    lr_back *back;
-} lr_step;
-
-typedef struct lr_steps {
-    lr_step *list;
-    uint64_t count;
-} lr_steps;
-
-/** A text on its way back: its place among the bytes, since they move. */
-typedef struct lr_walker {
-    size_t text, length, fired;
-    uint32_t inside, part;
-    uint64_t split, blocked;
-} lr_walker;
-
-typedef struct lr_walkers {
-    lr_walker *list;
-    uint64_t count, room;
-} lr_walkers;
-
-typedef struct lr_back_bytes {
-    char *at;
-    size_t used;
-    uint64_t room;
-} lr_back_bytes;
-
-struct lr_trace {
-    rec_job *job;
-    rec_plan *plan;
-    lr_plan_source *source;
-    lr_matcher *matcher;
-    lr_steps renames, splits;
-    bool exports; /**< there are such rules */
-    lr_walkers now, next;
-    lr_back_bytes bytes;
-    lr_origins origins;
-    lr_candidate *candidates;
-    uint64_t candidate_room;
-};
-
 /* reverse.c and those below */
 
 /** Room for keys of modules that are joined: longer ones stay unchanged. */
@@ -147,6 +81,7 @@ enum { LR_BACK_NAME_ROOM = 1024 };
 /** A module of PyTorch's in the record (parts.c). */
 typedef struct lr_back_site {
     const struct lr_torch_kind *kind; /**< may be NULL */
+    bool listed;                      /**< it is an element of a list */
     uint32_t length;                  /**< of the module's path, or of the list's that has the layers of one */
     uint32_t below;                   /**< where the path below Burn's module begins in the key */
     uint32_t layer;
@@ -200,13 +135,9 @@ typedef struct lr_reverse {
     uint32_t number;
     lr_matcher *matcher;
     lr_trace *retracer;
-    lr_back_type type;
+    const rec_layout *type; /**< of the record; NULL: none */
     lr_back_item *items;
     uint64_t count, room;
-    lr_whole *wholes;
-    uint64_t whole_count, whole_room;
-    uint64_t *slots; /**< of wholes by rule and text: number + 1 */
-    uint64_t slot_count;
     lr_issue *troubles, *last_trouble;
     uint64_t batch_norms; /**< with running statistics */
     bool torch;           /**< the file is PyTorch's: modules are put back */
@@ -243,6 +174,19 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
 int32_t lr_back_find_sites(lr_reverse *b);
 /** Joins the items of these modules under PyTorch's names, unless rules match their contents. */
 int32_t lr_back_put_together(lr_reverse *b);
+/* record_type.c: what the record's own type says. */
+
+/** Takes the type of the source, if it has one. */
+int32_t lr_back_type_begin(lr_reverse *b);
+/**
+ * Follows a key through a type.
+ * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
+ *        `length` + 1. @param site (out) the first module of remap/torch on the way: kind, below and listed. @return
+ * the name of the module that the last part is a field of; NULL where the type has no such place, then `clean` is the
+ * key. */
+const char *lr_back_type_of(const rec_layout *layout, const char *text, uint64_t length, char *clean,
+                            lr_back_site *site);
+
 /* gaps.c */
 
 /** Learns from a base that is another framework's file which numbers closed lists had, if the import left nothing. */
@@ -261,7 +205,7 @@ int32_t lr_back_normed_names(lr_reverse *b, const lr_candidate *weight, const ch
 
 /* whole.c */
 int32_t lr_back_retrace(lr_reverse *b, lr_back_item *one); /**< finds an item's key, or that it may be a part */
-int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w);   /**< settles whether its parts fit */
+int32_t lr_back_make_wholes(lr_reverse *b);                /**< makes the wholes, and settles whether their parts fit */
 int32_t lr_back_choose(lr_reverse *b, lr_back_item *one);  /**< for an item that may be a part */
 int32_t lr_back_emit(lr_reverse *b, lr_back_item *one);    /**< makes its piece, or that of its whole */
 

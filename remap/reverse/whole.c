@@ -2,74 +2,11 @@
  * Going backwards: each tensor's key in the file, or the tensor that it is a part of. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "remap/reverse/reverse_private.h"
 
 /* -------------------------------------------------------------------------------------------- parts and wholes -- */
-
-static uint64_t hash(uint64_t rule, const char *text)
-{
-    uint64_t h = rule * UINT64_C(0x9e3779b97f4a7c15);
-    for (; *text; text++) {
-        h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    }
-    return h ^ (h >> 29);
-}
-
-static int32_t grow_wholes(lr_reverse *b)
-{
-    uint64_t slots = b->slot_count ? b->slot_count * 2 : 64, *table; /* a power of two */
-    if (!lr_job_grow(b->job, &b->wholes, slots / 4, &b->whole_room, sizeof *b->wholes)) {
-        return b->job->error.status;
-    }
-    table = lr_zalloc(b->job->allocator, slots * sizeof *table);
-    if (!table) {
-        return lr_fail_memory(b->job, slots * sizeof *table);
-    }
-    for (uint64_t i = 0; i < b->whole_count; i++) {
-        uint64_t at = hash(b->wholes[i].index, b->wholes[i].text) & (slots - 1);
-        while (table[at]) {
-            at = (at + 1) & (slots - 1);
-        }
-        table[at] = i + 1;
-    }
-    lr_release(b->job->allocator, b->slots);
-    b->slots = table;
-    b->slot_count = slots;
-    return REC_OK;
-}
-
-/* The whole of that rule and key. @param make it is made if it is not there yet. NULL: not there, or the job has
- * failed. */
-static lr_whole *find_whole(lr_reverse *b, uint64_t index, const char *text, bool make)
-{
-    uint64_t at;
-    lr_whole *w;
-    if (make && b->whole_count == b->whole_room && grow_wholes(b) != REC_OK) {
-        return NULL;
-    }
-    if (!b->slot_count) {
-        return NULL;
-    }
-    for (at = hash(index, text) & (b->slot_count - 1); b->slots[at]; at = (at + 1) & (b->slot_count - 1)) {
-        w = &b->wholes[b->slots[at] - 1];
-        if (w->index == index && strcmp(w->text, text) == 0) {
-            return w;
-        }
-    }
-    if (!make) {
-        return NULL;
-    }
-    w = &b->wholes[b->whole_count];
-    *w = (lr_whole){.rule = lr_back_rule(b, index), .index = index, .text = text};
-    w->parts = lr_job_arena_alloc(b->job, &b->plan->arena, w->rule->part_count * sizeof *w->parts, 8);
-    if (!w->parts) {
-        return NULL;
-    }
-    memset(w->parts, 0, (size_t)w->rule->part_count * sizeof *w->parts);
-    b->slots[at] = ++b->whole_count;
-    return w;
-}
 
 /* Copies a candidate into the plan's arena. */
 static bool keep_candidate(lr_reverse *b, const lr_candidate *from, lr_candidate *to)
@@ -96,18 +33,8 @@ static int32_t wait_for_parts(lr_reverse *b, lr_back_item *one, const lr_candida
         return lr_fail_memory(b->job, candidates->count * sizeof *candidates->list);
     }
     for (uint64_t i = 0; i < candidates->count; i++) {
-        lr_candidate *c = &one->candidates.list[i];
-        if (!keep_candidate(b, &candidates->list[i], c)) {
+        if (!keep_candidate(b, &candidates->list[i], &one->candidates.list[i])) {
             return b->job->error.status;
-        }
-        if (c->split) {
-            lr_whole *w = find_whole(b, c->split - 1, c->text, true);
-            if (!w) {
-                return b->job->error.status;
-            }
-            if (!w->parts[c->part]) {
-                w->parts[c->part] = (uint64_t)(one - b->items) + 1;
-            }
         }
     }
     return REC_OK;
@@ -120,7 +47,7 @@ static uint32_t axis_of(const lr_rule *rule, uint32_t rank)
 }
 
 /* Settles whether the parts make a whole that the rule would cut into them again. */
-int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
+static int32_t check_whole(lr_reverse *b, lr_whole *w)
 {
     const lr_rule *rule = w->rule;
     const lr_op *first;
@@ -165,6 +92,65 @@ int32_t lr_back_check_whole(lr_reverse *b, lr_whole *w)
         }
     }
     return REC_OK;
+}
+
+/* What an item may be a part of. */
+typedef struct member {
+    lr_candidate *of;
+    uint64_t item;
+} member;
+
+/* By the wholes, then by the items. */
+static int by_whole(const void *x, const void *y)
+{
+    const member *a = x, *b = y;
+    int order = a->of->split < b->of->split ? -1 : a->of->split > b->of->split;
+    order = order ? order : strcmp(a->of->text, b->of->text);
+    return order ? order : a->item < b->item ? -1 : a->item > b->item;
+}
+
+/* Makes the whole of some parts. */
+static int32_t make_whole(lr_reverse *b, const member *parts, uint64_t count)
+{
+    uint64_t index = parts->of->split - 1, size = lr_back_rule(b, index)->part_count * sizeof *((lr_whole *)0)->parts;
+    lr_whole *w = lr_job_arena_alloc(b->job, &b->plan->arena, sizeof *w, 8);
+    uint64_t *items = w ? lr_job_arena_alloc(b->job, &b->plan->arena, size, 8) : NULL;
+    if (!items) {
+        return b->job->error.status;
+    }
+    memset(items, 0, (size_t)size);
+    *w = (lr_whole){.rule = lr_back_rule(b, index), .index = index, .text = parts->of->text, .parts = items};
+    for (uint64_t i = count; i-- > 0;) { /* the first item counts */
+        parts[i].of->whole = w;
+        items[parts[i].of->part] = parts[i].item + 1;
+    }
+    return check_whole(b, w);
+}
+
+int32_t lr_back_make_wholes(lr_reverse *b)
+{
+    member *parts = NULL;
+    uint64_t count = 0, room = 0;
+    for (uint64_t i = 0; i < b->count; i++) {
+        for (uint64_t k = 0; k < b->items[i].candidates.count; k++) {
+            lr_candidate *of = &b->items[i].candidates.list[k];
+            if (of->split && lr_job_grow(b->job, &parts, count + 1, &room, sizeof *parts)) {
+                parts[count++] = (member){.of = of, .item = i};
+            }
+        }
+    }
+    if (count) {
+        qsort(parts, (size_t)count, sizeof *parts, by_whole);
+    }
+    for (uint64_t i = 0, n; i < count && !lr_job_failed(b->job); i += n) {
+        for (n = 1; i + n < count && parts[i + n].of->split == parts[i].of->split &&
+                    strcmp(parts[i + n].of->text, parts[i].of->text) == 0;) {
+            n++;
+        }
+        (void)make_whole(b, &parts[i], n);
+    }
+    lr_release(b->job->allocator, parts);
+    return b->job->error.status;
 }
 
 /* ---------------------------------------------------------------------------------------------------- choosing -- */
@@ -290,7 +276,7 @@ int32_t lr_back_choose(lr_reverse *b, lr_back_item *one)
         return b->job->error.status;
     }
     for (uint64_t i = 0; i < c->count; i++) {
-        const lr_whole *w = c->list[i].split ? find_whole(b, c->list[i].split - 1, c->list[i].text, false) : NULL;
+        const lr_whole *w = c->list[i].whole;
         dead[i] = w && w->wrong;
         wrong = dead[i] && !wrong ? w : wrong;
     }
@@ -455,7 +441,6 @@ static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
 
 int32_t lr_back_emit(lr_reverse *b, lr_back_item *one)
 {
-    lr_whole *w;
     const char *why;
     if (one->gone || !one->chosen) {
         return REC_OK;
@@ -468,6 +453,5 @@ int32_t lr_back_emit(lr_reverse *b, lr_back_item *one)
         return why ? emit(b, one->chosen->text, one->op, one->inputs, one->input_count, one->operations, why)
                    : b->job->error.status;
     }
-    w = find_whole(b, one->chosen->split - 1, one->chosen->text, false);
-    return w && !w->made ? emit_whole(b, w) : REC_OK;
+    return one->chosen->whole->made ? REC_OK : emit_whole(b, one->chosen->whole);
 }

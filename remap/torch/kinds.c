@@ -3,6 +3,7 @@
  * another order than PyTorch's. */
 #include <string.h>
 
+#include "burn/layout/layout.h"
 #include "remap/torch/torch.h"
 
 static const char *const lstm_gates[] = {"input_gate", "forget_gate", "cell_gate", "output_gate", NULL};
@@ -92,6 +93,12 @@ const lr_torch_kind *lr_torch_kind_find(const char *name)
         }
     }
     return NULL;
+}
+
+const lr_torch_kind *lr_torch_kind_of(const rec_layout *layout)
+{
+    const lr_torch_kind *kind = layout->kind == REC_LAYOUT_STRUCT ? lr_torch_kind_find(layout->module) : NULL;
+    return kind && lr_layout_named(layout, kind->proof, strlen(kind->proof)) != REC_UNKNOWN ? kind : NULL;
 }
 
 uint64_t lr_torch_part_count(const lr_torch_kind *kind)

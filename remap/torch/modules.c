@@ -345,18 +345,11 @@ static int32_t walk_untyped(lr_torch_run *r, const lr_node *node, unsigned depth
 
 /* --------------------------------------------------------------------------------------------------- with a type -- */
 
-/* The kind that a struct of the type is. */
-static const lr_torch_kind *kind_of(const rec_layout *layout)
-{
-    const lr_torch_kind *kind = layout->kind == REC_LAYOUT_STRUCT ? lr_torch_kind_find(layout->module) : NULL;
-    return kind && lr_layout_named(layout, kind->proof, strlen(kind->proof)) != REC_UNKNOWN ? kind : NULL;
-}
-
 static int32_t walk_typed(lr_torch_run *r, const rec_layout *layout, const lr_node *node, unsigned depth);
 
 static int32_t walk_fields(lr_torch_run *r, const rec_layout *layout, const lr_node *node, unsigned depth)
 {
-    const lr_torch_kind *kind = lr_torch_adapts(r, node) ? kind_of(layout) : NULL;
+    const lr_torch_kind *kind = lr_torch_adapts(r, node) ? lr_torch_kind_of(layout) : NULL;
     const char *path = kind && node->first ? lr_torch_path(r, node) : NULL;
     int32_t status = REC_OK;
     if (path) {
@@ -372,7 +365,7 @@ static int32_t walk_fields(lr_torch_run *r, const rec_layout *layout, const lr_n
 /* Whether the layers of a recurrent module stand in the place of a list. */
 static bool is_recurrent_list(const lr_torch_run *r, const rec_layout *item, const lr_node *node)
 {
-    const lr_torch_kind *kind = item ? kind_of(item) : NULL;
+    const lr_torch_kind *kind = item ? lr_torch_kind_of(item) : NULL;
     return kind && kind->recurrent && lr_torch_leaf(r, node, "weight_ih_l0");
 }
 
@@ -383,7 +376,7 @@ static int32_t walk_elements(lr_torch_run *r, const rec_layout *layout, const lr
     int32_t status = REC_OK;
     if (is_recurrent_list(r, item, node)) {
         const char *path = lr_torch_path(r, node);
-        return path ? apply(r, kind_of(item), node, path, true) : r->job->error.status;
+        return path ? apply(r, lr_torch_kind_of(item), node, path, true) : r->job->error.status;
     }
     for (const lr_node *c = node->first; c && status == REC_OK; c = c->next) {
         const rec_layout *one = !tuple ? item : c->index < layout->count ? rec_layout_child(layout, c->index) : NULL;

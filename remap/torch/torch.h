@@ -34,6 +34,8 @@ typedef struct lr_torch_kind {
 
 /** Finds a kind by its name in Burn; NULL: unknown. */
 const lr_torch_kind *lr_torch_kind_find(const char *name);
+/** The kind that a struct of a type is, or NULL. */
+const lr_torch_kind *lr_torch_kind_of(const rec_layout *layout);
 /** The recurrent kind with so many gates, or NULL. */
 const lr_torch_kind *lr_torch_kind_of_gates(uint64_t gates, bool both);
 uint64_t lr_torch_part_count(const lr_torch_kind *kind);

@@ -32,7 +32,6 @@ static rec_plan *try_with(rec_job *job, const rec_plan *plan, int32_t adapter)
             source->keys = NULL;
             source->key_count = 0;
             source->sorted = NULL;
-            source->hits = lr_job_zalloc(job, (source->rules->count + 1) * sizeof *source->hits);
         }
     }
     if (lr_job_failed(job) || lr_plan_make(job, trial) != REC_OK) {

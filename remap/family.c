@@ -90,14 +90,14 @@ static int32_t report_requires(rec_job *job, rec_plan *plan, uint64_t number, lr
 {
     lr_plan_source *source = &plan->sources[number];
     int32_t status = REC_OK;
-    for (uint64_t i = 0; source->hits && source->key_count && i < source->rules->count && status == REC_OK; i++) {
+    for (uint64_t i = 0; source->key_count && i < source->rules->count && status == REC_OK; i++) {
         const lr_rule *rule = &source->rules->rules[i];
         int found = rule->kind != LR_RULE_REQUIRE ? 1 : is_there(job, plan, number, rule, matcher);
         found = found ? found : is_elsewhere(job, plan, number, rule, matcher);
         if (found < 0) {
             return job->error.status;
         }
-        source->hits[i] += rule->kind == LR_RULE_REQUIRE && found;
+        source->rules->rules[i].hits += rule->kind == LR_RULE_REQUIRE && found;
         if (!found && rule->profile) {
             char like[500] = "", hint[700];
             if (!source->partial && !source->reverse) {
@@ -138,13 +138,13 @@ static int32_t report_dead(rec_job *job, rec_plan *plan, uint64_t number)
     const lr_plan_source *source = &plan->sources[number];
     const char *profile = NULL;
     uint64_t acted = 0;
-    for (uint64_t i = 0; source->hits && i < source->rules->count; i++) {
+    for (uint64_t i = 0; i < source->rules->count; i++) {
         const lr_rule *rule = &source->rules->rules[i];
         bool idle = rule->kind == LR_RULE_BACK || rule->kind == LR_RULE_EXPORT || rule->kind == LR_RULE_REQUIRE ||
                     (rule->kind == LR_RULE_MODULE && source->adapter == LR_ADAPTER_NONE);
         if (rule->profile && !idle && strcmp(rule->profile, LR_MEMORY_KEY) != 0) {
             profile = rule->profile;
-            acted += source->hits[i];
+            acted += rule->hits;
         }
     }
     acted = source->reverse ? is_changed(plan, number) : acted;
@@ -215,9 +215,9 @@ static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
 /* The first rope rule that acted. @param whole it permutes whole heads. NULL: none. */
 static const lr_rule *acting_rope(const lr_plan_source *source, bool whole)
 {
-    for (uint64_t i = 0; source->hits && i < source->rules->count; i++) {
+    for (uint64_t i = 0; i < source->rules->count; i++) {
         const lr_rule *rule = &source->rules->rules[i];
-        if (rule->kind == LR_RULE_ROPE && (!whole || rule->amount_count == 1) && source->hits[i]) {
+        if (rule->kind == LR_RULE_ROPE && (!whole || rule->amount_count == 1) && rule->hits) {
             return rule;
         }
     }

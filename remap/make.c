@@ -313,9 +313,9 @@ static int32_t report_dead_rules(rec_job *job, rec_plan *plan)
     for (uint64_t s = 0; s < plan->source_count; s++) {
         const lr_plan_source *source = &plan->sources[s];
         bool undecided = source->reverse && plan->totals.fatal; /* which rules act is not settled */
-        for (uint64_t i = 0; source->hits && !undecided && i < source->rules->count && status == REC_OK; i++) {
+        for (uint64_t i = 0; !undecided && i < source->rules->count && status == REC_OK; i++) {
             const lr_rule *rule = &source->rules->rules[i];
-            if (source->hits[i] || rule->profile || !may_act(rule->kind, source->reverse)) {
+            if (rule->hits || rule->profile || !may_act(rule->kind, source->reverse)) {
                 continue;
             }
             status = lr_plan_problem(job, plan, REC_PROBLEM_DEAD_RULE, source->strict, "",
@@ -456,6 +456,7 @@ int32_t lr_plan_make(rec_job *job, rec_plan *plan)
         job->file = source->name;
         status = source->reverse ? lr_back_learn(job, plan, source) : REC_OK;
         for (uint64_t i = 0; i < source->rules->count; i++) {
+            source->rules->rules[i].hits = 0; /* those of a trial */
             source->works = source->works || lr_rule_works(source->rules->rules[i].kind);
         }
         status = status == REC_OK ? lr_plan_keys(job, plan, s) : status;

@@ -246,9 +246,6 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     } else {
         source->rules = lr_rules_new(job);
     }
-    if (!lr_job_failed(job)) {
-        source->hits = lr_job_zalloc(job, (source->rules->count + 1) * sizeof *source->hits);
-    }
     if (!lr_job_failed(job) && input->owned && lr_precision_changes(plan->written)) {
         (void)lr_schemes_decode(job, input->owned); /* rules and adapters work on logical tensors */
     }

@@ -328,7 +328,7 @@ static uint64_t ruled_variant(lr_fit *t, const rec_layout *layout, const lr_node
          i++) {
         const lr_rule *rule = &source->rules->rules[i];
         uint64_t variant = lr_layout_named(layout, rule->replacement, strlen(rule->replacement));
-        source->hits[i]++;
+        source->rules->rules[i].hits++;
         if (variant != REC_UNKNOWN) {
             return variant;
         }

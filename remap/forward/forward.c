@@ -8,7 +8,7 @@
 
 static void fire(lr_rules_run *r, uint64_t rule)
 {
-    r->source->hits[rule]++;
+    r->source->rules->rules[rule].hits++;
     if (r->fired_count < sizeof r->fired / sizeof *r->fired) {
         r->fired[r->fired_count++] = r->source->rules->rules[rule].number;
     }
@@ -32,6 +32,25 @@ static const char *why(lr_rules_run *r)
                                  r->fired[i]);
     }
     return r->why;
+}
+
+int32_t lr_rules_refused(lr_rules_run *r, const char *key, const lr_rule *rule)
+{
+    char doing[260];
+    (void)snprintf(doing, sizeof doing, "rule %u (%.200s)", (unsigned)rule->number, rule->text);
+    return lr_plan_refused(r->job, r->plan, key, doing);
+}
+
+lr_piece *lr_rules_pieces(const lr_rules_run *r)
+{
+    return r->before ? r->before->next : r->plan->pieces;
+}
+
+const char *lr_rules_key_of(const lr_rules_run *r, const lr_piece *piece, size_t *length)
+{
+    size_t skip = r->source->prefix && *r->source->prefix ? strlen(r->source->prefix) + 1 : 0;
+    *length = (size_t)piece->length - skip;
+    return piece->key + skip;
 }
 
 static const rec_tensor *tensor_of(const lr_key *key)
@@ -131,7 +150,7 @@ static bool allow_drop(lr_rules_run *r, const lr_key *key, const lr_rule *rule, 
         const lr_rule *other = &rules->rules[i];
         if (!other->needed && drops(other, tensor_of(key))) {
             zero = lr_regex_match(r->job, other->regex, r->matcher, text, length);
-            r->source->hits[i] += zero == 1;
+            r->source->rules->rules[i].hits += zero == 1;
         }
     }
     if (zero) {
@@ -205,9 +224,8 @@ static int32_t split_part(lr_rules_run *r, lr_key *key, const char *text, const 
     uint64_t bytes;
     lr_span *spans = lr_mul(groups, sizeof *spans, &bytes) ? lr_alloc(r->job->allocator, bytes) : NULL;
     lr_op *op = NULL;
-    char *target = NULL;
-    const char *output;
-    size_t length = 0;
+    const char *target;
+    size_t length;
     uint32_t fired = r->fired_count;
     int32_t status;
     if (!spans) {
@@ -223,22 +241,13 @@ static int32_t split_part(lr_rules_run *r, lr_key *key, const char *text, const 
     }
     lr_matcher_clear(r->matcher);
     status = lr_match_expand(r->job, r->matcher, text, rule->template, name);
-    if (status == REC_OK) { /* the renames use the matcher */
-        output = lr_matcher_output(r->matcher, &length);
-        target = lr_alloc(r->job->allocator, length + 1);
-        if (target) {
-            memcpy(target, output, length + 1);
-        } else {
-            status = lr_fail_memory(r->job, length);
-        }
-    }
     if (status == REC_OK) {
         char operation[96];
         (void)snprintf(operation, sizeof operation, "split %.80s", name);
+        target = lr_matcher_output(r->matcher, &length);
         status = emit(r, target, length, op, NULL, &key, 1, operation);
     }
     r->fired_count = fired;
-    lr_release(r->job->allocator, target);
     lr_op_release(op);
     return status;
 }
@@ -517,7 +526,7 @@ static int32_t make_tied(lr_rules_run *r, const lr_rule *rule, const lr_piece *f
 static int32_t tie(lr_rules_run *r, const lr_rule *rule, uint64_t number)
 {
     lr_piece *from = find_piece(r, rule->replacement), *tied = find_piece(r, rule->pattern);
-    r->source->hits[number] += from != NULL; /* the rule speaks of this model */
+    r->source->rules->rules[number].hits += from != NULL; /* the rule speaks of this model */
     if (!from || !lr_piece_is_tensor(from)) {
         return REC_OK;
     }

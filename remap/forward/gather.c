@@ -197,7 +197,7 @@ int32_t lr_rules_gather(lr_rules_run *r, const lr_rule *rule, uint64_t number)
         found = match_member(r, rule, key, &one);
         if (found > 0) {
             piece->dead = true;
-            r->source->hits[number]++;
+            r->source->rules->rules[number].hits++;
             if (piece->adapted) {
                 one.op = lr_piece_op(r->job, piece);
                 status = one.op ? REC_OK : r->job->error.status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "remap/forward/forward.h"
 
 typedef struct merger {
@@ -16,11 +17,7 @@ typedef struct merger {
 static int by_key(const void *a, const void *b)
 {
     const lr_piece *x = *(lr_piece *const *)a, *y = *(lr_piece *const *)b;
-    uint64_t shared = x->length < y->length ? x->length : y->length;
-    int order = memcmp(x->key, y->key, (size_t)shared);
-    if (order == 0 && x->length != y->length) {
-        order = x->length < y->length ? -1 : 1;
-    }
+    int order = lr_text_order(x->key, x->length, y->key, y->length);
     return order ? order : x->source < y->source ? -1 : x->source > y->source;
 }
 
@@ -34,7 +31,7 @@ static int find_rule(merger *m, const lr_piece *piece, const lr_rule **rule)
         lr_source_rule(m->job, source, m->matcher, LR_RULE_MERGE, piece->key + head, (size_t)piece->length - head, &i);
     *rule = NULL;
     if (found > 0) {
-        source->hits[i]++;
+        source->rules->rules[i].hits++;
         *rule = &source->rules->rules[i];
     }
     return found;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "burn/layout/layout.h"
+#include "common/names.h"
 #include "remap/plan/plan.h"
 
 typedef struct lister {
@@ -149,39 +150,25 @@ int32_t lr_plan_keys(rec_job *job, rec_plan *plan, uint32_t source)
 
 /* ------------------------------------------------------------------------------------------------- finding one -- */
 
-static int compare_keys(const lr_key *a, const char *text, uint64_t length)
-{
-    int order = memcmp(a->text, text, (size_t)(a->length < length ? a->length : length));
-    return order ? order : a->length < length ? -1 : a->length > length;
-}
-
 static int by_text(const void *a, const void *b)
 {
-    const lr_key *y = *(lr_key *const *)b;
-    return compare_keys(*(lr_key *const *)a, y->text, y->length);
+    const lr_key *x = *(lr_key *const *)a, *y = *(lr_key *const *)b;
+    return lr_text_order(x->text, x->length, y->text, y->length);
 }
 
 lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text, uint64_t length)
 {
-    uint64_t low = 0, high = source->key_count;
+    lr_key wanted = {.text = text, .length = (uint32_t)length}, *key = &wanted, **found;
     if (!source->sorted) { /* on first use */
-        source->sorted = lr_job_alloc(job, (high + 1) * sizeof *source->sorted);
+        source->sorted = lr_job_alloc(job, (source->key_count + 1) * sizeof *source->sorted);
         if (!source->sorted) {
             return NULL;
         }
-        for (uint64_t i = 0; i < high; i++) {
+        for (uint64_t i = 0; i < source->key_count; i++) {
             source->sorted[i] = &source->keys[i];
         }
-        qsort(source->sorted, (size_t)high, sizeof *source->sorted, by_text);
+        qsort(source->sorted, (size_t)source->key_count, sizeof *source->sorted, by_text);
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        int order = compare_keys(source->sorted[middle], text, length);
-        if (order == 0) {
-            return source->sorted[middle];
-        }
-        low = order < 0 ? middle + 1 : low;
-        high = order < 0 ? high : middle;
-    }
-    return NULL;
+    found = bsearch(&key, source->sorted, (size_t)source->key_count, sizeof *found, by_text);
+    return found ? *found : NULL;
 }

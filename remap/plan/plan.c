@@ -346,7 +346,6 @@ void lr_plan_source_drop(rec_plan *plan)
     }
     lr_release(allocator, source->keys);
     lr_release(allocator, source->sorted);
-    lr_release(allocator, source->hits);
     rec_record_free(source->owned);
 }
 

@@ -114,7 +114,6 @@ typedef struct lr_plan_source {
     lr_key *keys;
     uint64_t key_count;
     lr_key **sorted;   /**< the keys by their text, once one was looked for */
-    uint64_t *hits;    /**< for each rule: how many keys it acted on */
     lr_memory *memory; /**< backwards: what the import left in the record; NULL: nothing */
     lr_type_ref type;  /**< backwards: of the source's record, or none */
 } lr_plan_source;

@@ -10,22 +10,16 @@
 
 bool lr_place_enter(rec_job *job, lr_place_path *path, const char *name, uint64_t length, size_t *before)
 {
-    size_t need = path->used + 2 * (size_t)length + 2;
-    *before = path->used;
-    if (!memchr(name, '.', (size_t)length) && !memchr(name, '\\', (size_t)length)) {
-        return lr_place_enter_path(job, path, name, length, before);
-    }
-    if (!lr_job_grow(job, &path->text, need, &path->room, 1)) {
+    bool plain = !memchr(name, '.', (size_t)length) && !memchr(name, '\\', (size_t)length);
+    uint64_t size = 0;
+    if (!lr_place_enter_path(job, path, name, plain ? length : 0, before) ||
+        (!plain && !lr_job_grow(job, &path->text, path->used + 2 * length + 1, &path->room, 1))) {
         return false;
     }
-    if (path->levels++) {
-        path->text[path->used++] = '.';
-    }
-    for (uint64_t i = 0; i < length; i++) {
-        if (name[i] == '.' || name[i] == '\\') {
+    for (; !plain && size < length; path->text[path->used++] = name[size++]) {
+        if (name[size] == '.' || name[size] == '\\') {
             path->text[path->used++] = '\\';
         }
-        path->text[path->used++] = name[i];
     }
     path->text[path->used] = '\0';
     return true;
@@ -87,7 +81,7 @@ const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *mat
     if (lr_source_rule(job, source, matcher, LR_RULE_MODULE, path, (size_t)length, &i) != 1) {
         return NULL;
     }
-    source->hits[i]++;
+    source->rules->rules[i].hits++;
     return source->rules->rules[i].replacement;
 }
 
@@ -215,7 +209,7 @@ int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piec
                 goto failed;
             }
             if (found && lr_rule_fits(rule, lr_op_rank(*op), false)) {
-                source->hits[i]++;
+                source->rules->rules[i].hits++;
                 next = act(job, source, rule, *op);
                 if (!next) {
                     char doing[200];

@@ -99,7 +99,7 @@ static int32_t unstack(lr_reverse *b, uint64_t rule, const lr_back *back, uint64
                        (unsigned)lr_back_rule(b, rule)->number, (int)STACK_MOST, n);
         return lr_back_issue(b, REC_PROBLEM_SHAPE, rule + 1, key, "", text, "");
     }
-    b->source->hits[rule]++;
+    b->source->rules->rules[rule].hits++;
     memcpy(shape, lr_op_shape(one->op), rank * sizeof *shape);
     for (uint64_t i = 0; i < n; i++) {
         char index[24];
@@ -175,7 +175,7 @@ static int32_t unjoin(lr_reverse *b, uint64_t rule, lr_back *const *backs, uint6
                             "Are the numbers those of this model? Give its config.json, or --set.");
         goto done;
     }
-    b->source->hits[rule]++;
+    b->source->rules->rules[rule].hits++;
     for (uint64_t p = 0; p < r->part_count; p++) {
         uint64_t size = (uint64_t)amounts[p] * (length / sum);
         lr_op *op;

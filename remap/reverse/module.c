@@ -68,7 +68,7 @@ static int32_t undone(lr_reverse *b, lr_back_item *one, const lr_rule *rule, lr_
 static int32_t undo_work(lr_reverse *b, lr_back_item *one, uint64_t index)
 {
     const lr_rule *rule = lr_back_rule(b, index);
-    b->source->hits[index]++;
+    b->source->rules->rules[index].hits++;
     switch (rule->kind) {
     case LR_RULE_ADD:
         if (lr_back_inexact(b, index, one->text, "the sum was rounded, so the number cannot be removed exactly") !=
@@ -228,7 +228,7 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
     if (!tied || !to || tied == to) {
         return REC_OK;
     }
-    b->source->hits[rule]++;
+    b->source->rules->rules[rule].hits++;
     same = lr_op_same(b->job, tied->op, to->op);
     if (same < 0) {
         return b->job->error.status;

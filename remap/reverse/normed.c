@@ -39,24 +39,11 @@ static int32_t learn(rec_job *job, const rec_plan *plan, lr_rules *rules, const 
 int32_t lr_back_learn(rec_job *job, rec_plan *plan, lr_plan_source *source)
 {
     const lr_plan_source *base = plan->base && !plan->trial ? &plan->sources[plan->base_source] : NULL;
-    uint64_t *hits, count = source->rules->count;
     int32_t status = REC_OK;
     for (uint64_t i = 0; base && i < base->key_count && status == REC_OK; i++) {
         status = learn(job, plan, source->rules, &base->keys[i]);
     }
-    if (status != REC_OK || source->rules->count == count) {
-        return status;
-    }
-    hits = lr_zalloc(job->allocator, (source->rules->count + 1) * sizeof *hits);
-    if (!hits) {
-        return lr_fail_memory(job, source->rules->count * sizeof *hits);
-    }
-    if (count) {
-        memcpy(hits, source->hits, (size_t)count * sizeof *hits);
-    }
-    lr_release(job->allocator, source->hits);
-    source->hits = hits;
-    return REC_OK;
+    return status;
 }
 
 /* The key of the direction by one spelling. @return false: it is too long for any file's. */

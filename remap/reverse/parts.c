@@ -436,9 +436,7 @@ typedef struct member {
 static int by_site(const void *x, const void *y)
 {
     const member *a = x, *b = y;
-    uint64_t least = a->length < b->length ? a->length : b->length;
-    int order = memcmp(a->text, b->text, (size_t)least);
-    order = order ? order : a->length < b->length ? -1 : a->length > b->length;
+    int order = lr_text_order(a->text, a->length, b->text, b->length);
     order = order ? order : a->kind < b->kind ? -1 : a->kind > b->kind;
     return order ? order : strcmp(a->text, b->text);
 }

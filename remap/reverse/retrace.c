@@ -438,7 +438,7 @@ static int32_t by_exports(lr_trace *r, const lr_candidates *c, bool *left, bool 
                 if (found < 0) {
                     return r->job->error.status;
                 }
-                r->source->hits[i] += found && pass == 0; /* though an earlier one decides */
+                r->source->rules->rules[i].hits += found && pass == 0; /* though an earlier one decides */
                 any = any || (found && left[k]);
                 left[k] = left[k] && (pass == 0 || found);
             }
@@ -514,7 +514,7 @@ const char *lr_retrace_why(lr_trace *r, const lr_candidate *candidate)
             }
             if (pass == 0) {
                 count++;
-                r->source->hits[index - 1]++;
+                r->source->rules->rules[index - 1].hits++;
             } else if (used + 32 < sizeof text) {
                 used += (size_t)snprintf(text + used, sizeof text - used, "%s%u",
                                          listed++    ? ", "

@@ -73,7 +73,7 @@ static int32_t apply_back(lr_reverse *b, const char *text, size_t length, const 
             return LR_HINT(b->job, "It was tried on the key %.200s.", text);
         }
         if (n) {
-            b->source->hits[i]++;
+            b->source->rules->rules[i].hits++;
             text = lr_matcher_output(b->matcher, &length);
         }
     }

@@ -429,7 +429,7 @@ static int32_t emit_normed(lr_reverse *b, const lr_back_item *one)
                         "the weight becomes the direction, with the lengths of its rows") != REC_OK) {
         return b->job->error.status;
     }
-    b->source->hits[one->chosen->blocked - 1]++;
+    b->source->rules->rules[one->chosen->blocked - 1].hits++;
     length = lr_op_norm(b->job, one->op, norm_axis(b, one->chosen, lr_op_rank(one->op)));
     if (!length) {
         return lr_back_refused_by(b, one->text, rule);

@@ -72,6 +72,7 @@ typedef struct lr_rule {
     const rec_dtype *dtypes; /**< of DROP: none is any */
     int32_t needed;          /**< of DROP: LR_NEEDED_… */
     const char *profile;     /**< the profile it stands in, or NULL */
+    uint64_t hits;           /**< of the rules of a plan's source: how many keys it acted on */
 } lr_rule;
 
 /** Whether the model uses the dropped tensor, so that dropping it is an error. */

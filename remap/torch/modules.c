@@ -31,22 +31,14 @@ static int32_t lacks(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *
                    : " (add_bias_kv)");
 }
 
-static int32_t other_layers(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *node, const char *to)
+/* @param layer it is of another layer, else of the other direction. */
+static int32_t other_tensor(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *node, const char *to, bool layer)
 {
-    const lr_piece *piece = lr_node_piece(node);
     return lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, to, "",
-                           "%.300s: %.200s is of a second layer, and Burn's %s has one. The type must have a "
-                           "Vec<%s> here",
-                           *to ? to : "the model", piece->key, kind->name, kind->name);
-}
-
-static int32_t other_direction(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *node, const char *to)
-{
-    const lr_piece *piece = lr_node_piece(node);
-    return lr_plan_problem(r->job, r->plan, REC_PROBLEM_SHAPE, true, to, "",
-                           "%.300s: %.200s is of the reverse direction, and Burn's %s has one direction. The type "
-                           "must have a Bi%s here",
-                           *to ? to : "the model", piece->key, kind->name, kind->name);
+                           "%.300s: %.200s is of %s, and Burn's %s has one%s. The type must have a %s%s%s here",
+                           *to ? to : "the model", lr_node_piece(node)->key,
+                           layer ? "a second layer" : "the reverse direction", kind->name, layer ? "" : " direction",
+                           layer ? "Vec<" : "Bi", kind->name, layer ? ">" : "");
 }
 
 /* Whether the gates that the file shows are those of the kind; else makes a problem. */
@@ -174,8 +166,8 @@ static int32_t apply(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *
         if (!lr_torch_adapts(r, c)) {
             continue;
         }
-        if (field && kind->recurrent && (layer && !list ? true : reversed && !kind->both)) {
-            status = told ? REC_OK : layer && !list ? other_layers(r, kind, c, to) : other_direction(r, kind, c, to);
+        if (field && kind->recurrent && ((layer && !list) || (reversed && !kind->both))) {
+            status = told ? REC_OK : other_tensor(r, kind, c, to, layer && !list);
             told = true;
             continue;
         }

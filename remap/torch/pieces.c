@@ -217,7 +217,7 @@ static int32_t rename_by(lr_torch_run *r, lr_piece *piece, uint64_t number, lr_m
         return r->job->error.status;
     }
     piece->length = strlen(piece->key);
-    source->hits[number]++;
+    source->rules->rules[number].hits++;
     return REC_OK;
 }
 

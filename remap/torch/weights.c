@@ -30,32 +30,19 @@ static bool is_length_of(const lr_piece *g, const lr_piece *v)
     return rank > 0 && kept <= 1;
 }
 
-/* Makes a weight of a length and a direction. @param key of the weight. */
-static int32_t normalise(lr_torch_run *r, lr_piece *g, lr_piece *v, const char *key)
+/* Makes a weight of two tensors: of a length and a direction, or of an original and its mask. @param key of the
+ * weight. */
+static int32_t compute(lr_torch_run *r, bool norm, lr_piece *first, lr_piece *second, const char *key)
 {
-    lr_piece *from[2] = {g, v};
-    lr_op *length = lr_piece_op(r->job, g), *direction = length ? lr_piece_op(r->job, v) : NULL;
-    lr_op *op = direction ? lr_op_weight_norm(r->job, length, direction) : NULL;
-    lr_op_release(length);
-    lr_op_release(direction);
-    if (!op) {
-        return lr_plan_refused(r->job, r->plan, v->key, "weight_norm");
-    }
-    return lr_torch_make(r, key, op, from, 2, "weight_norm", "") ? REC_OK : r->job->error.status;
-}
-
-/* Makes a pruned weight. */
-static int32_t prune(lr_torch_run *r, lr_piece *mask, lr_piece *original, const char *key)
-{
-    lr_piece *from[2] = {original, mask};
-    lr_op *a = lr_piece_op(r->job, original), *b = a ? lr_piece_op(r->job, mask) : NULL;
-    lr_op *op = b ? lr_op_multiply(r->job, a, b) : NULL;
+    lr_piece *from[2] = {first, second};
+    lr_op *a = lr_piece_op(r->job, first), *b = a ? lr_piece_op(r->job, second) : NULL;
+    lr_op *op = !b ? NULL : norm ? lr_op_weight_norm(r->job, a, b) : lr_op_multiply(r->job, a, b);
     lr_op_release(a);
     lr_op_release(b);
     if (!op) {
-        return lr_plan_refused(r->job, r->plan, original->key, "pruning");
+        return lr_plan_refused(r->job, r->plan, from[norm]->key, norm ? "weight_norm" : "pruning");
     }
-    return lr_torch_make(r, key, op, from, 2, "prune", "") ? REC_OK : r->job->error.status;
+    return lr_torch_make(r, key, op, from, 2, norm ? "weight_norm" : "prune", "") ? REC_OK : r->job->error.status;
 }
 
 static int32_t reject(lr_torch_run *r, lr_piece *piece, const char *what, const char *how)
@@ -100,13 +87,13 @@ static int32_t take_old(lr_torch_run *r, const rec_layout *layout, const lr_node
     }
     other = partner(r, node, name, length - end, is_v ? "_g" : "_u");
     if (is_v) {
-        return other && is_length_of(other, piece) ? normalise(r, other, piece, key) : r->job->error.status;
+        return other && is_length_of(other, piece) ? compute(r, true, other, piece, key) : r->job->error.status;
     }
     if (other) {
         return reject(r, piece, "a spectral norm", unspectral);
     }
     other = partner(r, node, name, length - end, "_mask");
-    return other ? prune(r, other, piece, key) : r->job->error.status;
+    return other ? compute(r, false, piece, other, key) : r->job->error.status;
 }
 
 /* `parametrizations.weight.original0` with `original1`. @param node it holds `parametrizations`. @param one the child
@@ -121,7 +108,7 @@ static int32_t take_new(lr_torch_run *r, const lr_node *node, const lr_node *one
         path = lr_torch_path(r, node);
         key = path ? lr_plan_text(r->job, r->plan, "%s%s%.*s", path, *path ? "." : "", (int)one->length, one->name)
                    : NULL;
-        return key ? normalise(r, g, v, key) : r->job->error.status;
+        return key ? compute(r, true, g, v, key) : r->job->error.status;
     }
     if (whole && first && lr_torch_leaf(r, first, "_u")) {
         return reject(r, whole, "a spectral norm", unspectral);

@@ -9,55 +9,31 @@ static const lr_expr muted = {.kind = LR_EXPR_TUPLE};
 
 /* ------------------------------------------------------------------------------------------------------- nodes -- */
 
-/** Arguments or elements as they come. */
-typedef struct list {
-    uint64_t count;
-    struct item {
-        struct item *next;
-        const lr_expr *expr;
-    } *first, **last;
-} list;
-
-static void append(lr_rust_parser *parser, list *to, const lr_expr *expr)
+void lr_rust_append(lr_rust_parser *parser, lr_rust_list *to, const lr_expr *expr)
 {
-    struct item *item = expr && !parser->mute ? lr_rust_keep(parser, parser->scratch, sizeof *item) : NULL;
-    if (item) {
-        *item = (struct item){.expr = expr};
-        *(to->first ? to->last : &to->first) = item;
-        to->last = &item->next;
-        to->count++;
+    if (expr && !parser->mute && lr_rust_grow(parser, &to->at, to->count + 1, &to->room, sizeof *to->at)) {
+        to->at[to->count++] = expr;
     }
 }
 
-static const lr_expr *node(lr_rust_parser *parser, lr_expr values, const list *args)
+const lr_expr *lr_rust_node(lr_rust_parser *parser, lr_expr values, const lr_rust_list *args)
 {
-    const lr_expr **array;
     lr_expr *expr;
-    uint64_t count = args ? args->count : 0;
-    if (lr_job_failed(parser->job)) {
-        return NULL;
-    }
     if (parser->mute) {
-        return &muted;
+        return lr_job_failed(parser->job) ? NULL : &muted;
     }
     expr = lr_rust_keep(parser, parser->arena, sizeof *expr);
-    array = expr && count ? lr_rust_keep(parser, parser->arena, (size_t)count * sizeof *array) : NULL;
-    if (!expr || (count && !array)) {
-        return NULL;
-    }
-    *expr = values;
-    expr->count = count;
-    expr->args = array;
-    count = 0;
-    for (const struct item *item = args ? args->first : NULL; item; item = item->next) {
-        array[count++] = item->expr;
+    if (expr) {
+        *expr = values;
+        expr->count = args ? args->count : 0;
+        expr->args = args ? args->at : NULL;
     }
     return expr;
 }
 
 static const lr_expr *number_node(lr_rust_parser *parser, uint64_t number)
 {
-    return node(parser, (lr_expr){.kind = LR_EXPR_NUMBER, .number = number}, NULL);
+    return lr_rust_node(parser, (lr_expr){.kind = LR_EXPR_NUMBER, .number = number}, NULL);
 }
 
 /* Returns the text since `start` as a NAME: without comments, with single spaces. */
@@ -90,7 +66,7 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
         used += length;
     }
     text[used] = '\0';
-    return node(parser, (lr_expr){.kind = LR_EXPR_NAME, .name = text}, NULL);
+    return lr_rust_node(parser, (lr_expr){.kind = LR_EXPR_NAME, .name = text}, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------------- paths -- */
@@ -99,7 +75,7 @@ static const lr_expr *text_node(lr_rust_parser *parser, const char *start)
 typedef struct path {
     lr_rust_path before; /**< "a::b" */
     lr_rust_token name;
-    list args;
+    lr_rust_list args;
     bool text; /**< it has a form that only its text can tell: `Fn(A) -> B`, `name!(…)` */
 } path;
 
@@ -112,7 +88,7 @@ static const lr_rust_import *imported(const lr_rust_parser *parser, const lr_rus
     return lr_rust_look(parser->names, LR_SCOPE_IMPORTS, part->text, part->length);
 }
 
-static void read_arguments(lr_rust_parser *parser, list *args)
+static void read_arguments(lr_rust_parser *parser, lr_rust_list *args)
 {
     lr_rust_lexer *lexer = &parser->lexer;
     lr_rust_next(lexer);
@@ -131,7 +107,7 @@ static void read_arguments(lr_rust_parser *parser, list *args)
             } else if (lr_rust_take(lexer, ":")) {
                 (void)lr_rust_skip_bounds(parser);
             } else {
-                append(parser, args, argument);
+                lr_rust_append(parser, args, argument);
             }
         }
         if (!lr_rust_take(lexer, ",")) {
@@ -167,7 +143,7 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
             return LR_AS_FALSE(lr_rust_expected(lexer, first ? "a type" : "a name after `::`"));
         }
         p->name = lexer->token;
-        p->args = (list){0};
+        p->args = (lr_rust_list){0};
         lr_rust_next(lexer);
         if (lr_rust_is(lexer, "::")) {
             lr_rust_lexer after = *lexer;
@@ -221,7 +197,7 @@ static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, con
 {
     lr_rust_lexer *lexer = &parser->lexer;
     path p = {.text = false};
-    list args = {0};
+    lr_rust_list args = {0};
     lr_expr expr = {.kind = LR_EXPR_NAME};
     if (!read_path(parser, &p, !self)) {
         return NULL;
@@ -235,7 +211,7 @@ static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, con
         return text_node(parser, start);
     }
     if (parser->mute) {
-        return node(parser, expr, NULL);
+        return lr_rust_node(parser, expr, NULL);
     }
     if (!p.before.length && !self) {
         const lr_rust_import *import = imported(parser, &p.name);
@@ -252,13 +228,13 @@ static const lr_expr *path_type(lr_rust_parser *parser, const lr_expr *self, con
         expr.path = lr_rust_copy(parser, p.before.text, p.before.length);
     }
     if (self) {
-        append(parser, &args, self);
-        for (const struct item *item = p.args.first; item; item = item->next) {
-            append(parser, &args, item->expr);
+        lr_rust_append(parser, &args, self);
+        for (uint64_t i = 0; i < p.args.count; i++) {
+            lr_rust_append(parser, &args, p.args.at[i]);
         }
-        return node(parser, expr, &args);
+        return lr_rust_node(parser, expr, &args);
     }
-    return node(parser, expr, &p.args);
+    return lr_rust_node(parser, expr, &p.args);
 }
 
 /* `<T as Trait>::Name` */
@@ -287,7 +263,7 @@ static void skip_binder(lr_rust_parser *parser)
 {
     if (lr_rust_take(&parser->lexer, "for")) {
         if (lr_rust_is(&parser->lexer, "<")) {
-            list none = {0};
+            lr_rust_list none = {0};
             parser->mute++;
             read_arguments(parser, &none);
             parser->mute--;
@@ -312,7 +288,7 @@ static bool skip_bound(lr_rust_parser *parser)
     if (lr_rust_take(lexer, "(")) {
         ok = skip_bound(parser) && lr_rust_need(lexer, ")", "after the bound");
     } else if (lr_rust_take(lexer, "use")) { /* `use<'a, T>` says what is captured */
-        list none = {0};
+        lr_rust_list none = {0};
         ok = lr_rust_is(lexer, "<");
         if (ok) {
             read_arguments(parser, &none);
@@ -353,12 +329,12 @@ static const lr_expr *tuple_type(lr_rust_parser *parser)
 {
     lr_rust_lexer *lexer = &parser->lexer;
     const lr_expr *element = NULL;
-    list elements = {0};
+    lr_rust_list elements = {0};
     bool tuple = true;
     lr_rust_next(lexer);
     while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, ")")) {
         element = lr_rust_type(parser);
-        append(parser, &elements, element);
+        lr_rust_append(parser, &elements, element);
         if (!element || !lr_rust_take(lexer, ",")) {
             tuple = elements.count > 1;
             break;
@@ -367,7 +343,7 @@ static const lr_expr *tuple_type(lr_rust_parser *parser)
     if (!lr_rust_need(lexer, ")", "after the types of the tuple")) {
         return NULL;
     }
-    return tuple ? node(parser, (lr_expr){.kind = LR_EXPR_TUPLE}, &elements) : element;
+    return tuple ? lr_rust_node(parser, (lr_expr){.kind = LR_EXPR_TUPLE}, &elements) : element;
 }
 
 /* A constant up to `closing`: a NUMBER, or a NAME if it has no value yet. */
@@ -387,7 +363,7 @@ static const lr_expr *array_type(lr_rust_parser *parser, const char *start)
     lr_rust_lexer *lexer = &parser->lexer;
     lr_expr expr = {.kind = LR_EXPR_ARRAY, .number = LR_LENGTH_UNKNOWN};
     const lr_expr *element, *length;
-    list args = {0};
+    lr_rust_list args = {0};
     lr_rust_next(lexer);
     element = lr_rust_type(parser);
     if (!element) {
@@ -403,18 +379,18 @@ static const lr_expr *array_type(lr_rust_parser *parser, const char *start)
     if (!length || !lr_rust_need(lexer, "]", "after the length of the array")) {
         return NULL;
     }
-    append(parser, &args, element);
+    lr_rust_append(parser, &args, element);
     if (length->kind == LR_EXPR_NUMBER) {
         expr.number = length->number;
     } else if (!parser->mute) {
         uint64_t index = lr_rust_generic(parser, length->name, strlen(length->name));
         const lr_expr *initial = index == UINT64_MAX ? NULL : parser->generics->defaults[index];
-        append(parser, &args, length);
+        lr_rust_append(parser, &args, length);
         if (initial && initial->kind == LR_EXPR_NUMBER) {
             expr.number = initial->number;
         }
     }
-    return node(parser, expr, &args);
+    return lr_rust_node(parser, expr, &args);
 }
 
 /* `&'a mut T`, `*const T`: at the sign. */
@@ -555,16 +531,13 @@ const lr_expr *lr_rust_argument(lr_rust_parser *parser)
 const lr_expr *lr_expr_parse(rec_job *job, lr_arena *arena, const char *text, uint64_t length, const char *file,
                              uint32_t line)
 {
-    lr_arena scratch;
-    lr_rust_parser parser = {.job = job, .arena = arena, .scratch = &scratch};
+    lr_rust_parser parser = {.job = job, .arena = arena};
     const lr_expr *expr;
-    lr_arena_init(&scratch, job->allocator);
     lr_rust_begin(&parser.lexer, job, text, length, file, line, true);
     expr = lr_rust_type(&parser);
     if (expr && parser.lexer.token.kind != LR_RUST_END) {
         (void)lr_rust_expected(&parser.lexer, "the end of the type");
     }
-    lr_arena_free(&scratch);
     return lr_job_failed(job) ? NULL : expr;
 }
 
@@ -607,8 +580,8 @@ static void print(printer *to, const lr_expr *expr)
         }
         put(to, "]");
     } else {
-        if (name && !lr_rust_same(expr->name, strlen(expr->name), "true") &&
-            !lr_rust_same(expr->name, strlen(expr->name), "false") && lr_rust_keyword(expr->name, strlen(expr->name))) {
+        if (name && !lr_text_is(expr->name, strlen(expr->name), "true") &&
+            !lr_text_is(expr->name, strlen(expr->name), "false") && lr_rust_keyword(expr->name, strlen(expr->name))) {
             put(to, "r#");
         }
         put(to, name ? expr->name : "(");

@@ -23,17 +23,15 @@ typedef struct reader {
     pending *first, **last;
     uint64_t count;
     lr_rust_constant *constants, **last_constant;
-    uint64_t scope;  /**< of the names of the fields that are being read */
-    uint64_t scopes; /**< the last one given */
+    lr_rust_generics generics; /**< of the definition that is being read */
+    uint64_t scope;            /**< of the names of the fields that are being read */
+    uint64_t scopes;           /**< the last one given */
 } reader;
 
-/** Fields or variants as they come. */
+/** Fields or variants as they come, in the parser's arena. */
 typedef struct fields {
-    struct field_item {
-        struct field_item *next;
-        lr_type_field field;
-    } *first, **last;
-    uint64_t count;
+    lr_type_field *at;
+    uint64_t count, room;
 } fields;
 
 static void items(reader *r, int32_t cfg, bool inside);
@@ -49,7 +47,8 @@ static const char *file_of(const reader *r)
  * configuration, else the second (as a later file's hides an earlier one's). */
 static void define(reader *r, const lr_def *def, int32_t cfg)
 {
-    void **slot = lr_rust_slot(&r->parser, LR_SCOPE_TYPES, def->name, strlen(def->name));
+    void **slot =
+        lr_job_failed(r->parser.job) ? NULL : lr_rust_slot(&r->parser, LR_SCOPE_TYPES, def->name, strlen(def->name));
     pending *old = slot ? *slot : NULL;
     if (!slot) {
         return;
@@ -68,7 +67,8 @@ static void define(reader *r, const lr_def *def, int32_t cfg)
         return;
     }
     if (++r->count > DEFINITIONS_MOST) {
-        (void)lr_rust_fail(&r->parser.lexer, REC_E_LIMIT, "more than %d definitions in one file", DEFINITIONS_MOST);
+        (void)lr_rust_fail(&r->parser.lexer, REC_E_LIMIT, NULL, 0, "more than %d definitions in one file",
+                           DEFINITIONS_MOST);
         return;
     }
     old = lr_rust_keep(&r->parser, r->parser.scratch, sizeof *old);
@@ -80,25 +80,34 @@ static void define(reader *r, const lr_def *def, int32_t cfg)
     }
 }
 
-static const lr_type_field *field_array(reader *r, const fields *list)
+/* The same for one with its fields. */
+static void define_fields(reader *r, lr_def *def, const fields *list, int32_t cfg)
 {
-    lr_type_field *array = lr_rust_keep(&r->parser, r->parser.arena, (size_t)list->count * sizeof *array);
-    uint64_t i = 0;
-    for (const struct field_item *item = list->first; array && item; item = item->next) {
-        array[i++] = item->field;
-    }
-    return array;
+    def->field_count = list->count;
+    def->fields = list->at;
+    define(r, def, cfg);
 }
 
-/* Gives a definition the parameters that were read. @return false: failed. */
-static bool take_generics(reader *r, lr_def *def, const lr_rust_generics *generics)
+/* The same for a name of a type or number: a definition with one field. */
+static void define_alias(reader *r, lr_def *def, const lr_expr *type, int32_t cfg)
 {
+    lr_type_field *field = lr_rust_keep(&r->parser, r->parser.arena, sizeof *field);
+    if (field) {
+        *field = (lr_type_field){.name = "", .type = type, .line = def->line};
+        define_fields(r, def, &(fields){.at = field, .count = 1}, cfg);
+    }
+}
+
+/* Gives a definition the parameters that were read. */
+static void take_generics(reader *r, lr_def *def)
+{
+    const lr_rust_generics *generics = &r->generics;
     size_t count = (size_t)generics->count;
     const char **names = lr_rust_keep(&r->parser, r->parser.arena, count * sizeof *names);
     bool *constants = lr_rust_keep(&r->parser, r->parser.arena, count * sizeof *constants);
     const lr_expr **defaults = lr_rust_keep(&r->parser, r->parser.arena, count * sizeof *defaults);
     if (!names || !constants || !defaults) {
-        return false;
+        return;
     }
     memcpy(names, generics->names, count * sizeof *names);
     memcpy(constants, generics->constants, count * sizeof *constants);
@@ -107,7 +116,6 @@ static bool take_generics(reader *r, lr_def *def, const lr_rust_generics *generi
     def->generics = names;
     def->generic_constants = constants;
     def->generic_defaults = defaults;
-    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------- headers -- */
@@ -125,9 +133,10 @@ static const char *item_name(reader *r, const char *what)
     return name;
 }
 
-static void one_generic(reader *r, lr_rust_generics *to)
+static void one_generic(reader *r)
 {
     lr_rust_parser *parser = &r->parser;
+    lr_rust_generics *to = &r->generics;
     lr_rust_lexer *lexer = &parser->lexer;
     bool constant;
     (void)lr_rust_attributes_read(parser, LR_CFG_YES);
@@ -140,7 +149,7 @@ static void one_generic(reader *r, lr_rust_generics *to)
     }
     constant = lr_rust_take(lexer, "const");
     if (to->count == LR_GENERICS_MOST) {
-        (void)lr_rust_fail(lexer, REC_E_LIMIT, "more than %d parameters of one type", LR_GENERICS_MOST);
+        (void)lr_rust_fail(lexer, REC_E_LIMIT, NULL, 0, "more than %d parameters of one type", LR_GENERICS_MOST);
         return;
     }
     to->names[to->count] = item_name(r, constant ? "constant parameter" : "type parameter");
@@ -160,16 +169,16 @@ static void one_generic(reader *r, lr_rust_generics *to)
 }
 
 /* `<B: Backend, 'a, const N: usize = 3>`, or nothing. The parser knows them from here on. */
-static void read_generics(reader *r, lr_rust_generics *to)
+static void read_generics(reader *r)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
-    to->count = 0;
-    r->parser.generics = to;
+    r->generics.count = 0;
+    r->parser.generics = &r->generics;
     if (!lr_rust_take(lexer, "<")) {
         return;
     }
     while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, ">")) {
-        one_generic(r, to);
+        one_generic(r);
         if (!lr_rust_take(lexer, ",")) {
             break;
         }
@@ -196,6 +205,18 @@ static void skip_where(reader *r)
             return;
         }
     }
+}
+
+/* Reads a definition up to its body: the name, the parameters and the where clause. */
+static lr_def begin_def(reader *r, int32_t kind, int32_t derive, const char *what)
+{
+    const lr_rust_lexer *lexer = &r->parser.lexer;
+    lr_def def = {.kind = kind, .derive = derive, .rust = true, .file = lexer->file, .line = lexer->token.line};
+    def.name = item_name(r, what);
+    read_generics(r);
+    take_generics(r, &def);
+    skip_where(r);
+    return def;
 }
 
 /* Skips items with a body or up to a semicolon: functions, traits, impls. A `{` inside `<…>` before the body is a
@@ -255,7 +276,6 @@ static void add_field(reader *r, fields *to, const lr_type_field *field, const l
                       const char *what, const lr_rust_token *at)
 {
     lr_rust_parser *parser = &r->parser;
-    struct field_item *item;
     void **slot;
     bool twice;
     if (lr_job_failed(parser->job)) {
@@ -267,7 +287,7 @@ static void add_field(reader *r, fields *to, const lr_type_field *field, const l
         bool configured = attributes->cfg < LR_CFG_YES || (slot && *slot == (void *)r);
         if (!configured) {
             parser->lexer.token = *at;
-            (void)lr_rust_fail(&parser->lexer, REC_E_FORMAT, "the %s `%s` occurs twice", what, field->name);
+            (void)lr_rust_fail(&parser->lexer, REC_E_FORMAT, NULL, 0, "the %s `%s` occurs twice", what, field->name);
             return;
         }
         lr_note(parser->job, REC_NOTE_ASSUMED, 1, "",
@@ -277,13 +297,9 @@ static void add_field(reader *r, fields *to, const lr_type_field *field, const l
     if (!slot || twice || attributes->cfg < LR_CFG_LIKELY) {
         return;
     }
-    item = lr_rust_keep(parser, parser->scratch, sizeof *item);
-    if (item) {
-        *slot = attributes->cfg < LR_CFG_YES ? (void *)r : (void *)item; /* r: one by configuration */
-        *item = (struct field_item){.field = *field};
-        *(to->first ? to->last : &to->first) = item;
-        to->last = &item->next;
-        to->count++;
+    if (lr_rust_grow(parser, &to->at, to->count + 1, &to->room, sizeof *to->at)) {
+        *slot = attributes->cfg < LR_CFG_YES ? (void *)r : (void *)to; /* r: one by configuration */
+        to->at[to->count++] = *field;
     }
 }
 
@@ -333,16 +349,8 @@ static void read_fields(reader *r, fields *to, const char *closing)
 static void read_struct(reader *r, const lr_rust_attributes *attributes)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
-    lr_rust_generics generics;
-    lr_def def = {.kind = LR_DEF_STRUCT,
-                  .derive = attributes->derive,
-                  .rust = true,
-                  .file = lexer->file,
-                  .line = lexer->token.line};
+    lr_def def = begin_def(r, LR_DEF_STRUCT, attributes->derive, "struct");
     fields list = {0};
-    def.name = item_name(r, "struct");
-    read_generics(r, &generics);
-    skip_where(r);
     if (lr_rust_take(lexer, "{")) {
         read_fields(r, &list, "}");
     } else {
@@ -355,11 +363,7 @@ static void read_struct(reader *r, const lr_rust_attributes *attributes)
                                                      : "`{`, `(` or `;` after the name of the struct");
         }
     }
-    def.field_count = list.count;
-    def.fields = field_array(r, &list);
-    if (def.name && def.fields && take_generics(r, &def, &generics)) {
-        define(r, &def, attributes->cfg);
-    }
+    define_fields(r, &def, &list, attributes->cfg);
 }
 
 /* The payload of `Variant { a: A }`: a struct of its own, "Enum::Variant", with the parameters of the enum. */
@@ -370,26 +374,21 @@ static const lr_expr *struct_payload(reader *r, const lr_def *of, const char *va
     fields list = {0};
     size_t room = strlen(of->name) + strlen(variant) + 3;
     char *name = lr_rust_keep(parser, parser->arena, room);
-    lr_expr *payload = lr_rust_keep(parser, parser->arena, sizeof *payload);
-    lr_expr *parts = lr_rust_keep(parser, parser->arena, (size_t)of->generic_count * sizeof *parts);
-    const lr_expr **args = lr_rust_keep(parser, parser->arena, (size_t)of->generic_count * sizeof *args);
+    lr_rust_list args = {0};
     read_fields(r, &list, "}");
     def.kind = LR_DEF_STRUCT;
     def.line = line;
-    def.field_count = list.count;
-    def.fields = field_array(r, &list);
-    if (!name || !payload || !parts || !args || !def.fields) {
+    if (!name) {
         return NULL;
     }
     (void)snprintf(name, room, "%s::%s", of->name, variant);
     def.name = name;
     for (uint64_t i = 0; i < of->generic_count; i++) {
-        parts[i] = (lr_expr){.kind = LR_EXPR_NAME, .name = of->generics[i]};
-        args[i] = &parts[i];
+        lr_expr part = {.kind = LR_EXPR_NAME, .name = of->generics[i]};
+        lr_rust_append(parser, &args, lr_rust_node(parser, part, NULL));
     }
-    *payload = (lr_expr){.kind = LR_EXPR_NAME, .name = name, .count = of->generic_count, .args = args};
-    define(r, &def, cfg);
-    return payload;
+    define_fields(r, &def, &list, cfg);
+    return lr_rust_node(parser, (lr_expr){.kind = LR_EXPR_NAME, .name = name}, &args);
 }
 
 /* The payload of `Variant(A)` or `Variant(A, B)`, which is a tuple. */
@@ -397,23 +396,15 @@ static const lr_expr *tuple_payload(reader *r)
 {
     lr_rust_parser *parser = &r->parser;
     fields list = {0};
-    uint64_t i = 0;
-    lr_expr *payload;
-    const lr_expr **args;
+    lr_rust_list args = {0};
     read_fields(r, &list, ")");
-    if (lr_job_failed(parser->job) || list.count == 1) {
-        return list.first ? list.first->field.type : NULL;
+    if (list.count == 1) {
+        return list.at->type;
     }
-    payload = lr_rust_keep(parser, parser->arena, sizeof *payload);
-    args = lr_rust_keep(parser, parser->arena, (size_t)list.count * sizeof *args);
-    if (!payload || !args) {
-        return NULL;
+    for (uint64_t i = 0; i < list.count; i++) {
+        lr_rust_append(parser, &args, list.at[i].type);
     }
-    for (const struct field_item *item = list.first; item; item = item->next) {
-        args[i++] = item->field.type;
-    }
-    *payload = (lr_expr){.kind = LR_EXPR_TUPLE, .count = list.count, .args = args};
-    return payload;
+    return lr_rust_node(parser, (lr_expr){.kind = LR_EXPR_TUPLE}, &args);
 }
 
 static void read_variants(reader *r, const lr_def *def, fields *to, int32_t cfg)
@@ -450,58 +441,26 @@ static void read_variants(reader *r, const lr_def *def, fields *to, int32_t cfg)
 
 static void read_enum(reader *r, const lr_rust_attributes *attributes)
 {
-    lr_rust_lexer *lexer = &r->parser.lexer;
-    lr_rust_generics generics;
-    lr_def def = {.kind = LR_DEF_ENUM,
-                  .derive = attributes->derive,
-                  .rust = true,
-                  .file = lexer->file,
-                  .line = lexer->token.line};
+    lr_def def = begin_def(r, LR_DEF_ENUM, attributes->derive, "enum");
     fields list = {0};
-    def.name = item_name(r, "enum");
-    read_generics(r, &generics);
-    skip_where(r);
-    if (!def.name || !take_generics(r, &def, &generics) ||
-        !lr_rust_need(lexer, "{", "before the variants of the enum")) {
-        return;
+    if (lr_rust_need(&r->parser.lexer, "{", "before the variants of the enum")) {
+        r->scope = ++r->scopes;
+        read_variants(r, &def, &list, attributes->cfg);
+        define_fields(r, &def, &list, attributes->cfg);
     }
-    r->scope = ++r->scopes;
-    read_variants(r, &def, &list, attributes->cfg);
-    def.field_count = list.count;
-    def.fields = field_array(r, &list);
-    if (def.fields) {
-        define(r, &def, attributes->cfg);
-    }
-}
-
-/* An alias is a definition with one field. */
-static bool set_alias(reader *r, lr_def *def, const lr_expr *type)
-{
-    lr_type_field *field = lr_rust_keep(&r->parser, r->parser.arena, sizeof *field);
-    if (field) {
-        *field = (lr_type_field){.name = "", .type = type, .line = def->line};
-        def->field_count = 1;
-        def->fields = field;
-    }
-    return field != NULL;
 }
 
 static void read_alias(reader *r, const lr_rust_attributes *attributes)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
-    lr_rust_generics generics;
-    lr_def def = {.kind = LR_DEF_ALIAS, .file = lexer->file, .line = lexer->token.line};
-    const lr_expr *type = NULL;
-    def.name = item_name(r, "type");
-    read_generics(r, &generics);
-    skip_where(r);
-    if (def.name && lr_rust_need(lexer, "=", "after the name of the type")) {
+    lr_def def = begin_def(r, LR_DEF_ALIAS, LR_DERIVE_NONE, "type");
+    const lr_expr *type;
+    if (lr_rust_need(lexer, "=", "after the name of the type")) {
         type = lr_rust_type(&r->parser);
         skip_where(r);
-    }
-    if (type && lr_rust_need(lexer, ";", "after the type") && take_generics(r, &def, &generics) &&
-        set_alias(r, &def, type)) {
-        define(r, &def, attributes->cfg);
+        if (lr_rust_need(lexer, ";", "after the type")) {
+            define_alias(r, &def, type, attributes->cfg);
+        }
     }
 }
 
@@ -552,20 +511,13 @@ static void define_constants(reader *r)
     parser->generics = NULL;
     for (const lr_rust_constant *c = r->constants; c && !lr_job_failed(parser->job); c = c->next) {
         lr_def def = {.kind = LR_DEF_ALIAS, .file = parser->lexer.file, .line = c->name.line};
-        lr_expr *expr;
-        uint64_t number;
-        if (!lr_rust_named_value(parser, c->name.text, c->name.length, &number) ||
+        lr_expr value = {.kind = LR_EXPR_NUMBER};
+        if (!lr_rust_named_value(parser, c->name.text, c->name.length, &value.number) ||
             lr_rust_look(parser->names, LR_SCOPE_TYPES, c->name.text, c->name.length)) {
             continue;
         }
-        expr = lr_rust_keep(parser, parser->arena, sizeof *expr);
         def.name = lr_rust_copy(parser, c->name.text, c->name.length);
-        if (expr && def.name) {
-            *expr = (lr_expr){.kind = LR_EXPR_NUMBER, .number = number};
-            if (set_alias(r, &def, expr)) {
-                define(r, &def, c->cfg);
-            }
-        }
+        define_alias(r, &def, lr_rust_node(parser, value, NULL), c->cfg);
     }
 }
 

@@ -19,9 +19,9 @@ static int32_t predicate(lr_rust_parser *parser)
         lr_rust_next(lexer);
         return cfg;
     }
-    all = lr_rust_same(name.text, name.length, "all");
-    any = lr_rust_same(name.text, name.length, "any");
-    if ((all || any || lr_rust_same(name.text, name.length, "not")) && lr_rust_is(lexer, "(")) {
+    all = lr_text_is(name.text, name.length, "all");
+    any = lr_text_is(name.text, name.length, "any");
+    if ((all || any || lr_text_is(name.text, name.length, "not")) && lr_rust_is(lexer, "(")) {
         if (!lr_rust_enter(parser)) {
             return cfg;
         }
@@ -43,10 +43,10 @@ static int32_t predicate(lr_rust_parser *parser)
     if (lr_rust_is(lexer, "(")) {
         lr_rust_skip(lexer);
     }
-    if (lr_rust_same(name.text, name.length, "test") || lr_rust_same(name.text, name.length, "false")) {
+    if (lr_text_is(name.text, name.length, "test") || lr_text_is(name.text, name.length, "false")) {
         return LR_CFG_NO;
     }
-    return lr_rust_same(name.text, name.length, "true") ? LR_CFG_YES : cfg;
+    return lr_text_is(name.text, name.length, "true") ? LR_CFG_YES : cfg;
 }
 
 static void derive(lr_rust_lexer *lexer, lr_rust_attributes *to)
@@ -55,9 +55,9 @@ static void derive(lr_rust_lexer *lexer, lr_rust_attributes *to)
         lr_rust_token last = lexer->token; /* of a path, the last part */
         lr_rust_next(lexer);
         if (lr_rust_is(lexer, ",") || lr_rust_is(lexer, ")")) {
-            if (lr_rust_same(last.text, last.length, "Module")) {
+            if (lr_text_is(last.text, last.length, "Module")) {
                 to->derive = LR_DERIVE_MODULE;
-            } else if (lr_rust_same(last.text, last.length, "Record") && to->derive == LR_DERIVE_NONE) {
+            } else if (lr_text_is(last.text, last.length, "Record") && to->derive == LR_DERIVE_NONE) {
                 to->derive = LR_DERIVE_RECORD;
             }
         }
@@ -84,15 +84,15 @@ static void content(lr_rust_parser *parser, lr_rust_attributes *to)
     }
     *lexer = after;
     lr_rust_next(lexer);
-    if (lr_rust_same(name.text, name.length, "derive")) {
+    if (lr_text_is(name.text, name.length, "derive")) {
         derive(lexer, to);
-    } else if (lr_rust_same(name.text, name.length, "module")) {
+    } else if (lr_text_is(name.text, name.length, "module")) {
         module(lexer, to);
-    } else if (lr_rust_same(name.text, name.length, "cfg")) {
+    } else if (lr_text_is(name.text, name.length, "cfg")) {
         int32_t cfg = predicate(parser);
         to->cfg = cfg < to->cfg ? cfg : to->cfg;
         (void)lr_rust_take(lexer, ",");
-    } else if (lr_rust_same(name.text, name.length, "cfg_attr")) {
+    } else if (lr_text_is(name.text, name.length, "cfg_attr")) {
         lr_rust_attributes no = {.cfg = LR_CFG_YES};
         lr_rust_attributes *then = predicate(parser) >= LR_CFG_LIKELY ? to : &no;
         while (lr_rust_take(lexer, ",") && !lr_rust_is(lexer, ")")) {

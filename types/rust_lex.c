@@ -45,13 +45,16 @@ static const char *quoted(const char *text, size_t length, char *buffer, size_t 
     return buffer;
 }
 
-static int32_t vfail_at(lr_rust_lexer *lexer, int32_t status, const char *at, uint32_t line, const char *format,
-                        va_list args)
+int32_t lr_rust_fail(lr_rust_lexer *lexer, int32_t status, const char *at, uint32_t line, const char *format, ...)
 {
     char what[1024], source[QUOTED_MOST + 16];
     const char *file = lexer->file ? lexer->file : "";
-    unsigned column = column_of(lexer, at);
+    unsigned column = column_of(lexer, at ? at : lexer->token.start);
+    va_list args;
+    line = at ? line : lexer->token.line;
+    va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
+    va_end(args);
     if (lexer->expression) {
         (void)quoted(lexer->begin, (size_t)(lexer->end - lexer->begin), source, sizeof source);
         (void)lr_fail_line(lexer->job, lexer->file || status == REC_E_LIMIT ? status : REC_E_ARGUMENT, file,
@@ -64,26 +67,6 @@ static int32_t vfail_at(lr_rust_lexer *lexer, int32_t status, const char *at, ui
     return lexer->job->error.status;
 }
 
-static int32_t fail_at(lr_rust_lexer *lexer, int32_t status, const char *at, uint32_t line, const char *format, ...)
-    REC_PRINTF(5, 6);
-static int32_t fail_at(lr_rust_lexer *lexer, int32_t status, const char *at, uint32_t line, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)vfail_at(lexer, status, at, line, format, args);
-    va_end(args);
-    return lexer->job->error.status;
-}
-
-int32_t lr_rust_fail(lr_rust_lexer *lexer, int32_t status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    (void)vfail_at(lexer, status, lexer->token.start, lexer->token.line, format, args);
-    va_end(args);
-    return lexer->job->error.status;
-}
-
 int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...)
 {
     char expected[512], found[QUOTED_MOST + 16];
@@ -93,10 +76,10 @@ int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...)
     (void)vsnprintf(expected, sizeof expected, format, args);
     va_end(args);
     if (token->kind == LR_RUST_END) {
-        return lr_rust_fail(lexer, REC_E_FORMAT, "expected %s, found the end", expected);
+        return lr_rust_fail(lexer, REC_E_FORMAT, NULL, 0, "expected %s, found the end", expected);
     }
     (void)quoted(token->start, (size_t)(lexer->next - token->start), found, sizeof found);
-    return lr_rust_fail(lexer, REC_E_FORMAT, "expected %s, found `%s`", expected, found);
+    return lr_rust_fail(lexer, REC_E_FORMAT, NULL, 0, "expected %s, found `%s`", expected, found);
 }
 
 /* -------------------------------------------------------------------------------------------------- characters -- */
@@ -171,7 +154,7 @@ static bool skip_comment(lr_rust_lexer *lexer)
             lexer->next++;
         }
     }
-    return LR_AS_FALSE(fail_at(lexer, REC_E_FORMAT, start, line, "the comment that begins here has no end `*/`"));
+    return LR_AS_FALSE(lr_rust_fail(lexer, REC_E_FORMAT, start, line, "the comment that begins here has no end `*/`"));
 }
 
 /* @return whether something was passed over; on failure the source has ended. */
@@ -208,7 +191,7 @@ static void read_quoted(lr_rust_lexer *lexer, char quote, const char *what)
         }
         lexer->line += c == '\n';
     }
-    (void)fail_at(lexer, REC_E_FORMAT, start, lexer->token.line, "the %s that begins here has no end", what);
+    (void)lr_rust_fail(lexer, REC_E_FORMAT, start, lexer->token.line, "the %s that begins here has no end", what);
 }
 
 /* `next` is at the first `#` or at the quote. @return false if this is no raw string. */
@@ -235,8 +218,8 @@ static bool read_raw(lr_rust_lexer *lexer)
             return true;
         }
     }
-    (void)fail_at(lexer, REC_E_FORMAT, lexer->token.start, lexer->token.line,
-                  "the raw string that begins here has no end: a quote and %zu `#`", hashes);
+    (void)lr_rust_fail(lexer, REC_E_FORMAT, lexer->token.start, lexer->token.line,
+                       "the raw string that begins here has no end: a quote and %zu `#`", hashes);
     return true;
 }
 
@@ -257,7 +240,7 @@ static void read_apostrophe(lr_rust_lexer *lexer)
     size_t size;
     lexer->token.kind = LR_RUST_TEXT;
     if (at == lexer->end) {
-        (void)fail_at(lexer, REC_E_FORMAT, at - 1, lexer->token.line, "expected a character after the apostrophe");
+        (void)lr_rust_fail(lexer, REC_E_FORMAT, at - 1, lexer->token.line, "expected a character after the apostrophe");
         return;
     }
     if (*at == '\\') {
@@ -270,8 +253,8 @@ static void read_apostrophe(lr_rust_lexer *lexer)
         return;
     }
     if (!starts_name(*at)) {
-        (void)fail_at(lexer, REC_E_FORMAT, at - 1, lexer->token.line,
-                      "expected a character or a lifetime after the apostrophe");
+        (void)lr_rust_fail(lexer, REC_E_FORMAT, at - 1, lexer->token.line,
+                           "expected a character or a lifetime after the apostrophe");
         return;
     }
     lexer->token.kind = LR_RUST_LIFETIME;
@@ -306,13 +289,13 @@ static void read_name(lr_rust_lexer *lexer)
     const char *stop = name_end(lexer, lexer->next);
     size_t length = (size_t)(stop - lexer->next);
     char after = stop < lexer->end ? *stop : '\0';
-    bool raw = lr_rust_same(lexer->next, length, "r");
-    bool plain = lr_rust_same(lexer->next, length, "b") || lr_rust_same(lexer->next, length, "c");
+    bool raw = lr_text_is(lexer->next, length, "r");
+    bool plain = lr_text_is(lexer->next, length, "b") || lr_text_is(lexer->next, length, "c");
     if (raw && after == '#' && left(lexer, stop) > 1 && starts_name(stop[1]) && !space_at(lexer, stop + 1)) {
         token->raw = true;
         token->text = stop + 1;
         stop = name_end(lexer, stop + 1);
-    } else if (raw || lr_rust_same(lexer->next, length, "br") || lr_rust_same(lexer->next, length, "cr")) {
+    } else if (raw || lr_text_is(lexer->next, length, "br") || lr_text_is(lexer->next, length, "cr")) {
         const char *start = lexer->next;
         token->kind = LR_RUST_TEXT;
         lexer->next = stop;
@@ -325,7 +308,7 @@ static void read_name(lr_rust_lexer *lexer)
         lexer->next = stop + 1;
         read_quoted(lexer, '"', "string");
         return;
-    } else if (after == '\'' && lr_rust_same(lexer->next, length, "b")) {
+    } else if (after == '\'' && lr_text_is(lexer->next, length, "b")) {
         token->kind = LR_RUST_TEXT;
         lexer->next = stop + 1;
         read_quoted(lexer, '\'', "byte");
@@ -349,7 +332,8 @@ static void read_sign(lr_rust_lexer *lexer)
         }
     }
     if (c < ' ' || c == 0x7F || c == '`' || c == '\\') {
-        (void)fail_at(lexer, REC_E_FORMAT, lexer->next, lexer->line, "a character that Rust does not use (0x%02x)", c);
+        (void)lr_rust_fail(lexer, REC_E_FORMAT, lexer->next, lexer->line, "a character that Rust does not use (0x%02x)",
+                           c);
         return;
     }
     lexer->next++;
@@ -396,7 +380,7 @@ void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_
                              .last = text,
                              .line = line};
     if (length > LR_RUST_SOURCE_MOST) {
-        (void)fail_at(lexer, REC_E_LIMIT, text, line, "the source is larger than 16 MiB");
+        (void)lr_rust_fail(lexer, REC_E_LIMIT, text, line, "the source is larger than 16 MiB");
         return;
     }
     lexer->end = text + length;
@@ -405,7 +389,8 @@ void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_
         for (size_t i = 0; i < valid; i++) {
             line += text[i] == '\n';
         }
-        (void)fail_at(lexer, REC_E_FORMAT, text + valid, line, "invalid UTF-8 (0x%02x)", (unsigned char)text[valid]);
+        (void)lr_rust_fail(lexer, REC_E_FORMAT, text + valid, line, "invalid UTF-8 (0x%02x)",
+                           (unsigned char)text[valid]);
         rec_fail_hint(job, "Rust source is UTF-8 text.");
         return;
     }
@@ -426,16 +411,11 @@ void lr_rust_begin(lr_rust_lexer *lexer, rec_job *job, const char *text, uint64_
 
 /* -------------------------------------------------------------------------------------------- what parsers ask -- */
 
-bool lr_rust_same(const char *text, size_t length, const char *word)
-{
-    return strlen(word) == length && memcmp(text, word, length) == 0;
-}
-
 bool lr_rust_is(const lr_rust_lexer *lexer, const char *word)
 {
     const lr_rust_token *token = &lexer->token;
     return (token->kind == LR_RUST_SIGN || (token->kind == LR_RUST_NAME && !token->raw)) &&
-           lr_rust_same(token->text, token->length, word);
+           lr_text_is(token->text, token->length, word);
 }
 
 bool lr_rust_take(lr_rust_lexer *lexer, const char *word)
@@ -463,7 +443,7 @@ bool lr_rust_keyword(const char *text, size_t length)
         "for",    "if",     "impl",   "in",    "let",   "loop",     "match",  "mod",  "move",  "mut",    "pub",   "ref",
         "return", "static", "struct", "trait", "true",  "type",     "unsafe", "use",  "where", "while"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (lr_rust_same(text, length, words[i])) {
+        if (lr_text_is(text, length, words[i])) {
             return true;
         }
     }
@@ -487,7 +467,8 @@ void lr_rust_skip(lr_rust_lexer *lexer)
         char c = lexer->token.kind == LR_RUST_SIGN && lexer->token.length == 1 ? *lexer->token.text : '\0';
         if (c == '(' || c == '[' || c == '{') {
             if (depth == BRACKETS_MOST) {
-                (void)lr_rust_fail(lexer, REC_E_LIMIT, "brackets are nested deeper than %d levels", BRACKETS_MOST);
+                (void)lr_rust_fail(lexer, REC_E_LIMIT, NULL, 0, "brackets are nested deeper than %d levels",
+                                   BRACKETS_MOST);
                 return;
             }
             open[depth].closing = c == '(' ? ')' : c == '[' ? ']' : '}';
@@ -548,7 +529,7 @@ bool lr_rust_integer(const lr_rust_token *token, uint64_t *value)
         any = true;
     }
     for (size_t i = 0; at < end && i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (lr_rust_same(at, (size_t)(end - at), suffixes[i])) {
+        if (lr_text_is(at, (size_t)(end - at), suffixes[i])) {
             return any;
         }
     }

@@ -5,6 +5,7 @@
 #ifndef LR_RUST_LEX_PRIVATE_H
 #define LR_RUST_LEX_PRIVATE_H
 
+#include "common/names.h"
 #include "core/base/base.h"
 
 enum {
@@ -56,8 +57,6 @@ bool lr_rust_need(lr_rust_lexer *lexer, const char *sign, const char *place);
 bool lr_rust_is_name(const lr_rust_lexer *lexer);
 /** @return whether this is a keyword of Rust that cannot name anything, `self` and its like aside. */
 bool lr_rust_keyword(const char *text, size_t length);
-/** @return whether a piece of text is this word. */
-bool lr_rust_same(const char *text, size_t length, const char *word);
 
 /** Takes a token with all that it opens: up to the `)`, `]` or `}` of its own. */
 void lr_rust_skip(lr_rust_lexer *lexer);
@@ -66,8 +65,9 @@ void lr_rust_skip_until(lr_rust_lexer *lexer, const char *sign);
 
 /** Fails at the current token: "expected …, found …". @return the status. */
 int32_t lr_rust_expected(lr_rust_lexer *lexer, const char *format, ...) REC_PRINTF(2, 3);
-/** Fails at the current token with a given message. */
-int32_t lr_rust_fail(lr_rust_lexer *lexer, int32_t status, const char *format, ...) REC_PRINTF(3, 4);
+/** Fails with a given message. @param at,line a place in the source; NULL: the current token. @return the status. */
+int32_t lr_rust_fail(lr_rust_lexer *lexer, int32_t status, const char *at, uint32_t line, const char *format, ...)
+    REC_PRINTF(5, 6);
 
 /** @return whether a number token is an integer of at most 64 bits, with its value. */
 bool lr_rust_integer(const lr_rust_token *token, uint64_t *value);

@@ -74,7 +74,7 @@ static void import(lr_rust_parser *parser, const lr_rust_path *from, const char 
     size_t start = from->parent ? from->parent + 2 : 0;
     lr_rust_import *entry;
     void **slot;
-    if (!from->whole || from->length == start || lr_rust_same(local, length, "_")) {
+    if (!from->whole || from->length == start || lr_text_is(local, length, "_")) {
         return;
     }
     slot = lr_rust_slot(parser, LR_SCOPE_IMPORTS, local, length);
@@ -86,7 +86,7 @@ static void import(lr_rust_parser *parser, const lr_rust_path *from, const char 
         return; /* of two by configuration the likelier, else the first */
     }
     if (++parser->names->imports > IMPORTS_MOST) {
-        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, "more than %d imports in one file", IMPORTS_MOST);
+        (void)lr_rust_fail(&parser->lexer, REC_E_LIMIT, NULL, 0, "more than %d imports in one file", IMPORTS_MOST);
         return;
     }
     entry = lr_rust_keep(parser, parser->scratch, sizeof *entry);
@@ -111,7 +111,7 @@ static void use_tree(lr_rust_parser *parser, lr_rust_path at, int32_t cfg)
     while (lr_rust_is_name(lexer)) {
         last = lexer->token;
         lr_rust_next(lexer);
-        if (!lr_rust_same(last.text, last.length, "self") || !at.length) {
+        if (!lr_text_is(last.text, last.length, "self") || !at.length) {
             lr_rust_path_add(&at, last.text, last.length);
         } else { /* `path::{self}`: the path itself */
             last.text = at.text + (at.parent ? at.parent + 2 : 0);

@@ -70,6 +70,8 @@ enum { LR_RUST_KEPT_MOST = 1 << 20 };
 
 /** Memory from an arena; counts as one thing kept. NULL: failed. */
 void *lr_rust_keep(lr_rust_parser *parser, lr_arena *arena, size_t size);
+/** As lr_grow, in the parser's arena, by one element; counts as one thing kept. */
+bool lr_rust_grow(lr_rust_parser *parser, void *array, uint64_t need, uint64_t *room, size_t each);
 /** A NUL-terminated copy in the parser's arena. NULL: failed. */
 const char *lr_rust_copy(lr_rust_parser *parser, const char *text, size_t length);
 /** One level deeper, or the limit's failure. Each true needs a lr_rust_leave(). */
@@ -87,6 +89,16 @@ void lr_rust_path_add(lr_rust_path *path, const char *name, size_t length);
 uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length);
 
 /* expr.c */
+
+/** Arguments or elements as they come, in the parser's arena. */
+typedef struct lr_rust_list {
+    const lr_expr **at;
+    uint64_t count, room;
+} lr_rust_list;
+/** Appends an expression; NULL is none. */
+void lr_rust_append(lr_rust_parser *parser, lr_rust_list *to, const lr_expr *expr);
+/** Makes an expression of those values. @param args which become its own; or NULL. NULL: failed. */
+const lr_expr *lr_rust_node(lr_rust_parser *parser, lr_expr values, const lr_rust_list *args);
 
 /** Reads a type. NULL: failed. */
 const lr_expr *lr_rust_type(lr_rust_parser *parser);

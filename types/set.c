@@ -43,7 +43,7 @@ const lr_def *lr_types_find(const rec_types *types, const char *name, int32_t mi
 static bool is_burns(const char *path)
 {
     size_t length = path ? strcspn(path, ":") : 0;
-    return lr_rust_same(path ? path : "", length, "burn") || lr_rust_same(path ? path : "", length, "nn") ||
+    return lr_text_is(path ? path : "", length, "burn") || lr_text_is(path ? path : "", length, "nn") ||
            (length > 5 && memcmp(path, "burn_", 5) == 0);
 }
 

@@ -172,46 +172,14 @@ static int32_t slice_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_b
                : job->error.status;
 }
 
-static int32_t slice_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
-{
-    const lr_op *input = op->inputs[0];
-    const uint8_t *base = lr_op_at_hand(input);
-    uint64_t inner = inner_bytes(op, op->axis);
-    uint64_t row_bytes = op->shape[op->axis] * inner, from_bytes = input->shape[op->axis] * inner;
-    bool blocks = !base && !is_outermost(op, op->axis) && row_bytes / op->u.slice.count < RUN_LEAST;
-    int32_t status = REC_OK;
-    if (blocks) {
-        (void)pthread_mutex_lock(&op->kept->lock);
-    }
-    while (size && status == REC_OK) {
-        uint64_t row = offset / row_bytes, within = offset % row_bytes;
-        uint64_t n = least(row_bytes - within, size);
-        const uint8_t *at = base ? base + row * from_bytes : NULL;
-        if (blocks) {
-            status = slice_block(job, op, row, from_bytes);
-            at = kept_row(op, row, from_bytes);
-        }
-        if (status == REC_OK) {
-            status = slice_row(job, op, inner, at, row * from_bytes, within, target, n);
-        }
-        offset += n;
-        target += n;
-        size -= n;
-    }
-    if (blocks) {
-        (void)pthread_mutex_unlock(&op->kept->lock);
-    }
-    return status;
-}
-
-/* Part of a row of a join, from each input in turn. */
+/* Part of a row of a join, from each input in turn. Those of a stack lack its axis. */
 static int32_t join_row(rec_job *job, lr_op *op, uint64_t row, uint64_t within, uint8_t *target, uint64_t size)
 {
     bool once = is_outermost(op, op->axis);
     int32_t status = REC_OK;
     for (uint64_t i = 0; size && status == REC_OK && i < op->input_count; i++) {
         lr_op *input = op->inputs[i];
-        uint64_t bytes = input->shape[op->axis] * inner_bytes(op, op->axis), n;
+        uint64_t bytes = once ? input->nbytes : input->shape[op->axis] * inner_bytes(op, op->axis), n;
         if (within >= bytes) {
             within -= bytes;
             continue;
@@ -263,10 +231,15 @@ static bool all_at_hand(const lr_op *op)
     return true;
 }
 
-static int32_t join_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+/* Rows of a slice or a join. Short runs of inputs that are not in memory are taken from whole rows. */
+static int32_t rows_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
 {
-    uint64_t row_bytes = op->shape[op->axis] * inner_bytes(op, op->axis);
-    bool blocks = !is_outermost(op, op->axis) && row_bytes / op->input_count < RUN_LEAST && !all_at_hand(op);
+    bool slice = op->kind == LR_OP_SLICE;
+    const uint8_t *base = slice ? lr_op_at_hand(op->inputs[0]) : NULL, *at;
+    uint64_t inner = inner_bytes(op, op->axis), row_bytes = op->shape[op->axis] * inner;
+    uint64_t kept_bytes = slice ? op->inputs[0]->shape[op->axis] * inner : row_bytes;
+    uint64_t run = row_bytes / (slice ? op->u.slice.count : op->input_count);
+    bool blocks = !is_outermost(op, op->axis) && run < RUN_LEAST && !all_at_hand(op);
     int32_t status = REC_OK;
     if (blocks) {
         (void)pthread_mutex_lock(&op->kept->lock);
@@ -274,12 +247,16 @@ static int32_t join_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *targ
     while (size && status == REC_OK) {
         uint64_t row = offset / row_bytes, within = offset % row_bytes;
         uint64_t n = least(row_bytes - within, size);
+        at = base ? base + row * kept_bytes : NULL;
         if (blocks) {
-            status = join_block(job, op, row, row_bytes);
-            if (status == REC_OK) {
-                memcpy(target, kept_row(op, row, row_bytes) + within, (size_t)n);
-            }
-        } else {
+            status = slice ? slice_block(job, op, row, kept_bytes) : join_block(job, op, row, kept_bytes);
+            at = kept_row(op, row, kept_bytes);
+        }
+        if (status == REC_OK && slice) {
+            status = slice_row(job, op, inner, at, row * kept_bytes, within, target, n);
+        } else if (status == REC_OK && blocks) {
+            memcpy(target, at + within, (size_t)n);
+        } else if (status == REC_OK) {
             status = join_row(job, op, row, within, target, n);
         }
         offset += n;
@@ -288,24 +265,6 @@ static int32_t join_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *targ
     }
     if (blocks) {
         (void)pthread_mutex_unlock(&op->kept->lock);
-    }
-    return status;
-}
-
-static int32_t stack_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
-{
-    uint64_t bytes = op->inputs[0]->nbytes;
-    int32_t status = REC_OK;
-    while (size && status == REC_OK) {
-        lr_op *input = op->inputs[offset / bytes];
-        uint64_t within = offset % bytes, n = least(bytes - within, size);
-        status = lr_op_part(job, input, within, target, n);
-        if (within + n == bytes) {
-            lr_op_forget(input);
-        }
-        offset += n;
-        target += n;
-        size -= n;
     }
     return status;
 }
@@ -337,35 +296,6 @@ static int32_t transpose_block(rec_job *job, lr_op *op, const uint8_t *from, uin
     }
     turn(op, from, stride, row, count, op->kept->block.data);
     return end_rows(op, row, count, REC_OK);
-}
-
-static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t offset,
-                              uint8_t *target, uint64_t size)
-{
-    lr_op_kept *kept = op->kept;
-    uint32_t width = lr_op_width(op);
-    uint64_t group = LR_TRANSPOSE_LINE / width, row_bytes = op->nbytes / op->shape[0];
-    int32_t status = REC_OK;
-    while (size && status == REC_OK) {
-        uint64_t row = offset / row_bytes, within = offset % row_bytes, n = 0;
-        uint64_t rows = within ? 0 : size / row_bytes;
-        if (rows && row + rows < op->shape[0]) {
-            rows -= rows % group;
-        }
-        if (kept_row(op, row, row_bytes)) {
-            n = least((kept->first + kept->count - row) * row_bytes - within, size);
-            memcpy(target, kept_row(op, row, row_bytes) + within, (size_t)n);
-        } else if (rows) {
-            n = rows * row_bytes;
-            turn(op, from, stride, row, rows, target);
-        } else {
-            status = transpose_block(job, op, from, stride, row);
-        }
-        offset += n;
-        target += n;
-        size -= n;
-    }
-    return status;
 }
 
 /* Columns of a matrix that is not in memory, from `first` on: each row's next to the one before. */
@@ -415,23 +345,31 @@ static int32_t transpose_panel(rec_job *job, lr_op *op, uint64_t row)
     return end_rows(op, row, count, status);
 }
 
-static int32_t transpose_far(rec_job *job, lr_op *op, uint64_t offset, uint8_t *target, uint64_t size)
+/* @param from the input; NULL: it is large, and not in memory. */
+static int32_t transpose_rows(rec_job *job, lr_op *op, const uint8_t *from, uint64_t stride, uint64_t offset,
+                              uint8_t *target, uint64_t size)
 {
-    const lr_op_kept *kept = op->kept;
-    uint64_t row_bytes = op->shape[1] * lr_op_width(op);
+    lr_op_kept *kept = op->kept;
+    uint64_t group = LR_TRANSPOSE_LINE / lr_op_width(op), row_bytes = op->nbytes / op->shape[0];
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
-        uint64_t row = offset / row_bytes, n;
-        if (!kept_row(op, row, row_bytes)) {
-            status = transpose_panel(job, op, row);
+        uint64_t row = offset / row_bytes, within = offset % row_bytes, n = 0;
+        uint64_t rows = within || !from ? 0 : size / row_bytes;
+        if (rows && row + rows < op->shape[0]) {
+            rows -= rows % group;
         }
-        if (status == REC_OK) {
-            n = least((kept->first + kept->count) * row_bytes - offset, size);
-            memcpy(target, kept->block.data + (offset - kept->first * row_bytes), (size_t)n);
-            offset += n;
-            target += n;
-            size -= n;
+        if (kept_row(op, row, row_bytes)) {
+            n = least((kept->first + kept->count - row) * row_bytes - within, size);
+            memcpy(target, kept_row(op, row, row_bytes) + within, (size_t)n);
+        } else if (rows) {
+            n = rows * row_bytes;
+            turn(op, from, stride, row, rows, target);
+        } else {
+            status = from ? transpose_block(job, op, from, stride, row) : transpose_panel(job, op, row);
         }
+        offset += n;
+        target += n;
+        size -= n;
     }
     return status;
 }
@@ -462,12 +400,7 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
     if (!from && (status = map_input(job, input)) == REC_OK) {
         from = turned_at_hand(op, &stride);
     }
-    if (status == REC_OK && !from && op->kind == LR_OP_TRANSPOSE && input->nbytes > WHOLE_MOST) {
-        status = transpose_far(job, op, offset, target, size);
-        (void)pthread_mutex_unlock(&kept->lock);
-        return status;
-    }
-    if (status == REC_OK && !from) {
+    if (status == REC_OK && !from && (op->kind == LR_OP_PERMUTE || input->nbytes <= WHOLE_MOST)) {
         stride = input->shape[1] * lr_op_width(input);
         if (!kept->has_whole) {
             status = lr_pages_grow(&kept->whole, input->nbytes)
@@ -487,14 +420,12 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
 
 /* ----------------------------------------------------------------------------------------------------- numbers -- */
 
-/* Makes whole elements from number `first` on. @param middle memory of the operation. */
-typedef int32_t (*elements_fn)(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count,
-                               lr_pages *middle);
+/* Makes whole elements from number `first` on. */
+typedef int32_t (*elements_fn)(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count);
 
 /* Makes bytes, of which the first and the last may be part of an element. */
 static int32_t elements_part(rec_job *job, lr_op *op, elements_fn make, uint64_t offset, uint8_t *target, uint64_t size)
 {
-    lr_pages middle = {.allocator = op->allocator};
     uint32_t width = lr_op_width(op);
     int32_t status = REC_OK;
     while (size && status == REC_OK) {
@@ -502,28 +433,26 @@ static int32_t elements_part(rec_job *job, lr_op *op, elements_fn make, uint64_t
         if (within || n == 0) {
             uint8_t element[8];
             n = least(width - within, size);
-            status = make(job, op, offset / width, element, 1, &middle);
+            status = make(job, op, offset / width, element, 1);
             if (status == REC_OK) {
                 memcpy(target, element + within, (size_t)n);
             }
         } else {
-            status = make(job, op, offset / width, target, n / width, &middle);
+            status = make(job, op, offset / width, target, n / width);
         }
         offset += n;
         target += n;
         size -= n;
     }
-    lr_pages_free(&middle);
     return status;
 }
 
 /* A sum or a product is made in place. */
-static int32_t compute(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count, lr_pages *middle)
+static int32_t compute(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count)
 {
     uint32_t width = lr_op_width(op);
     uint64_t offset = first * width, size = count * width;
     int32_t status = lr_op_part(job, op->inputs[0], offset, target, size);
-    (void)middle;
     if (op->kind == LR_OP_ADD && status == REC_OK) {
         lr_op_add_numbers(op, target, count);
     }
@@ -542,9 +471,10 @@ static int32_t compute(rec_job *job, lr_op *op, uint64_t first, uint8_t *target,
 }
 
 /* Elements [first, first + count) converted, by way of memory if they are not in it yet. */
-static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count, lr_pages *middle)
+static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *target, uint64_t count)
 {
     lr_op *input = op->inputs[0];
+    lr_pages middle = {.allocator = op->allocator};
     const uint8_t *from = lr_op_at_hand(input);
     uint32_t width = lr_op_width(input);
     int32_t status = REC_OK;
@@ -553,15 +483,16 @@ static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *t
     }
     while (count && status == REC_OK) {
         uint64_t n = least(count, BLOCK / width);
-        status = lr_pages_grow(middle, n * width) ? lr_op_part(job, input, first * width, middle->data, n * width)
-                                                  : lr_fail_memory(job, n * width);
+        status = lr_pages_grow(&middle, n * width) ? lr_op_part(job, input, first * width, middle.data, n * width)
+                                                   : lr_fail_memory(job, n * width);
         if (status == REC_OK) {
-            status = lr_op_cast_numbers(job, op, first, middle->data, target, n);
+            status = lr_op_cast_numbers(job, op, first, middle.data, target, n);
         }
         first += n;
         target += n * lr_op_width(op);
         count -= n;
     }
+    lr_pages_free(&middle);
     return status;
 }
 
@@ -659,11 +590,8 @@ int32_t lr_op_part(rec_job *job, lr_op *op, uint64_t offset, void *target, uint6
     case LR_OP_PERMUTE:
         return transpose_part(job, op, offset, target, size);
     case LR_OP_SLICE:
-        return slice_part(job, op, offset, target, size);
     case LR_OP_JOIN:
-        return join_part(job, op, offset, target, size);
-    case LR_OP_STACK:
-        return stack_part(job, op, offset, target, size);
+        return rows_part(job, op, offset, target, size);
     case LR_OP_RESHAPE:
         return lr_op_part(job, op->inputs[0], offset, target, size);
     case LR_OP_ADD:

@@ -80,25 +80,18 @@ void lr_op_multiply_numbers(const lr_op *op, void *data, const void *other, uint
  * two bits of the number for each bit of the root; a root of 54 bits is never half-way between two of 53. */
 static double square_root(double x)
 {
-    uint64_t bits, digits, root = 0, rest = 0;
-    int64_t exponent;
-    double result, scale;
-    memcpy(&bits, &x, sizeof bits);
-    if (bits == 0 || bits >= UINT64_C(0x7ff0000000000000)) {
+    uint64_t digits, root = 0, rest = 0;
+    double scale = 0x1p-26;
+    if (!(x > 0 && x - x == 0)) {
         return x; /* 0, infinite, not a number; a sum of squares is never negative */
     }
-    exponent = (int64_t)(bits >> 52) - 1075;
-    digits = (bits & UINT64_C(0xfffffffffffff)) | UINT64_C(1) << 52;
-    if (bits >> 52 == 0) {
-        exponent = -1074;
-        for (digits = bits; !(digits >> 52); digits *= 2) {
-            exponent--;
-        }
+    for (; x >= 0x1p54; x /= 4) {
+        scale *= 2;
     }
-    if (exponent % 2 != 0) {
-        digits *= 2;
-        exponent--;
+    for (; x < 0x1p52; x *= 4) {
+        scale /= 2;
     }
+    digits = (uint64_t)x;          /* which has no fraction */
     for (int i = 0; i < 54; i++) { /* 54 bits of digits, then as many zeros */
         uint64_t trial = root << 2 | 1;
         rest = rest << 2 | (digits >> 52 & 3);
@@ -109,29 +102,7 @@ static double square_root(double x)
             root |= 1;
         }
     }
-    result = (double)((root + 1) / 2);
-    bits = (uint64_t)(exponent / 2 - 26 + 1023) << 52; /* the root of an f64 is never subnormal */
-    memcpy(&scale, &bits, sizeof scale);
-    return result * scale;
-}
-
-/* Adds squares: norms[k] of v as [outer, length, inner]. */
-static void sum_squares(const lr_op *op, const uint8_t *v, uint64_t outer, uint64_t length, uint64_t inner,
-                        double *norms)
-{
-    uint32_t width = lr_op_width(op);
-    for (uint64_t o = 0; o < outer; o++) {
-        for (uint64_t k = 0; k < length; k++) {
-            for (uint64_t i = 0; i < inner; i += STEP) {
-                double wide[STEP];
-                uint64_t n = inner - i < STEP ? inner - i : STEP;
-                get_floats(op->dtype, v + ((o * length + k) * inner + i) * width, REC_DTYPE_F64, wide, n);
-                for (uint64_t j = 0; j < n; j++) {
-                    norms[k] += wide[j] * wide[j];
-                }
-            }
-        }
-    }
+    return (double)((root + 1) / 2) * scale;
 }
 
 void lr_op_put_root(const lr_op *op, double sum, void *element)
@@ -140,76 +111,81 @@ void lr_op_put_root(const lr_op *op, double sum, void *element)
     (void)put_floats(REC_DTYPE_F64, &root, op->dtype, element, 1);
 }
 
-/* The same where inner is 1: a row has an element of each sum. */
-static void sum_rows(const lr_op *op, const uint8_t *v, uint64_t outer, uint64_t length, double *norms)
-{
-    uint32_t width = lr_op_width(op);
-    for (uint64_t o = 0; o < outer; o++) {
-        for (uint64_t k = 0; k < length; k += STEP) {
-            double wide[STEP];
-            uint64_t n = length - k < STEP ? length - k : STEP;
-            get_floats(op->dtype, v + (o * length + k) * width, REC_DTYPE_F64, wide, n);
-            for (uint64_t j = 0; j < n; j++) {
-                norms[k + j] += wide[j] * wide[j];
-            }
-        }
-    }
-}
+/* Elements in order, and the index that each has along an axis. */
+typedef struct place {
+    uint64_t length, inner; /* of the axis, and how many neighbours share an index of it */
+    uint64_t index, passed;
+} place;
 
-/* Elements as [outer, length, inner], where length is that of an axis, 1 for none. */
-typedef struct extents {
-    uint64_t outer, length, inner;
-} extents;
-
-static extents along(const lr_op *op, uint32_t axis)
+/* The first element. @param axis the rank: all have index 0. */
+static place along(const lr_op *op, uint32_t axis)
 {
     bool all = axis == op->rank;
-    extents e = {1, all ? 1 : op->shape[axis], 1};
-    for (uint32_t i = 0; i < op->rank; i++) {
-        if (all || i > axis) {
-            e.inner *= op->shape[i];
-        } else if (i < axis) {
-            e.outer *= op->shape[i];
-        }
+    place p = {.length = all ? 1 : op->shape[axis], .inner = 1};
+    for (uint32_t i = all ? 0 : axis + 1; i < op->rank; i++) {
+        p.inner *= op->shape[i];
     }
-    return e;
+    return p;
+}
+
+/* Goes past neighbours that share an index, `most` at most. @return how many. */
+static inline uint64_t pass(place *p, uint64_t most)
+{
+    uint64_t count = p->inner - p->passed < most ? p->inner - p->passed : most;
+    p->passed += count;
+    if (p->passed == p->inner) {
+        p->passed = 0;
+        p->index = p->index + 1 == p->length ? 0 : p->index + 1;
+    }
+    return count;
 }
 
 void lr_op_sum_squares(const lr_op *op, uint32_t axis, const void *data, double *sums)
 {
-    extents e = along(op, axis);
-    if (e.inner == 1) {
-        sum_rows(op, data, e.outer, e.length, sums);
-    } else {
-        sum_squares(op, data, e.outer, e.length, e.inner, sums);
+    uint32_t width = lr_op_width(op);
+    uint64_t count = op->nbytes / width;
+    place at = along(op, axis);
+    for (uint64_t done = 0; done < count; done += STEP) {
+        double wide[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        get_floats(op->dtype, (const uint8_t *)data + done * width, REC_DTYPE_F64, wide, n);
+        for (uint64_t j = 0; j < n;) {
+            double *to = &sums[at.index], sum = *to;
+            for (uint64_t end = j + pass(&at, n - j); j < end; j++) {
+                sum += wide[j] * wide[j];
+            }
+            *to = sum;
+        }
     }
 }
 
 int32_t lr_op_weigh(rec_job *job, const lr_op *op, const void *g, void *data)
 {
     const lr_op *magnitude = op->inputs[0];
-    extents e = along(op, op->axis);
-    uint64_t outer = e.outer, length = e.length, inner = e.inner, size;
-    double *norms = NULL;
-    uint8_t *v = data;
-    norms = lr_mul(length, sizeof *norms, &size) ? lr_zalloc(job->allocator, size) : NULL;
+    uint32_t width = lr_op_width(op);
+    uint64_t count = op->nbytes / width, size;
+    place at = along(op, op->axis);
+    double *norms = lr_mul(at.length, sizeof *norms, &size) ? lr_zalloc(job->allocator, size) : NULL;
     if (!norms) {
-        return lr_fail_memory(job, length);
+        return lr_fail_memory(job, at.length);
     }
-    lr_op_sum_squares(op, op->axis, v, norms);
+    lr_op_sum_squares(op, op->axis, data, norms);
     /* From here on norms[k] is what v's elements are multiplied with. */
-    for (uint64_t k = 0; k < length; k++) {
+    for (uint64_t k = 0; k < at.length; k++) {
         double factor;
         get_floats(magnitude->dtype, (const uint8_t *)g + k * lr_op_width(magnitude), REC_DTYPE_F64, &factor, 1);
         norms[k] = in_f64(op) ? factor / square_root(norms[k]) : (double)((float)factor / (float)square_root(norms[k]));
     }
-    for (uint64_t o = 0; o < outer; o++) {
-        if (inner == 1) {
-            combine(op, v + o * length * lr_op_width(op), length, true, norms, 1);
+    for (uint64_t done = 0; done < count; done += STEP) {
+        double factors[STEP];
+        uint64_t n = count - done < STEP ? count - done : STEP;
+        for (uint64_t j = 0; j < n;) {
+            double factor = norms[at.index];
+            for (uint64_t end = j + pass(&at, n - j); j < end; j++) {
+                factors[j] = factor;
+            }
         }
-        for (uint64_t k = 0; inner != 1 && k < length; k++) {
-            combine(op, v + (o * length + k) * inner * lr_op_width(op), inner, true, &norms[k], 0);
-        }
+        combine(op, (uint8_t *)data + done * width, n, true, factors, 1);
     }
     lr_release(job->allocator, norms);
     return REC_OK;

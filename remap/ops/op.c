@@ -478,7 +478,7 @@ lr_op *lr_op_stack(rec_job *job, lr_op *const *inputs, uint64_t count)
     if (count == 1 && inputs[0]->rank < LR_RANK_MOST) {
         return lr_op_reshape(job, inputs[0], shape, inputs[0]->rank + 1u);
     }
-    return lr_op_new(job, LR_OP_STACK, inputs[0]->dtype, shape, inputs[0]->rank + 1u, inputs, count, 0, false, NULL);
+    return lr_op_new(job, LR_OP_JOIN, inputs[0]->dtype, shape, inputs[0]->rank + 1u, inputs, count, 0, false, NULL);
 }
 
 /* New row j of a head of `d` rows, of which `r` rotate. Forward: pairs (2i, 2i+1) are made of halves (i, i + r/2). */

@@ -12,15 +12,14 @@ enum {
     LR_OP_TENSOR = 1,      /**< the stored bytes of a tensor */
     LR_OP_TRANSPOSE = 2,   /**< rank 2: rows become columns */
     LR_OP_SLICE = 3,       /**< runs of indices along one axis, in order */
-    LR_OP_JOIN = 4,        /**< inputs one after the other along one axis */
-    LR_OP_STACK = 5,       /**< inputs along a new axis 0 */
-    LR_OP_RESHAPE = 6,     /**< another shape of as many elements */
-    LR_OP_ADD = 7,         /**< plus a number */
-    LR_OP_WEIGHT_NORM = 8, /**< g · v / norm(v) */
-    LR_OP_CAST = 9,        /**< another kind of number */
-    LR_OP_MULTIPLY = 10,   /**< element by element */
-    LR_OP_NORM = 11,       /**< lengths along an axis: g of torch's weight_norm */
-    LR_OP_PERMUTE = 12     /**< axes in another order */
+    LR_OP_JOIN = 4,        /**< inputs one after the other along one axis; a stack: along an axis 0 that they lack */
+    LR_OP_RESHAPE = 5,     /**< another shape of as many elements */
+    LR_OP_ADD = 6,         /**< plus a number */
+    LR_OP_WEIGHT_NORM = 7, /**< g · v / norm(v) */
+    LR_OP_CAST = 8,        /**< another kind of number */
+    LR_OP_MULTIPLY = 9,    /**< element by element */
+    LR_OP_NORM = 10,       /**< lengths along an axis: g of torch's weight_norm */
+    LR_OP_PERMUTE = 11     /**< axes in another order */
 };
 
 typedef struct lr_op lr_op;

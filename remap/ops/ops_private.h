@@ -30,7 +30,7 @@ struct lr_op {
     uint8_t dtype;
     uint8_t rank;
     uint8_t depth;   /**< nodes on the longest way down */
-    uint32_t axis;   /**< SLICE, JOIN (STACK: 0); of WEIGHT_NORM, NORM: the axis that g keeps, its rank: none */
+    uint32_t axis;   /**< SLICE, JOIN; of WEIGHT_NORM, NORM: the axis that g keeps, its rank: none */
     uint32_t weight; /**< nodes below it, counted once per path: bounds the work of evaluation */
     uint64_t nbytes;
     const uint64_t *shape;

@@ -57,20 +57,13 @@ static const char *kind_of(rec_dtype dtype)
     return lr_dtype_is_int(dtype) ? "integers" : lr_dtype_is_bool(dtype) ? "bools" : "floats";
 }
 
-/* "fc2" of "fc2.weight", as a pattern: its dots are dots. */
+/* A rule that drops the module of a piece: "fc2." of "fc2.weight". */
 static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
 {
     const char *key = piece->input_count ? lr_piece_inputs(piece)[0]->text : piece->key,
                *last = lr_path_last(key, strlen(key));
     char pattern[400];
-    size_t used = 0;
-    for (const char *c = key; *c && (last == key || c < last) && used + 3 < sizeof pattern; c++) {
-        if (*c == '.' || *c == '\\') {
-            pattern[used++] = '\\';
-        }
-        pattern[used++] = *c;
-    }
-    pattern[used] = '\0';
+    (void)lr_regex_quote(key, last > key ? (size_t)(last - key) : strlen(key), pattern, sizeof pattern);
     return lr_plan_text(f->job, f->plan, "Drop it to keep the base's: drop = ^%s%s", pattern, last > key ? "" : "$");
 }
 

@@ -11,13 +11,11 @@ bool lr_fit_is_tensor(const rec_layout *layout)
     return layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER;
 }
 
-/* Whether a node holds anything: a nil of the base is nothing. */
 bool lr_fit_has_content(const lr_node *node)
 {
     return node && (node->first || (node->piece && !(node->piece->value && node->piece->value->kind == REC_KIND_NIL)));
 }
 
-/* Whether a type holds no data at all: constants, and what is made of them. */
 bool lr_fit_holds_nothing(const rec_layout *layout)
 {
     if (lr_fit_is_tensor(layout)) {
@@ -63,13 +61,11 @@ bool lr_fit_may_be_bare(const rec_layout *layout)
 
 /* ---------------------------------------------------------------------------------------------------- adapters -- */
 
-/* Whether the adapter acts on a piece. */
 bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
 {
     return piece && !piece->adapted && !piece->kept && t->f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
 }
 
-/* What the adapter takes a struct for: by a module rule for its path, else by the name of its type. */
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled)
 {
     const lr_piece *piece = lr_node_piece(node);
@@ -96,7 +92,6 @@ const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *no
     return layout->module;
 }
 
-/* The node of a field: under PyTorch's name where the adapter acts, else under its own. */
 lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, const char *field, bool *transpose)
 {
     const char *torch;
@@ -152,9 +147,6 @@ static bool is_nothing(const lr_node *node)
     return !node->first && (!node->piece || (value && lr_fit_is_nothing(value)));
 }
 
-/* Assigns children to the elements of a tuple or array: by index if all fit; otherwise gaps are closed over the
- * elements with data. @param slots (out) for each element, may hold NULL; released by the caller. @return false: too
- * many children, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots)
 {
     bool tuple = layout->kind == REC_LAYOUT_TUPLE, by_index_fits = true;
@@ -342,17 +334,10 @@ bool lr_fit_fits(lr_fit *t, const rec_layout *layout, lr_node *node)
     return ok;
 }
 
-/* @return the number of tensors a variant would take, REC_UNKNOWN if it does not fit; why_not says why. */
 uint64_t lr_fit_variant(lr_fit *t, const rec_layout *layout, uint64_t index, lr_node *node)
 {
-    bool was = t->f->plan->quiet, ok;
     t->count = 0;
     t->why_not[0] = '\0';
-    if (!layout->children[index]) {
-        return REC_UNKNOWN; /* without data: chosen only by its name */
-    }
-    t->f->plan->quiet = true;
-    ok = fits(t, layout->children[index], node);
-    t->f->plan->quiet = was;
-    return ok ? t->count : REC_UNKNOWN;
+    /* One without data is chosen only by its name. */
+    return layout->children[index] && lr_fit_fits(t, layout->children[index], node) ? t->count : REC_UNKNOWN;
 }

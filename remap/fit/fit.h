@@ -8,13 +8,11 @@
 #include "burn/layout/layout.h"
 #include "remap/plan/plan.h"
 
-/** Modules that lack fields of the type that their name suggests: one entry for all with the same message. */
-typedef struct lr_misfit {
-    struct lr_misfit *next;
-    const char *path, *text; /**< path of the first */
-    uint64_t count;
-    bool foreign; /**< a tensor that is not a field */
-} lr_misfit;
+/** Problems of modules: one for all with the same key. */
+typedef struct lr_doubts {
+    struct lr_doubt *last;
+    uint64_t count, more; /**< listed, and modules beyond those */
+} lr_doubts;
 
 /** What the walks over the tree share. */
 typedef struct lr_fitter {
@@ -30,7 +28,7 @@ typedef struct lr_fitter {
     } names[64];             /**< of the record: lr_fit_name() */
     uint64_t clashes;        /**< modules with inconsistent tensors, reported in a note */
     const char *first_clash; /**< message for the first, in the plan's arena */
-    lr_misfit *misfits;      /**< the last one first */
+    lr_doubts misfits;       /**< modules that lack fields of the type that their name suggests */
     uint64_t lacking;        /**< tensors that PyTorch's modules compute with and Burn's have no field for */
     const lr_piece *first_lacking;
     const char *lacking_module; /**< of the first */

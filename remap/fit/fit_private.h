@@ -24,6 +24,8 @@ static inline const char *lr_fit_here(const lr_fitter *f)
     lr_plan_problem((f)->job, (f)->plan, (kind), (fatal), lr_fit_here(f), __VA_ARGS__)
 /** A name as a key of the record. Those that come again and again, in each layer, are there once. */
 int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *key);
+/** Appends a value under such a name. */
+int32_t lr_fit_append(lr_fitter *f, lr_map *map, const char *name, uint64_t length, const rec_value *value);
 /** A line for the place where the walk is that has no piece. */
 int32_t lr_place_line(lr_fitter *f, int32_t action, const char *why);
 
@@ -100,7 +102,8 @@ lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, co
 /** The children of a node in the order of their indices, to be released. NULL: the job has failed. @param ok (out)
  *  false: two have one index, a problem with that hint. */
 lr_node **lr_fit_in_order(lr_fitter *f, const lr_node *node, const char *hint, bool *ok);
-/** Assigns children to the elements of a tuple or array. @param slots (out) for each element, may hold NULL; released
+/** Assigns children to the elements of a tuple or array: by index if all fit; otherwise gaps are closed over the
+ * elements with data. @param slots (out) for each element, may hold NULL; released
  * by the caller. @return false: too many children, or the job has failed. */
 bool lr_fit_elements(lr_fit *t, const rec_layout *layout, lr_node *const *list, uint64_t count, lr_node ***slots);
 /** The variant that is a level of the paths, as in records and where Burn's store wrote them; REC_UNKNOWN: none is. */
@@ -147,6 +150,12 @@ int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known);
 
 /* modules.c */
 
+/** Remembers a problem of the module where the walk is. @param key the same for all modules that it is one problem of.
+ *  @param text,hint not copied. */
+int32_t lr_fit_doubt(lr_fitter *f, lr_doubts *doubts, const char *key, const char *text, const char *hint);
+/** Makes problems of them. @param more of a second module and others: "more". @param others of those beyond the most.
+ */
+int32_t lr_fit_report_doubts(lr_fitter *f, const lr_doubts *doubts, int32_t kind, const char *more, const char *others);
 /** Leaves out a tensor that the module has no field for in Burn. @param needed PyTorch's module computes with it: a
  *  problem, unless its source is partial. */
 int32_t lr_fit_drop(lr_fitter *f, lr_piece *piece, const char *type, bool needed);
@@ -187,6 +196,9 @@ bool lr_suggest_rename(const char *from, size_t from_length, const char *to, int
 bool lr_suggest_module(const char *path, const char *type, char *rule, size_t room);
 /** A tie of the weight of a module that is missing to a tensor that is there; none for a module in a list. */
 bool lr_suggest_tie(const char *path, const char *to, char *rule, size_t room);
+/** A rename of the numbered modules next to a list of the type to its elements. @param parent length of the path of
+ * what holds both, with its dot. */
+bool lr_suggest_list(const char *path, size_t parent, char *rule, size_t room);
 /** A stack of tensors below a path that needs a tensor of a higher rank, with the module rule for its layout. */
 bool lr_suggest_stack(const lr_node *node, const char *path, uint64_t rank, char *rules, size_t room);
 /** A split of queries, keys and values that are one tensor. @param to a place of one of them; NULL: where it stands. */

@@ -469,24 +469,9 @@ static const lr_node *left_for_list(lr_fit *t, const lr_absent *one)
 
 static int32_t report_list(lr_fit *t, const lr_absent *one, const lr_node *left)
 {
-    char hint[900] = "", pattern[400] = "";
-    size_t used = 0;
-    bool plain = one->parent * 2 < sizeof pattern;
-    for (size_t i = 0; i < one->parent && plain; i++) {
-        char c = one->path[i];
-        plain = c != '\\' && c != '`' && c != '\'' &&
-                (c == '.' || c == '_' || c == '-' || lr_is_digit(c) || (c | 0x20) >= 'a') && (c | 0x20) <= 'z';
-        if (c == '.') {
-            pattern[used++] = '\\';
-        }
-        pattern[used++] = c;
-    }
-    pattern[used] = '\0';
-    if (plain) {
-        (void)snprintf(
-            hint, sizeof hint,
-            "If they are its elements: `rename = ^%s([0-9]+)\\. => %.200s.$1.`. If not, drop them by a rule.", pattern,
-            one->path);
+    char hint[900] = "", rule[800];
+    if (lr_suggest_list(one->path, one->parent, rule, sizeof rule)) {
+        (void)snprintf(hint, sizeof hint, "If they are its elements: %s. If not, drop them by a rule.", rule);
     }
     return lr_plan_problem(t->f->job, t->f->plan, REC_PROBLEM_UNEXPECTED, true, one->path, hint,
                            "%.300s is not in the type, and the list %.300s has nothing", lr_node_piece(left)->key,

@@ -6,6 +6,50 @@
 
 #include "remap/fit/fit_private.h"
 
+/* Each is compared with those before it. */
+enum { DOUBTS_MOST = 256 };
+
+typedef struct lr_doubt {
+    struct lr_doubt *next;
+    const char *key, *path, *text, *hint; /* `path` of the first module */
+    uint64_t count;
+} doubt;
+
+int32_t lr_fit_doubt(lr_fitter *f, lr_doubts *doubts, const char *key, const char *text, const char *hint)
+{
+    doubt *d = doubts->last;
+    while (d && strcmp(d->key, key) != 0) {
+        d = d->next;
+    }
+    if (d) {
+        d->count++;
+    } else if (doubts->count == DOUBTS_MOST) {
+        doubts->more++;
+    } else if ((d = lr_job_arena_alloc(f->job, &f->plan->arena, sizeof *d, 8))) {
+        *d = (doubt){.next = doubts->last, .key = key, .text = text, .hint = hint, .count = 1};
+        d->path = lr_plan_keep(f->job, f->plan, lr_fit_here(f), f->path.used);
+        doubts->last = d;
+        doubts->count++;
+    }
+    return f->job->error.status;
+}
+
+int32_t lr_fit_report_doubts(lr_fitter *f, const lr_doubts *doubts, int32_t kind, const char *more, const char *others)
+{
+    int32_t status = REC_OK;
+    for (const doubt *d = doubts->last; d && status == REC_OK; d = d->next) {
+        char count[64] = "";
+        if (d->count > 1) {
+            (void)snprintf(count, sizeof count, " and %" PRIu64 " %s", d->count - 1, more);
+        }
+        status = lr_plan_problem(f->job, f->plan, kind, true, d->path, d->hint, "%.300s%s%s%s", d->path, count,
+                                 *d->path ? ": " : "", d->text);
+    }
+    return status != REC_OK || !doubts->more ? status
+                                             : lr_plan_problem(f->job, f->plan, kind, true, "", "",
+                                                               "%" PRIu64 " more modules %s", doubts->more, others);
+}
+
 /* What the adapter's word is in Burn: a Conv1D is a Linear that needed no transposition. NULL: no module. */
 static const char *burns_word(const char *type)
 {
@@ -28,7 +72,7 @@ static const char *cause(const lr_module_clash *clash, bool transposed, const ch
 static int32_t report_clash(lr_fitter *f, const lr_module_clash *clash, bool transposed, bool fatal)
 {
     const char *path = lr_fit_here(f), *hint, *why = cause(clash, transposed, &hint);
-    char shapes[2][160], own[160], rule[500], named[600];
+    char shapes[2][160], what[900], own[160], rule[500], named[600];
     uint64_t turned[2];
     for (int i = 0; i < 2; i++) {
         const rec_tensor *tensor = clash->tensor[i];
@@ -40,9 +84,10 @@ static int32_t report_clash(lr_fitter *f, const lr_module_clash *clash, bool tra
         }
         (void)lr_shape_words(shapes[i], sizeof shapes[i], shape, tensor->rank);
     }
+    (void)snprintf(what, sizeof what, "%.300s%s%.128s %s with %.128s %s", path, *path ? ": " : "", clash->path[0],
+                   shapes[0], clash->path[1], shapes[1]);
     if (f->plan->trial) {
-        return lr_plan_sign(f->job, f->plan, LR_SIGN_CLASH, path, "%.300s%s%.128s %s with %.128s %s", path,
-                            *path ? ": " : "", clash->path[0], shapes[0], clash->path[1], shapes[1]);
+        return lr_plan_sign(f->job, f->plan, LR_SIGN_CLASH, path, "%s", what);
     }
     if (why && f->plan->type.layout && lr_suggest_module(path, transposed ? "Conv1D" : "Linear", rule, sizeof rule) &&
         hint[0] == 'S') {
@@ -52,14 +97,11 @@ static int32_t report_clash(lr_fitter *f, const lr_module_clash *clash, bool tra
     (void)snprintf(own, sizeof own, "they do not go together in a %.64s", clash->module);
     if (!fatal) {
         if (f->clashes++ == 0) {
-            f->first_clash =
-                lr_plan_text(f->job, f->plan, "%.300s%s%.128s %s with %.128s %s: %s", path, *path ? ": " : "",
-                             clash->path[0], shapes[0], clash->path[1], shapes[1], why ? why : own);
+            f->first_clash = lr_plan_text(f->job, f->plan, "%s: %s", what, why ? why : own);
         }
         return f->first_clash ? REC_OK : f->job->error.status;
     }
-    return LR_FIT_PROBLEM(f, REC_PROBLEM_SHAPE, fatal, hint, "%.300s%s%.128s %s with %.128s %s: %s", path,
-                          *path ? ": " : "", clash->path[0], shapes[0], clash->path[1], shapes[1], why ? why : own);
+    return LR_FIT_PROBLEM(f, REC_PROBLEM_SHAPE, fatal, hint, "%s: %s", what, why ? why : own);
 }
 
 int32_t lr_fit_report_clashes(lr_fitter *f)
@@ -125,55 +167,36 @@ static bool is_adapted(const lr_fitter *f, const lr_node *node)
 /* Remembers a module that has not the fields of what a rule or its tensors say that it is. */
 static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, const lr_module_misfit *why)
 {
-    const char *torch, *field;
-    char text[400];
-    lr_misfit *m;
+    const char *torch, *field, *text;
+    char rank[40];
+    const char *what = rank;
     (void)lr_adapt_back(type, why->field, strlen(why->field), &torch);
     field = torch && !why->foreign ? torch : why->field;
     if (why->foreign) {
-        (void)snprintf(text, sizeof text, "no %.64s of Burn's: `%.100s` is none of its fields", module, field);
+        what = "is none of its fields";
     } else if (why->missing) {
-        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is missing", module, field);
+        what = "is missing";
     } else if (why->rank == REC_UNKNOWN) {
-        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` is not a tensor", module, field);
+        what = "is not a tensor";
     } else {
-        (void)snprintf(text, sizeof text, "no %.64s of Burn's: its `%.100s` has rank %" PRIu64, module, field,
-                       why->rank);
+        (void)snprintf(rank, sizeof rank, "has rank %" PRIu64, why->rank);
     }
-    for (m = f->misfits; m; m = m->next) {
-        if (strcmp(m->text, text) == 0) {
-            m->count++;
-            return REC_OK;
-        }
-    }
-    m = lr_arena_alloc(&f->plan->arena, sizeof *m, 8);
-    if (!m) {
-        return lr_fail_memory(f->job, sizeof *m);
-    }
-    *m = (lr_misfit){.next = f->misfits, .count = 1, .foreign = why->foreign};
-    m->path = lr_plan_keep(f->job, f->plan, lr_fit_here(f), f->path.used);
-    m->text = lr_plan_keep(f->job, f->plan, text, strlen(text));
-    f->misfits = m->path && m->text ? m : f->misfits;
-    return f->job->error.status;
+    text = lr_plan_text(f->job, f->plan, "no %.64s of Burn's: %s`%.100s` %s", module, why->foreign ? "" : "its ", field,
+                        what);
+    return !text ? f->job->error.status
+                 : lr_fit_doubt(f, &f->misfits, text, text,
+                                why->foreign ? "Drop what the model computes without, or set its module: module = "
+                                               "PATTERN => TYPE. Param keeps its tensors unchanged."
+                                             : "Set the module: module = PATTERN => TYPE. Param keeps its tensors "
+                                               "unchanged.");
 }
 
 int32_t lr_fit_report_misfits(lr_fitter *f)
 {
-    int32_t status = REC_OK;
     /* A tensor that was rejected is missing from its module. */
-    for (const lr_misfit *m = f->plan->refusals ? NULL : f->misfits; m && status == REC_OK; m = m->next) {
-        char more[64] = "";
-        if (m->count > 1) {
-            (void)snprintf(more, sizeof more, " and %" PRIu64 " more", m->count - 1);
-        }
-        status =
-            lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, true, m->path,
-                            m->foreign ? "Drop what the model computes without, or set its module: module = PATTERN => "
-                                         "TYPE. Param keeps its tensors unchanged."
-                                       : "Set the module: module = PATTERN => TYPE. Param keeps its tensors unchanged.",
-                            "%.300s%s%s%s", m->path, more, *m->path ? ": " : "", m->text);
-    }
-    return status;
+    return f->plan->refusals ? REC_OK
+                             : lr_fit_report_doubts(f, &f->misfits, REC_PROBLEM_SHAPE, "more",
+                                                    "are not the modules of Burn's that they are named");
 }
 
 /* Whether a module that is named is checked as a whole: not where the base or the caller has the rest of it. */

@@ -94,6 +94,17 @@ int32_t lr_fit_name(lr_fitter *f, const char *name, uint64_t length, rec_value *
     return REC_OK;
 }
 
+int32_t lr_fit_append(lr_fitter *f, lr_map *map, const char *name, uint64_t length, const rec_value *value)
+{
+    rec_value key;
+    lr_entry *entry = lr_fit_name(f, name, length, &key) == REC_OK ? lr_map_append(&f->record->arena, map, key) : NULL;
+    if (!entry) {
+        return lr_fail_memory(f->job, sizeof *entry);
+    }
+    entry->value = *value;
+    return REC_OK;
+}
+
 /* An id for a parameter that came without: of its path, so that the same conversion gives the same bytes. */
 static const char *make_id(rec_record *record, const char *path, size_t length)
 {

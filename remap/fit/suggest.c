@@ -294,6 +294,30 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
 
 /* ----------------------------------------------------------------------------------------------------- stacking -- */
 
+/* The first `count` parts of a key as a pattern, with a dot after each. */
+static void put_parents(writer *w, const parts *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put(w, p->at[i], p->length[i]);
+        put(w, "\\.", 2);
+    }
+}
+
+bool lr_suggest_list(const char *path, size_t parent, char *rule, size_t room)
+{
+    char pattern[400] = "";
+    writer w = {pattern, 0, sizeof pattern};
+    parts p = {.count = 0};
+    int n;
+    *rule = '\0';
+    if (parent && !take_apart(path, parent - 1, &p)) {
+        return false;
+    }
+    put_parents(&w, &p, p.count);
+    n = snprintf(rule, room, "`rename = ^%s([0-9]+)\\. => %.200s.$1.`", pattern, path);
+    return n > 0 && (size_t)n < room && w.used < w.room;
+}
+
 /* The one tensor directly below each of the numbered children, under one name. NULL: it is not so. */
 static const lr_piece *member_of(const lr_node *node, uint64_t rank)
 {
@@ -323,10 +347,7 @@ bool lr_suggest_stack(const lr_node *node, const char *path, uint64_t rank, char
         return false;
     }
     (void)snprintf(last, sizeof last, "%s", lr_path_last(member->key, (size_t)member->length));
-    for (size_t i = 0; i + 2 < p.count; i++) {
-        put(&w, p.at[i], p.length[i]);
-        put(&w, "\\.", 2);
-    }
+    put_parents(&w, &p, p.count > 2 ? p.count - 2 : 0);
     n = snprintf(rules, room, "`stack = ^%s([0-9]+)\\.%s$ => %s`%s%s%s", pattern, last, path,
                  rank == 3 ? ", and where they are weights of Linear layers `module = ^" : "", rank == 3 ? pattern : "",
                  rank == 3 ? "[0-9]+$ => Linear`" : "");

@@ -107,8 +107,7 @@ static void note_table(lr_fit *t, const char *type, const lr_node *node)
 
 static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, rec_value *out, int *how)
 {
-    lr_arena *arena = &t->f->record->arena;
-    lr_map *map = lr_map_new(arena, layout->count);
+    lr_map *map = lr_map_new(&t->f->record->arena, layout->count);
     bool transpose, transposed = false, ruled;
     const char *type, *why;
     int32_t status = REC_OK;
@@ -134,7 +133,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         const lr_field_note *note = layout->notes ? &layout->notes[i] : NULL;
         lr_node *child = lr_fit_field(t, type, node, name, &transpose);
         transposed = transposed || transpose;
-        rec_value key, value = lr_nil(REC_FORM_UNKNOWN);
+        rec_value value = lr_nil(REC_FORM_UNKNOWN);
         int filled = LR_FIT_FILLED;
         size_t before;
         if (note && note->initial && !lr_fit_has_content(child)) {
@@ -148,13 +147,10 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         }
         status = build_below(t, layout->children[i], child, name, strlen(name), transpose, why, &value, &filled);
         if (status == REC_OK && filled != LR_FIT_OMITTED) {
-            lr_entry *entry =
-                lr_fit_name(t->f, name, strlen(name), &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
-            if (!entry) {
-                return lr_fail_memory(t->f->job, sizeof *entry);
+            status = lr_fit_append(t->f, map, name, strlen(name), &value);
+            if (status == REC_OK && filled == LR_FIT_ASSUMED) {
+                map->entries[map->count - 1].key.form = LR_KEY_ASSUMED;
             }
-            entry->key.form = filled == LR_FIT_ASSUMED ? LR_KEY_ASSUMED : 0;
-            entry->value = value;
         }
     }
     t->states -= layout->state;

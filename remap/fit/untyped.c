@@ -6,24 +6,15 @@
 
 #include "remap/fit/fit_private.h"
 
-/* A module that could be two things, with its numbers left out: said once for all layers. */
-typedef struct doubt {
-    struct doubt *next;
-    char *pattern;
-    uint64_t count;
-    const char *path, *text, *hint;
-} doubt;
-
 typedef struct shaper {
     lr_fitter *f;
-    bool conv1d;   /* some weight of a source is plainly stored [in, out] */
-    unsigned open; /* levels above the place where the base has nothing, and so room for anything */
-    doubt *doubts;
-    uint64_t doubt_count, more_doubts; /* listed, and modules beyond those */
-    uint64_t taken[3];                 /* Linear, norms, Embedding by their shapes */
-    bool ruled;                        /* a module rule names others */
-    uint64_t unknown;                  /* unchanged tensors without any evidence */
-    bool strict;                       /* for some of them */
+    bool conv1d;       /* some weight of a source is plainly stored [in, out] */
+    unsigned open;     /* levels above the place where the base has nothing, and so room for anything */
+    lr_doubts doubts;  /* modules that could be two things, by their paths without numbers */
+    uint64_t taken[3]; /* Linear, norms, Embedding by their shapes */
+    bool ruled;        /* a module rule names others */
+    uint64_t unknown;  /* unchanged tensors without any evidence */
+    bool strict;       /* for some of them */
     char names[300];
     size_t named;
     uint64_t mixed; /* lists of different modules */
@@ -78,10 +69,13 @@ static const char *const norm_words[] = {"norm", "ln_", "_ln", NULL};
 static const char *const linear_words[] = {"proj",  "linear", "dense",      "query", "key",
                                            "value", "head",   "classifier", "fc",    NULL};
 
+#define IDENTIFY(type) \
+    "Identify it by a type, a profile, or a rule, module = PATTERN => " type ". The adapter none changes nothing."
+
 /* Recognises a module by its tensors. @param by (out) "by its shape", "by its name". @param doubtful (out) why it is
  * ambiguous, or NULL. @return the type, or NULL. */
 static const char *recognise(const shaper *s, const lr_node *node, const char **by, const char **doubtful,
-                             const char **what_to_do)
+                             const char **hint)
 {
     const lr_piece *w = lr_fit_tensor_of(node, "weight"), *b = lr_fit_tensor_of(node, "bias");
     const uint64_t *shape;
@@ -110,7 +104,7 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
         if (!b) {
             *doubtful =
                 "a weight of rank 1 without a bias may be an RmsNorm (gamma), a PRelu (alpha) or a plain parameter";
-            *what_to_do = "RmsNorm";
+            *hint = IDENTIFY("RmsNorm");
         }
         return NULL;
     }
@@ -129,7 +123,7 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
         if (bias == shape[0] && bias == shape[1] && s->conv1d) {
             *doubtful =
                 "a square weight may be a Linear (transposed) or a Conv1D like others in this file (not transposed)";
-            *what_to_do = "Conv1D";
+            *hint = IDENTIFY("Conv1D");
             return NULL;
         }
         return bias == shape[0] ? "Linear" : bias == shape[1] ? "Conv1D" : NULL;
@@ -142,21 +136,17 @@ static const char *recognise(const shaper *s, const lr_node *node, const char **
         return "Linear";
     }
     *doubtful = "a weight of rank 2 without a bias may be a Linear (transposed) or an Embedding (not transposed)";
-    *what_to_do = "Linear";
+    *hint = IDENTIFY("Linear");
     return NULL;
 }
 
-/* Of modules that are all named otherwise: each is compared with those before it. */
-enum { DOUBTS_MOST = 256 };
-
 /* Remembers a doubt about the module where the walk is. */
-static int32_t doubt_it(shaper *s, const char *text, const char *type)
+static int32_t doubt_it(shaper *s, const char *text, const char *hint)
 {
     rec_plan *plan = s->f->plan;
     const char *path = lr_fit_here(s->f);
     char *pattern = lr_arena_alloc(&plan->arena, s->f->path.used + 1, 1);
     size_t used = 0;
-    doubt *d;
     if (!pattern) {
         return lr_fail_memory(s->f->job, s->f->path.used);
     }
@@ -167,25 +157,7 @@ static int32_t doubt_it(shaper *s, const char *text, const char *type)
         }
     }
     pattern[used] = '\0';
-    for (d = s->doubts; d; d = d->next) {
-        if (strcmp(d->pattern, pattern) == 0) {
-            d->count++;
-            return REC_OK;
-        }
-    }
-    if (s->doubt_count == DOUBTS_MOST) {
-        s->more_doubts++;
-        return REC_OK;
-    }
-    s->doubt_count++;
-    d = lr_arena_alloc(&plan->arena, sizeof *d, 8);
-    path = lr_arena_text(&plan->arena, path, s->f->path.used);
-    if (!d || !path) {
-        return lr_fail_memory(s->f->job, sizeof *d);
-    }
-    *d = (doubt){.next = s->doubts, .pattern = pattern, .count = 1, .path = path, .text = text, .hint = type};
-    s->doubts = d;
-    return REC_OK;
+    return lr_fit_doubt(s->f, &s->doubts, pattern, text, hint);
 }
 
 /* Whether a weight may be stored as others of the source plainly are: [in, out]. */
@@ -207,7 +179,7 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
 {
     const lr_piece *piece = NULL;
     lr_plan_source *source;
-    const char *type, *by, *doubtful, *path, *what_to_do = "";
+    const char *type, *by, *doubtful, *path, *hint = "";
     uint64_t length;
     *why = "";
     *status = REC_OK;
@@ -236,9 +208,9 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
         *status = *why ? REC_OK : s->f->job->error.status;
         return type;
     }
-    type = recognise(s, node, &by, &doubtful, &what_to_do);
+    type = recognise(s, node, &by, &doubtful, &hint);
     if (doubtful) {
-        *status = doubt_it(s, doubtful, what_to_do);
+        *status = doubt_it(s, doubtful, hint);
     }
     if (type && strcmp(type, "Conv1D") == 0 && *status == REC_OK) {
         *status = lr_fit_sign_linear(s->f, node, lr_piece_shape(lr_fit_tensor_of(node, "weight")),
@@ -259,18 +231,6 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
 /* ---------------------------------------------------------------------------------------------------- building -- */
 
 static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out);
-
-static int32_t append(shaper *s, lr_map *map, const char *name, uint64_t length, const rec_value *value)
-{
-    lr_arena *arena = &s->f->record->arena;
-    rec_value key;
-    lr_entry *entry = lr_fit_name(s->f, name, length, &key) == REC_OK ? lr_map_append(arena, map, key) : NULL;
-    if (!entry) {
-        return lr_fail_memory(s->f->job, sizeof *entry);
-    }
-    entry->value = *value;
-    return REC_OK;
-}
 
 /* Whether a tensor is of a module with a weight: a convolution's, the same on both sides, or one that is doubted. */
 static bool has_weight(const lr_node *node, const lr_node *leaf)
@@ -332,7 +292,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     }
     status = lr_fit_put(s->f, piece, change == LR_ADAPT_TRANSPOSE, 0, false, why, &value);
     lr_place_leave(&s->f->path, before);
-    return status == REC_OK ? append(s, map, name, length, &value) : status;
+    return status == REC_OK ? lr_fit_append(s->f, map, name, length, &value) : status;
 }
 
 /* Keys below a tensor's own key cannot be below it in a tree: they become siblings with dotted names. */
@@ -492,7 +452,7 @@ static int32_t build_child(shaper *s, lr_node *child, lr_map *map)
     status = build(s, child, false, &value);
     s->open -= open;
     lr_place_leave(&s->f->path, before);
-    return status == REC_OK ? append(s, map, child->name, child->length, &value) : status;
+    return status == REC_OK ? lr_fit_append(s->f, map, child->name, child->length, &value) : status;
 }
 
 static int32_t build_map(shaper *s, lr_node *node, const char *type, const char *why, rec_value *out)
@@ -566,7 +526,7 @@ static int32_t flatten(shaper *s, const rec_value *value, lr_map *map)
     uint64_t count = list ? value->v.list->count : value->kind == REC_KIND_MAP ? value->v.map->count : 0;
     int32_t status = REC_OK;
     if (count == 0) {
-        return s->f->path.levels ? append(s, map, s->f->path.text, s->f->path.used, value) : REC_OK;
+        return s->f->path.levels ? lr_fit_append(s->f, map, s->f->path.text, s->f->path.used, value) : REC_OK;
     }
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         const lr_entry *entry = list ? NULL : &value->v.map->entries[i];
@@ -648,28 +608,6 @@ static int32_t report_mixed(shaper *s)
                                        s->first_mixed, more, s->mixed_of[0], s->mixed_of[1]);
 }
 
-static int32_t report_doubts(shaper *s)
-{
-    int32_t status = REC_OK;
-    for (const doubt *d = s->doubts; d && status == REC_OK; d = d->next) {
-        char hint[400], others[64] = "";
-        if (d->count > 1) {
-            (void)snprintf(others, sizeof others, " and %" PRIu64 " like it", d->count - 1);
-        }
-        (void)snprintf(
-            hint, sizeof hint,
-            "Identify it by a type, a profile, or a rule, module = PATTERN => %s. The adapter none changes nothing.",
-            d->hint);
-        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, true, d->path, hint, "%.300s%s: %s",
-                                 d->path, others, d->text);
-    }
-    if (status == REC_OK && s->more_doubts) {
-        status = lr_plan_problem(s->f->job, s->f->plan, REC_PROBLEM_AMBIGUOUS, true, "", "",
-                                 "%" PRIu64 " more modules may be one thing or another", s->more_doubts);
-    }
-    return status;
-}
-
 int32_t lr_plan_untyped(lr_fitter *f)
 {
     shaper s = {.f = f};
@@ -677,7 +615,9 @@ int32_t lr_plan_untyped(lr_fitter *f)
     int32_t status;
     s.conv1d = lr_fit_has_conv1d(f->plan);
     status = build(&s, f->plan->root, true, &f->record->root);
-    status = status == REC_OK ? report_doubts(&s) : status;
+    if (status == REC_OK) {
+        status = lr_fit_report_doubts(f, &s.doubts, REC_PROBLEM_AMBIGUOUS, "like it", "may be one thing or another");
+    }
     status = status == REC_OK ? report_numbered(&s) : status;
     status = status == REC_OK ? report_mixed(&s) : status;
     status = status == REC_OK ? report_unknown(&s) : status;

@@ -217,7 +217,7 @@ bool lr_regex_quote(const char *text, size_t length, char *pattern, size_t room)
     size_t used = 0;
     for (size_t i = 0; i < length && used + 4 < room; i++) {
         bool plain = lr_is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'z') || (text[i] >= 'A' && text[i] <= 'Z') ||
-                     text[i] == '_';
+                     text[i] == '_' || (unsigned char)text[i] >= 0x80;
         if (!plain) {
             pattern[used++] = '\\';
         }

@@ -88,20 +88,11 @@ void lr_source_derive(rec_source *source, const rec_source *from);
 /** The size of the underlying file, REC_UNKNOWN if unknown. */
 uint64_t lr_source_file_size(const rec_source *source);
 
-/** What the filters of a job may give together. Counted: filters outlive their job. */
+/** What the filters of a job may give together (source_filter.c). Counted: filters outlive their job. */
 typedef struct lr_inflation lr_inflation;
+void lr_inflation_release(lr_inflation *inflation);
 /** Where the job keeps its own. NULL: the job has failed. */
 lr_inflation **lr_siblings_inflation(rec_job *job);
-/** That of the job, made if it has none, in which the file counts that `source` is made of; to be given back. @param
- * slot of lr_siblings_inflation(). NULL: the job has failed. */
-lr_inflation *lr_inflation_of(rec_job *job, lr_inflation **slot, const rec_source *source);
-void lr_inflation_release(lr_inflation *inflation);
-/** The size of the files, the most that they may inflate to, and what is left of that. */
-uint64_t lr_inflation_stored(const lr_inflation *inflation);
-uint64_t lr_inflation_limit(const lr_inflation *inflation);
-uint64_t lr_inflation_left(const lr_inflation *inflation);
-/** Bytes were given that had not been given before. */
-void lr_inflation_take(lr_inflation *inflation, uint64_t size);
 
 /** Locks it, or one of its maker's: a thread that has it already is called by what it does there and asks for the same
  *  bytes once more, which is a failure. */
@@ -109,15 +100,20 @@ int32_t lr_source_enter(rec_job *job, const rec_source *source, pthread_mutex_t 
 /** Fails unless `size` bytes from `offset` on are within `whole`. */
 int32_t lr_source_check_place(rec_job *job, const rec_source *source, uint64_t offset, uint64_t size, uint64_t whole);
 
-/** Fails unless one that was read to its end has the announced size. @param hint or NULL. */
-int32_t lr_source_check_total(rec_job *job, const rec_source *source, uint64_t total, const char *hint);
-
 /** The next bytes of a stream. @param got (out) 0 at the end only. */
 typedef int32_t (*lr_stream_fn)(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target,
                                 uint64_t room, uint64_t *got);
-/** Reads a stream to its end and makes the source ready: in memory, or in a temporary file if it is long. @param total
- * announced size: a byte beyond it is a failure. REC_UNKNOWN: not announced. */
-int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total);
+/** A stream that is to be read to its end. */
+typedef struct lr_stream {
+    lr_stream_fn read;
+    void *user;
+    uint64_t total; /**< announced size: a byte beyond it is a failure. REC_UNKNOWN: not announced */
+    uint64_t first; /**< all stays in memory, where so many bytes are reserved first; 0: a long one goes to a temporary
+                         file */
+    uint64_t hint;  /**< the size to report with the progress; 0: none */
+} lr_stream;
+/** Reads it and makes the source ready. */
+int32_t lr_source_drain(rec_job *job, rec_source *source, const lr_stream *stream);
 
 /** Makes it a stream that is read as far as requested. @param own it takes the descriptor, except on failure. */
 int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own);

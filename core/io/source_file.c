@@ -61,7 +61,7 @@ static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, 
         status = lr_source_stream(job, source, read_some, fd, !at_position);
     } else if (begin >= end) {
         /* A stream, an empty file, or one of those of /proc that have bytes and no size. */
-        status = lr_source_drain(job, source, read_some, &fd, REC_UNKNOWN);
+        status = lr_source_drain(job, source, &(lr_stream){.read = read_some, .user = &fd, .total = REC_UNKNOWN});
     } else {
         status = lr_source_fill(job, source, fd, begin, end, map);
     }

@@ -5,6 +5,100 @@
 
 #include "core/io/io_private.h"
 
+/* -------------------------------------------------------------------------------------- what all filters may give --
+ */
+
+/* An archive of many members, each of which inflates to what a file of its size may, would else be no limit at all.
+ * Files count once, however many filters are over them. */
+struct lr_inflation {
+    const lr_allocator *allocator; /* of the context, as that of sources */
+    atomic_uint_fast64_t count;    /* the job and each filter, which outlives it */
+    atomic_uint_fast64_t stored;   /* size of the files */
+    atomic_uint_fast64_t used;     /* bytes that were given; those that were read again count once */
+    uint64_t factor, slack;
+    uint64_t *files; /* the numbers of those that are counted */
+    uint64_t file_count, file_room;
+};
+
+static lr_inflation *inflation_new(rec_job *job)
+{
+    lr_inflation *all = lr_job_zalloc(job, sizeof *all);
+    if (!all) {
+        return NULL;
+    }
+    all->allocator = job->allocator;
+    atomic_init(&all->count, 1);
+    atomic_init(&all->stored, 0);
+    atomic_init(&all->used, 0);
+    all->factor = job->limits.inflated_factor;
+    all->slack = job->limits.inflated_slack;
+    return all;
+}
+
+/* Files come one after the other: the last one is looked for first. */
+static bool is_counted(const lr_inflation *all, uint64_t file)
+{
+    uint64_t i = all->file_count;
+    while (i && all->files[i - 1] != file) {
+        i--;
+    }
+    return i > 0;
+}
+
+static int32_t count_file(rec_job *job, lr_inflation *all, const rec_source *source)
+{
+    uint64_t size = lr_source_file_size(source), stored = atomic_load(&all->stored), sum;
+    if (is_counted(all, source->file)) {
+        return REC_OK;
+    }
+    if (!lr_job_grow(job, &all->files, all->file_count + 1, &all->file_room, sizeof *all->files)) {
+        return job->error.status;
+    }
+    all->files[all->file_count++] = source->file;
+    atomic_store(&all->stored, lr_add(stored, size == REC_UNKNOWN ? 0 : size, &sum) ? sum : UINT64_MAX);
+    return REC_OK;
+}
+
+/* That of the job, made if it has none, in which the file counts that `source` is made of; to be released. @param slot
+ * of lr_siblings_inflation(). NULL: the job has failed. */
+static lr_inflation *inflation_of(rec_job *job, lr_inflation **slot, const rec_source *source)
+{
+    if (!slot) {
+        return NULL;
+    }
+    if (!*slot) {
+        *slot = inflation_new(job);
+    }
+    if (!*slot || count_file(job, *slot, source) != REC_OK) {
+        return NULL;
+    }
+    (void)atomic_fetch_add_explicit(&(*slot)->count, 1, memory_order_relaxed);
+    return *slot;
+}
+
+void lr_inflation_release(lr_inflation *all)
+{
+    if (all && atomic_fetch_sub_explicit(&all->count, 1, memory_order_acq_rel) == 1) {
+        lr_release(all->allocator, all->files);
+        lr_release(all->allocator, all);
+    }
+}
+
+static uint64_t inflation_limit(const lr_inflation *all)
+{
+    uint64_t limit;
+    return lr_mul(atomic_load(&all->stored), all->factor, &limit) && lr_add(limit, all->slack, &limit) ? limit
+                                                                                                       : UINT64_MAX;
+}
+
+static uint64_t inflation_left(const lr_inflation *all)
+{
+    uint64_t limit = inflation_limit(all), used = atomic_load(&all->used);
+    return used < limit ? limit - used : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ filters -- */
+
 struct filter {
     rec_source *parent; /**< NULL once spooled */
     rec_source_ops ops; /**< members that the plugin does not know are NULL */
@@ -20,9 +114,8 @@ struct filter {
     uint64_t peeked;
 };
 
-/* First reservation without a good hint, and the step from which growth is steady. */
+/* First reservation without a good hint. */
 #define SPOOL_FIRST (UINT64_C(4) << 20)
-#define SPOOL_STEP (UINT64_C(64) << 20)
 /* A hint may lie: at first no more than this many times the input is believed. */
 enum { HINT_BELIEVED = 16 };
 
@@ -89,7 +182,7 @@ static int32_t call_end(rec_job *job, struct filter *filter, const lr_call *call
 static uint64_t allowed_to(const struct filter *filter)
 {
     uint64_t again = filter->at < filter->counted ? filter->counted - filter->at : 0, allowed;
-    return lr_add(again, lr_inflation_left(filter->inflation), &allowed) ? allowed : UINT64_MAX;
+    return lr_add(again, inflation_left(filter->inflation), &allowed) ? allowed : UINT64_MAX;
 }
 
 /* Reads the next bytes of the filter. It requests one byte beyond the limit: a bomb is detected at once, and data that
@@ -120,8 +213,8 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
             job, source->name, REC_E_LIMIT, filter->at + allowed,
             "If the file can be trusted, raise inflated_factor or inflated_slack (rec_limits, or the INI file).",
             "the file of %s bytes inflates to more than %s bytes, the limit for its size",
-            lr_group_digits(lr_inflation_stored(filter->inflation), input, sizeof input),
-            lr_group_digits(lr_inflation_limit(filter->inflation), limit, sizeof limit));
+            lr_group_digits(atomic_load(&filter->inflation->stored), input, sizeof input),
+            lr_group_digits(inflation_limit(filter->inflation), limit, sizeof limit));
     }
     if (status != REC_OK) {
         if (status != REC_E_CANCELLED) {
@@ -134,7 +227,7 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     filter->ended = *got == 0;
     filter->at += *got;
     if (filter->at > filter->counted) {
-        lr_inflation_take(filter->inflation, filter->at - filter->counted);
+        (void)atomic_fetch_add_explicit(&filter->inflation->used, filter->at - filter->counted, memory_order_relaxed);
         filter->counted = filter->at;
     }
     return REC_OK;
@@ -227,7 +320,7 @@ static uint64_t first_reservation(const struct filter *filter, uint64_t hint)
         hint = believed + SPOOL_FIRST;
     }
     /* One byte more than expected: the end is detected when nothing comes. */
-    believed = filter->counted + lr_inflation_left(filter->inflation);
+    believed = filter->counted + inflation_left(filter->inflation);
     return (hint < believed ? hint : believed) + 1;
 }
 
@@ -243,47 +336,7 @@ static uint64_t size_hint(const struct filter *filter)
     return hint;
 }
 
-static int32_t spool(rec_job *job, rec_source *source, lr_pages *pages, uint64_t *used)
-{
-    struct filter *filter = source->self;
-    uint64_t hint = size_hint(filter);
-    uint64_t want = first_reservation(filter, hint);
-    uint64_t told = 0;
-    int32_t status = begin_again(job, filter);
-    if (want < filter->peeked) {
-        want = filter->peeked;
-    }
-    *used = 0;
-    while (status == REC_OK) {
-        uint64_t got, room;
-        if (*used == pages->size) {
-            if (pages->size) {
-                want = pages->size + (pages->mapped && pages->size > SPOOL_STEP ? SPOOL_STEP : pages->size);
-            }
-            if (!lr_pages_grow(pages, want)) {
-                return lr_fail_memory(job, want);
-            }
-        }
-        if (*used == 0 && filter->peeked) {
-            memcpy(pages->data, filter->peek, (size_t)filter->peeked);
-            *used = filter->peeked;
-            continue;
-        }
-        room = pages->size - *used;
-        status = take(job, source, pages->data + *used, room < LR_IO_PIECE ? room : LR_IO_PIECE, &got);
-        if (got == 0) {
-            break;
-        }
-        *used += got;
-        if (status == REC_OK && *used - told >= LR_IO_PIECE) {
-            told = *used;
-            status = rec_job_progress(job, told, hint >= told ? hint : REC_UNKNOWN);
-        }
-    }
-    return status;
-}
-
-/* The lr_stream_fn of one that may go to a temporary file. */
+/* The lr_stream_fn of the whole. */
 static int32_t next_of(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target, uint64_t room,
                        uint64_t *got)
 {
@@ -296,36 +349,22 @@ static int32_t next_of(rec_job *job, const rec_source *source, void *user, uint6
     return take(job, (rec_source *)source, target, room < LR_IO_PIECE ? room : LR_IO_PIECE, got);
 }
 
-static int32_t filter_spill(rec_job *job, rec_source *source)
+static int32_t filter_view(rec_job *job, rec_source *source)
 {
-    int32_t status = begin_again(job, source->self);
-    status = status == REC_OK ? lr_source_drain(job, source, next_of, source->self, REC_UNKNOWN) : status;
+    struct filter *filter = source->self;
+    uint64_t hint = size_hint(filter);
+    const lr_stream all = {.read = next_of,
+                           .user = filter,
+                           .total = REC_UNKNOWN,
+                           .first = job->context->spill ? 0 : first_reservation(filter, hint),
+                           .hint = hint};
+    int32_t status = begin_again(job, filter);
+    status = status == REC_OK ? lr_source_drain(job, source, &all) : status;
     if (status == REC_OK) {
-        dismantle(source->self, source->allocator);
+        dismantle(filter, source->allocator);
         lr_job_input(job, source->size);
     }
     return status;
-}
-
-static int32_t filter_view(rec_job *job, rec_source *source)
-{
-    lr_pages pages = {.allocator = source->allocator};
-    uint64_t used;
-    int32_t status;
-    if (job->context->spill) {
-        return filter_spill(job, source);
-    }
-    status = spool(job, source, &pages, &used);
-    if (status != REC_OK) {
-        lr_pages_free(&pages);
-        return status;
-    }
-    lr_pages_trim(&pages, used);
-    source->pages = pages;
-    dismantle(source->self, source->allocator);
-    lr_source_ready(source, pages.data, used);
-    lr_job_input(job, used);
-    return REC_OK;
 }
 
 static bool filter_ended(const rec_source *source)
@@ -378,7 +417,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
         status = lr_fail_memory(job, sizeof *filter);
         goto done;
     }
-    filter->inflation = lr_inflation_of(job, lr_siblings_inflation(job), parent);
+    filter->inflation = inflation_of(job, lr_siblings_inflation(job), parent);
     if (!filter->inflation) {
         status = job->error.status;
         goto done;

@@ -108,7 +108,8 @@ static int32_t next_of_all(rec_job *job, const rec_source *source, void *user, u
 static int32_t stream_view(rec_job *job, rec_source *source)
 {
     struct stream *s = source->self;
-    int32_t status = s->taken > s->used ? gone(job, source) : lr_source_drain(job, source, next_of_all, s, REC_UNKNOWN);
+    const lr_stream all = {.read = next_of_all, .user = s, .total = REC_UNKNOWN};
+    int32_t status = s->taken > s->used ? gone(job, source) : lr_source_drain(job, source, &all);
     if (status == REC_OK) {
         lr_job_input(job, source->size);
     }

@@ -10,7 +10,9 @@
 
 /* A stream that is longer goes to a temporary file, unless the context says less. */
 #define SPILL_FROM (UINT64_C(64) << 20)
+/* The first reservation, and the step from which growth is steady. */
 #define STREAM_FIRST (UINT64_C(1) << 20)
+#define STREAM_STEP (UINT64_C(64) << 20)
 
 /* Fewer bytes are not worth a file and a map of their own. */
 enum { SPILL_LEAST = 256 * 1024 };
@@ -108,15 +110,8 @@ rec_source *lr_source_kept(rec_job *job, lr_pages *pages, uint64_t size)
 
 /* ----------------------------------------------------------------------------------------------------- streams -- */
 
-/* A stream, and its announced size or REC_UNKNOWN. */
-struct stream {
-    lr_stream_fn read;
-    void *user;
-    uint64_t total;
-};
-
 /* Reads the next bytes, and one more than allowed, so that an endless stream is detected at once. */
-static int32_t more(rec_job *job, const rec_source *source, const struct stream *stream, uint64_t at, void *target,
+static int32_t more(rec_job *job, const rec_source *source, const lr_stream *stream, uint64_t at, void *target,
                     uint64_t room, uint64_t *got)
 {
     char said[32];
@@ -131,7 +126,7 @@ static int32_t more(rec_job *job, const rec_source *source, const struct stream 
 }
 
 /* The rest of a stream of which `pages` hold the first `used` bytes. */
-static int32_t spill(rec_job *job, rec_source *source, const struct stream *stream, lr_pages *pages, uint64_t used)
+static int32_t spill(rec_job *job, rec_source *source, const lr_stream *stream, lr_pages *pages, uint64_t used)
 {
     int temporary = open_file(job);
     int32_t status;
@@ -158,18 +153,23 @@ static int32_t spill(rec_job *job, rec_source *source, const struct stream *stre
     return status;
 }
 
-int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, void *user, uint64_t total)
+/* Larger pages are mapped, and grow without a copy: doubling would reserve too much. */
+static uint64_t next_size(const lr_pages *pages)
 {
-    const struct stream stream = {.read = read, .user = user, .total = total};
+    return pages->size + (pages->mapped && pages->size > STREAM_STEP ? STREAM_STEP : pages->size);
+}
+
+int32_t lr_source_drain(rec_job *job, rec_source *source, const lr_stream *stream)
+{
     lr_pages pages = {.allocator = job->allocator};
     uint64_t used = 0, got = 1, most = job->context->spill;
     int32_t status = REC_OK;
-    most = most && most < SPILL_FROM ? most : SPILL_FROM;
+    most = stream->first ? UINT64_MAX : most && most < SPILL_FROM ? most : SPILL_FROM;
     while (status == REC_OK && got) {
         if (used == pages.size) {
-            uint64_t want = used ? used * 2 : STREAM_FIRST;
+            uint64_t want = used ? next_size(&pages) : stream->first ? stream->first : STREAM_FIRST;
             if (used && used >= most) {
-                status = spill(job, source, &stream, &pages, used);
+                status = spill(job, source, stream, &pages, used);
                 goto done;
             }
             if (!lr_pages_grow(&pages, want)) {
@@ -177,10 +177,10 @@ int32_t lr_source_drain(rec_job *job, rec_source *source, lr_stream_fn read, voi
                 goto done;
             }
         }
-        status = more(job, source, &stream, used, pages.data + used, pages.size - used, &got);
+        status = more(job, source, stream, used, pages.data + used, pages.size - used, &got);
         used += got;
         if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {
-            status = rec_job_progress(job, used, REC_UNKNOWN);
+            status = rec_job_progress(job, used, stream->hint >= used ? stream->hint : REC_UNKNOWN);
         }
     }
     if (status == REC_OK) {

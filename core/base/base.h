@@ -313,7 +313,7 @@ struct rec_job {
                         needed, pages of those that are need not stay */
     lr_walk *walk; /**< of a save, or NULL */
     struct lr_parallel *parallel; /**< core/io/io.h: of one of several processes that work together; else NULL */
-    rec_source *stepped;          /**< of a load: what a reader steps through (core/io/source_step.c), or NULL */
+    rec_source *stepped;          /**< of a load: what a reader steps through (core/io/source_map.c), or NULL */
     bool converting;              /**< of a save: what is streamed are numbers in memory that only change their type */
     void (*at_end)(rec_job *job); /**< gives back what a room above keeps in `kept`, and clears both; NULL: nothing */
     void *kept;                   /**< core/io/source_siblings.c: the companion files that were opened */

@@ -260,9 +260,8 @@ void lr_breach_null(rec_job *job, const char *function, const char *argument)
 bool lr_size_check(rec_job *job, const char *what, uint64_t size, uint64_t least)
 {
     if (size < least || size > LR_STRUCT_MOST) {
-        (void)lr_breach(job, REC_UNKNOWN, "gave the size of %s as %llu; %llu to %d bytes are possible", what,
-                        (unsigned long long)size, (unsigned long long)least, LR_STRUCT_MOST);
-        return false;
+        return LR_AS_FALSE(lr_breach(job, REC_UNKNOWN, "gave the size of %s as %llu; %llu to %d bytes are possible",
+                                     what, (unsigned long long)size, (unsigned long long)least, LR_STRUCT_MOST));
     }
     return true;
 }
@@ -421,9 +420,8 @@ int32_t lr_fail_budget(rec_job *job, const char *what)
                    "its %s would take more than %s bytes of memory for an input of %s bytes", what,
                    lr_group_digits(job->budget.limit, have, sizeof have),
                    lr_group_digits(job->input + job->beside, input, sizeof input));
-    rec_fail_hint(job,
-                  "If the file can be trusted, raise memory_factor or memory_slack (rec_limits, or the INI file).");
-    return job->error.status;
+    return LR_HINT(job,
+                   "If the file can be trusted, raise memory_factor or memory_slack (rec_limits, or the INI file).");
 }
 
 int32_t lr_fail_arena(rec_job *job, const lr_arena *arena, uint64_t size)
@@ -481,8 +479,7 @@ static uint64_t needed(uint64_t need, size_t each)
 bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
 {
     if (!lr_grow(job->allocator, array, need, room, each)) {
-        (void)lr_fail_memory(job, needed(need, each));
-        return false;
+        return LR_AS_FALSE(lr_fail_memory(job, needed(need, each)));
     }
     return true;
 }
@@ -490,8 +487,7 @@ bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_
 bool lr_job_arena_grow(rec_job *job, lr_arena *arena, void *array, uint64_t need, uint64_t *room, size_t each)
 {
     if (!lr_arena_grow(arena, array, need, room, each)) {
-        (void)lr_fail_arena(job, arena, needed(need, each));
-        return false;
+        return LR_AS_FALSE(lr_fail_arena(job, arena, needed(need, each)));
     }
     return true;
 }
@@ -573,17 +569,15 @@ void *rec_job_resize(rec_job *job, void *old, uint64_t size)
     }
     piece = old ? lr_pieces_find(&job->pieces, old) : NULL;
     if (old && !piece) {
-        (void)lr_breach(job, REC_UNKNOWN, "resized memory that rec_job_alloc() did not give it, or that it had freed");
-        return NULL;
+        return LR_AS_NULL(
+            lr_breach(job, REC_UNKNOWN, "resized memory that rec_job_alloc() did not give it, or that it had freed"));
     }
     had = piece ? piece->size : 0;
     if (size > PTRDIFF_MAX) {
-        (void)lr_fail_memory(job, size);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, size));
     }
     if (size > had && !lr_budget_take(&job->budget, size - had)) {
-        (void)lr_fail_budget(job, "structure");
-        return NULL;
+        return LR_AS_NULL(lr_fail_budget(job, "structure"));
     }
     if (old || lr_pieces_reserve(&job->pieces, job->allocator)) {
         memory = lr_resize(job->allocator, old, size);
@@ -592,8 +586,7 @@ void *rec_job_resize(rec_job *job, void *old, uint64_t size)
         if (size > had) {
             lr_budget_give(&job->budget, size - had);
         }
-        (void)lr_fail_memory(job, size);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, size));
     }
     if (size < had) {
         lr_budget_give(&job->budget, had - size);

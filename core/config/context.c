@@ -120,13 +120,12 @@ rec_context *rec_context_new(const rec_allocator *allocator)
     rec_context *context;
     if (allocator &&
         (allocator->size < ALLOCATOR_LEAST || !allocator->alloc || !allocator->resize || !allocator->release)) {
-        (void)lr_publish(REC_E_ARGUMENT, "rec_context_new: an allocator needs its size and all three functions");
-        return NULL;
+        return LR_AS_NULL(
+            lr_publish(REC_E_ARGUMENT, "rec_context_new: an allocator needs its size and all three functions"));
     }
     context = context_new(allocator);
     if (!context) {
-        (void)lr_publish(REC_E_MEMORY, "out of memory while making a context");
-        return NULL;
+        return LR_AS_NULL(lr_publish(REC_E_MEMORY, "out of memory while making a context"));
     }
     lr_publish_ok();
     return context;
@@ -165,8 +164,7 @@ static rec_context *open_configured(rec_job *job, const char *path)
 {
     rec_context *context = context_new(NULL);
     if (!context) {
-        (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while making a context");
-        return NULL;
+        return LR_AS_NULL(rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while making a context"));
     }
     job->context = context;
     job->allocator = &context->allocator;

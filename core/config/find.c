@@ -105,8 +105,7 @@ int32_t lr_config_find(rec_job *job, char **path)
             const char *words = lr_system_words(error, text, sizeof text);
             (void)lr_fail_line(job, REC_E_IO, named, 0, "cannot open: %s", words);
             (void)lr_job_errno(job, error);
-            rec_fail_hint(job, "The environment variable LIBRECORD_CONFIG names it.");
-            return job->error.status;
+            return LR_HINT(job, "The environment variable LIBRECORD_CONFIG names it.");
         }
         *path = join(job, named, "");
         return *path ? judge(job, *path) : job->error.status;

@@ -108,8 +108,7 @@ static int32_t take_section(ini *in, char *line)
     if (close[1]) {
         (void)MISTAKE(in, "text after the \"]\" of a section: \"%s\"",
                       lr_excerpt_text(&brief, trim(close + 1, strchr(close, 0))));
-        rec_fail_hint(in->job, "Put comments on separate lines.");
-        return in->job->error.status;
+        return LR_HINT(in->job, "Put comments on separate lines.");
     }
     in->in_section = true;
     return in->reader->section(in->user, trim(line + 1, close), in->line);
@@ -141,9 +140,8 @@ static int32_t take_setting(ini *in, char *line)
     char *key;
     if (!equals) {
         (void)MISTAKE(in, "no \"=\" in \"%s\"", lr_excerpt_text(&brief, line));
-        rec_fail_hint(in->job, "A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #.\nA "
-                               "value cannot continue on the next line.");
-        return in->job->error.status;
+        return LR_HINT(in->job, "A line is \"key = value\" or \"[section]\", or a comment that begins with ; or #.\nA "
+                                "value cannot continue on the next line.");
     }
     in->value = trim(equals + 1, strchr(equals, 0));
     key = trim(line, equals);
@@ -152,13 +150,11 @@ static int32_t take_setting(ini *in, char *line)
     }
     if (!in->in_section) {
         (void)MISTAKE(in, "\"%s\" precedes any section", key);
-        rec_fail_hint(in->job, "%s", in->reader->begin);
-        return in->job->error.status;
+        return LR_HINT(in->job, "%s", in->reader->begin);
     }
     if (!*in->value) {
         (void)MISTAKE(in, "\"%s\" has no value", key);
-        rec_fail_hint(in->job, "%s", in->reader->no_value);
-        return in->job->error.status;
+        return LR_HINT(in->job, "%s", in->reader->no_value);
     }
     in->key = key;
     return REC_OK;
@@ -169,8 +165,7 @@ static int32_t take_setting(ini *in, char *line)
 static int32_t not_handled(ini *in)
 {
     (void)MISTAKE(in, "the library inih did not take the key \"%s\"", in->key);
-    rec_fail_hint(in->job, "This program has changed inih's global settings.");
-    return in->job->error.status;
+    return LR_HINT(in->job, "This program has changed inih's global settings.");
 }
 
 /* As fgets: the next line for inih, or NULL at the end and after a mistake, which the job then knows. */

@@ -112,8 +112,7 @@ static int32_t end_section(lr_config_parser *p)
 {
     if (p->section && !p->section->plugin) {
         (void)MISTAKE(p, p->section->line, "[recorder %s] has no plugin", p->section->name);
-        rec_fail_hint(p->job, "Set it: plugin = NAME.");
-        return p->job->error.status;
+        return LR_HINT(p->job, "Set it: plugin = NAME.");
     }
     return REC_OK;
 }

@@ -99,8 +99,7 @@ int32_t lr_config_check_folders(lr_config_parser *p, const char *value, uint32_t
             (void)snprintf(text, sizeof text, "%.*s", (int)strcspn(folder, ":"), folder);
             (void)MISTAKE(p, line, "plugin_path has \"%s\", which is not an absolute path",
                           lr_excerpt_text(&brief, text));
-            rec_fail_hint(p->job, "Directories begin with / and are separated by colons.");
-            return p->job->error.status;
+            return LR_HINT(p->job, "Directories begin with / and are separated by colons.");
         }
         if (!strchr(folder, ':')) {
             return REC_OK;

@@ -227,7 +227,8 @@ typedef struct lr_sink_ops {
     /** Writes a checked blob in one call, where that is better than the functions above and below; the caller counts
      * its bytes. NULL: not available. */
     int32_t (*put)(rec_sink *sink, const rec_blob *blob);
-    /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. */
+    /** Room for bytes that are made in place: `*size` of them, from 1 to `want`. NULL, as `filled` then: `write` gets
+     * them. */
     int32_t (*space)(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size);
     /** The first `size` bytes of that room were filled. */
     int32_t (*filled)(rec_sink *sink, uint64_t size);

@@ -155,6 +155,7 @@ struct rec_sink {
     uint64_t written; /**< bytes given to it */
     uint64_t total;   /**< bytes that will be, REC_UNKNOWN if nobody said so */
     char *own_name;   /**< of a file: its name without the path; else NULL */
+    uint8_t *tile;    /**< of one without `space`: room for bytes that are made, once there were some */
     rec_sink *first;  /**< of a companion file: the main file */
     lr_sinks *beside; /**< of a main file: its companion files; may be NULL */
     rec_sink *like;   /**< of one that only counts: for which it does; NULL for none */
@@ -172,8 +173,6 @@ struct rec_sink {
     rec_sink *older;  /**< of those that plugins made and have not closed: the one before */
 };
 
-/** Room in a tile of the sink's own, made when it is first needed. */
-int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size);
 /** Allocates a sink's struct of `size` bytes and zeroes it except for the common members. NULL: the failure is
  * reported. */
 void *lr_sink_new(rec_job *job, const lr_sink_ops *ops, uint64_t size);

@@ -50,6 +50,7 @@ void lr_sink_free(rec_sink *sink)
         sink->ops->release(sink);
     }
     lr_release(allocator, sink->own_name);
+    lr_release(allocator, sink->tile);
     if (sink->closable) {
         forget(sink);
         *sink = (rec_sink){
@@ -163,7 +164,22 @@ static int32_t write_pieces(rec_sink *sink, const uint8_t *data, uint64_t size, 
     return status;
 }
 
-/* Bytes that are yet to be made, in the sink's own memory. */
+/* Room for bytes that are yet to be made: the sink's own, or a tile for one without any. */
+static int32_t make_room(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
+{
+    enum { TILE = 1 << 20 };
+    if (sink->ops->space) {
+        return sink->ops->space(sink, want, room, size);
+    }
+    if (!sink->tile) {
+        sink->tile = lr_job_alloc(sink->job, TILE);
+    }
+    *room = sink->tile;
+    *size = want < TILE ? want : TILE;
+    return sink->job->error.status;
+}
+
+/* Bytes that are yet to be made. */
 static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
 {
     uint64_t left = blob->length;
@@ -171,14 +187,14 @@ static int32_t write_stream(rec_sink *sink, const rec_blob *blob)
     while (left && status == REC_OK) {
         uint8_t *room;
         uint64_t piece;
-        status = sink->ops->space(sink, left < LR_IO_PIECE ? left : LR_IO_PIECE, &room, &piece);
+        status = make_room(sink, left < LR_IO_PIECE ? left : LR_IO_PIECE, &room, &piece);
         if (status == REC_OK && blob->kind == REC_BLOB_RANGE) {
             status = rec_source_read_at(sink->job, blob->source, blob->offset + (blob->length - left), room, piece);
         } else if (status == REC_OK) {
             status = lr_blob_next(sink->job, blob, room, piece);
         }
         if (status == REC_OK) {
-            status = sink->ops->filled(sink, piece);
+            status = sink->ops->space ? sink->ops->filled(sink, piece) : sink->ops->write(sink, room, piece);
         }
         if (status == REC_OK) {
             status = count(sink, piece);
@@ -444,9 +460,8 @@ rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optiona
     }
     if (i == count) {
         lr_excerpt brief;
-        (void)lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
-                         "the companion file was not written:  \"%s\"", lr_excerpt_text(&brief, name));
-        return NULL;
+        return LR_AS_NULL(lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
+                                     "the companion file was not written:  \"%s\"", lr_excerpt_text(&brief, name)));
     }
     return lr_sink_reopen(sink->beside->sinks[i]);
 }

@@ -168,8 +168,7 @@ static rec_source *file_reopen(rec_sink *sink)
     }
     fd = lr_file_open(self->folder, self->made.name, O_RDONLY | O_NOFOLLOW, 0);
     if (fd < 0) {
-        (void)lr_target_failed(self, errno, "read back what was written", NULL);
-        return NULL;
+        return LR_AS_NULL(lr_target_failed(self, errno, "read back what was written", NULL));
     }
     source = lr_source_new(sink->job, sink->name);
     if (!source) {

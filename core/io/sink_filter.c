@@ -4,38 +4,13 @@
 
 #include "core/io/io_private.h"
 
-/* Buffer size for sinks without a buffer. */
-#define TILE (UINT64_C(1) << 20)
-
-/* It hands each piece on at once; `tile` is for bytes that are made in place. */
 struct filter_sink {
     rec_sink sink;
-    uint8_t *tile;
     rec_sink *target;
     bool target_was_quiet;
     rec_sink_ops ops;
     void *self;
 };
-
-int32_t lr_sink_tile(rec_sink *sink, uint8_t **tile, uint64_t want, uint8_t **room, uint64_t *size)
-{
-    if (!*tile) {
-        *tile = lr_alloc(sink->job->allocator, TILE);
-    }
-    *room = *tile;
-    *size = want < TILE ? want : TILE;
-    return *tile ? REC_OK : lr_fail_memory(sink->job, TILE);
-}
-
-static int32_t filter_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
-{
-    return lr_sink_tile(sink, &((struct filter_sink *)sink)->tile, want, room, size);
-}
-
-static int32_t filter_filled(rec_sink *sink, uint64_t size)
-{
-    return sink->ops->write(sink, ((struct filter_sink *)sink)->tile, size);
-}
 
 /* A filter must not write to itself: endless recursion. */
 static int32_t filter_write(rec_sink *sink, const uint8_t *data, uint64_t size)
@@ -84,13 +59,10 @@ static void filter_release(rec_sink *sink)
     struct filter_sink *self = (struct filter_sink *)sink;
     release_self(sink->job, &self->ops, self->self);
     self->target->quiet = self->target_was_quiet;
-    lr_release(sink->job->allocator, self->tile);
 }
 
 static const lr_sink_ops filter_ops = {
     .write = filter_write,
-    .space = filter_space,
-    .filled = filter_filled,
     .finish = filter_finish,
     .release = filter_release,
 };

@@ -8,7 +8,6 @@ struct output_sink {
     rec_sink sink;
     rec_output out;
     void *user;
-    uint8_t *tile;
 };
 
 /* What the struct is at least: its first version. */
@@ -39,16 +38,6 @@ static int32_t output_patch(rec_sink *sink, uint64_t offset, const uint8_t *data
 static bool output_patches(const rec_sink *sink)
 {
     return ((const struct output_sink *)sink)->out.patch != NULL;
-}
-
-static int32_t output_space(rec_sink *sink, uint64_t want, uint8_t **room, uint64_t *size)
-{
-    return lr_sink_tile(sink, &((struct output_sink *)sink)->tile, want, room, size);
-}
-
-static int32_t output_filled(rec_sink *sink, uint64_t size)
-{
-    return output_write(sink, ((struct output_sink *)sink)->tile, size);
 }
 
 /* The save failed: the program discards the output. */
@@ -84,14 +73,11 @@ static void output_release(rec_sink *sink)
 {
     struct output_sink *self = (struct output_sink *)sink;
     give_up(&self->out, self->user); /* not reported twice */
-    lr_release(sink->job->allocator, self->tile);
     lr_release(sink->job->allocator, (void *)(uintptr_t)self->out.name);
 }
 
 static const lr_sink_ops output_ops = {
     .write = output_write,
-    .space = output_space,
-    .filled = output_filled,
     .secure = output_secure,
     .patch = output_patch,
     .patches = output_patches,
@@ -111,8 +97,8 @@ rec_sink *lr_sink_output(rec_job *job, const rec_output *output, void *user)
     struct output_sink *self = NULL;
     char *name = NULL;
     if (output->size < OUTPUT_LEAST || output->size > LR_STRUCT_MOST) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output's `size` is invalid (%u)", (unsigned)output->size);
-        return NULL;
+        return LR_AS_NULL(
+            rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the output's `size` is invalid (%u)", (unsigned)output->size));
     }
     memcpy(&known, output, output->size < sizeof known ? output->size : sizeof known);
     if (!lr_job_failed(job) && !known.write) {

@@ -2,6 +2,7 @@
  * Sources of paths and descriptors: what is a file is left to be mapped or read, what is a stream is read to its end,
  * and spilled to a temporary file if that is long. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,6 +39,50 @@ static int32_t read_some(rec_job *job, const rec_source *source, void *user, uin
 }
 
 /* ----------------------------------------------------------------------------------------------------- opening -- */
+
+#include "core/io/io_private.h"
+
+int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error)
+{
+    int32_t status = REC_OK;
+    *fd = -1;
+    *error = 0;
+    while (*fd < 0 && *error == 0 && status == REC_OK) {
+        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (*fd < 0 && errno == EINTR) {
+            status = lr_io_interrupted(job);
+        } else if (*fd < 0) {
+            *error = errno;
+        }
+    }
+    return status;
+}
+
+int32_t lr_path_refused(rec_job *job, const char *path, int error)
+{
+    return lr_io_errno(job, path, REC_UNKNOWN, NULL, error, "open the file");
+}
+
+int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,
+                      uint64_t size)
+{
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        ssize_t n = pread(fd, target, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)at);
+        if (n > 0) {
+            at += (uint64_t)n;
+            target += n;
+            size -= (uint64_t)n;
+        } else if (n == 0) {
+            status = lr_io_shrank(job, name, at, whole);
+        } else if (errno == EINTR) {
+            status = lr_io_interrupted(job);
+        } else {
+            status = lr_io_errno(job, name, at, NULL, errno, "read the file");
+        }
+    }
+    return status;
+}
 
 /* Fills a source from a descriptor, from where it stands if it is a regular file (`at_position`). */
 static int32_t fill(rec_job *job, rec_source *source, int fd, bool at_position, bool map)

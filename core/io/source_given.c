@@ -286,8 +286,8 @@ rec_source *lr_source_input(rec_job *job, const rec_input *input, void *user)
     rec_source *source = NULL;
     bool anywhere;
     if (input->size < INPUT_LEAST || input->size > LR_STRUCT_MOST) {
-        (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the input's `size` is invalid (%u)", (unsigned)input->size);
-        return NULL;
+        return LR_AS_NULL(
+            rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "the input's `size` is invalid (%u)", (unsigned)input->size));
     }
     memcpy(&known, input, input->size < sizeof known ? input->size : sizeof known);
     if (known.total == 0 && known.read && !known.read_at) {

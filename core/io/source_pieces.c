@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A source of ranges of others, one after the other: the chunks of an array, the parts of a tensor in several files. */
+ * A source of ranges of others, one after the other: the chunks of an array, the parts of a tensor in several files;
+ * and a part of one, without a copy where the bytes of the whole are in memory. */
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -68,6 +69,16 @@ static void pieces_release(rec_source *source)
 static const lr_source_ops ops = {
     .stored = true, .lasting = true, .size = pieces_size, .read_at = pieces_read_at, .release = pieces_release};
 
+/* NULL: the job has failed. */
+static struct pieces *new_pieces(rec_job *job, uint64_t count)
+{
+    uint64_t size;
+    struct pieces *p;
+    return lr_mul(count, sizeof(piece), &size) && lr_add(size, sizeof *p, &size)
+               ? lr_job_zalloc(job, size)
+               : LR_AS_NULL(lr_fail_memory(job, UINT64_MAX));
+}
+
 /* Adds a range. @return a status: the job has failed. */
 static int32_t add(rec_job *job, struct pieces *p, const rec_source_piece *from)
 {
@@ -99,7 +110,6 @@ int32_t rec_source_pieces(rec_job *job, const char *name, const rec_source_piece
     struct pieces *p;
     char *shown = NULL;
     rec_source *source = NULL;
-    uint64_t size;
     if (out) {
         *out = NULL;
     }
@@ -109,12 +119,9 @@ int32_t rec_source_pieces(rec_job *job, const char *name, const rec_source_piece
     if (lr_job_failed(job)) {
         return job->error.status;
     }
-    if (!lr_mul(count, sizeof(piece), &size) || !lr_add(size, sizeof *p, &size)) {
-        return lr_fail_memory(job, UINT64_MAX);
-    }
-    p = lr_zalloc(job->allocator, size);
+    p = new_pieces(job, count);
     if (!p) {
-        return lr_fail_memory(job, size);
+        return job->error.status;
     }
     for (uint64_t i = 0; i < count && !lr_job_failed(job); i++) {
         (void)add(job, p, &pieces[i]);
@@ -134,6 +141,96 @@ int32_t rec_source_pieces(rec_job *job, const char *name, const rec_source_piece
     }
     lr_source_hand(source, false);
     *out = source;
+    return REC_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ one part -- */
+
+/* Its bytes are those of the whole. */
+static void part_ready(rec_source *source, const void *data)
+{
+    const piece *part = &((struct pieces *)source->self)->at[0];
+    source->mapped = lr_source_mapped(part->source);
+    source->lies_in = part->source->lies_in;
+    lr_source_ready(source, data, part->end);
+}
+
+static int32_t part_view(rec_job *job, rec_source *source)
+{
+    const piece *part = &((struct pieces *)source->self)->at[0];
+    const uint8_t *data = NULL;
+    int32_t status = lr_source_at_hand(job, part->source, part->offset, part->end, &data);
+    if (status != REC_OK) {
+        return status;
+    }
+    if (!data) {
+        return lr_source_read_whole(job, source);
+    }
+    part_ready(source, data);
+    return REC_OK;
+}
+
+static int32_t part_map(rec_job *job, rec_source *source)
+{
+    const piece *part = &((struct pieces *)source->self)->at[0];
+    const void *data;
+    int32_t status = rec_source_at_hand(job, part->source, part->offset, part->end, &data);
+    if (status == REC_OK && data) {
+        part_ready(source, data);
+    }
+    return status;
+}
+
+static const lr_source_ops part_ops = {
+    .stored = true,
+    .size = pieces_size,
+    .view = part_view,
+    .map = part_map,
+    .read_at = pieces_read_at,
+    .release = pieces_release,
+};
+
+int32_t rec_source_part(rec_job *job, rec_source *source, uint64_t offset, uint64_t size, rec_source **out)
+{
+    rec_source *made = NULL;
+    struct pieces *p;
+    const void *data;
+    uint64_t whole;
+    int32_t status;
+    if (LR_LACKS(job, job) || LR_LACKS(job, source) || LR_LACKS(job, out)) {
+        return lr_breach_status(job);
+    }
+    status = job->error.status;
+    *out = NULL;
+    if (status == REC_OK && rec_source_size(source) == REC_UNKNOWN) {
+        status = rec_source_view(job, source, &data, &whole); /* what is inflated is read once */
+    }
+    if (status == REC_OK) {
+        status = lr_source_check_place(job, source, offset, size, rec_source_size(source));
+    }
+    if (status != REC_OK) {
+        return status;
+    }
+    made = lr_source_new(job, source->name);
+    p = new_pieces(job, 1);
+    if (!made || !p) {
+        lr_release(job->allocator, p);
+        lr_source_release(made);
+        return job->error.status;
+    }
+    p->at[0] = (piece){.source = lr_source_retain(source), .offset = offset, .end = size};
+    p->count = 1;
+    p->total = size;
+    made->ops = &part_ops;
+    made->self = p;
+    made->may_map = source->may_map;
+    made->far = source->far;
+    lr_source_derive(made, source);
+    if (size == 0) {
+        lr_source_ready(made, NULL, 0);
+    }
+    lr_source_hand(made, false);
+    *out = made;
     return REC_OK;
 }
 

@@ -24,8 +24,7 @@ static besides *besides_of(rec_job *job)
     if (!all) {
         all = job->kept = lr_zalloc(job->allocator, sizeof *all);
         if (!all) {
-            (void)lr_fail_memory(job, sizeof *all);
-            return NULL;
+            return LR_AS_NULL(lr_fail_memory(job, sizeof *all));
         }
         job->at_end = lr_siblings_drop;
     }

@@ -50,8 +50,7 @@ static bool make_container(edit *e, rec_value *value, int32_t kind)
     }
     if (!value->v.list) {
         *value = lr_nil(REC_FORM_UNKNOWN);
-        (void)lr_edit_no_memory(e);
-        return false;
+        return LR_AS_FALSE(lr_edit_no_memory(e));
     }
     return true;
 }
@@ -91,8 +90,7 @@ static rec_value *map_to_list(edit *e, rec_value *value, uint64_t index)
     lr_list *list = lr_list_new(&e->record->arena, value->length);
     uint64_t at;
     if (!list) {
-        (void)lr_edit_no_memory(e);
-        return NULL;
+        return LR_AS_NULL(lr_edit_no_memory(e));
     }
     lr_map_settle(map);
     for (uint64_t i = 0; i < map->count; i++) {
@@ -147,13 +145,12 @@ static rec_value *make_child(edit *e, const char *path, rec_value *value, uint64
         return make_entry(e, value, length);
     }
     if (value->kind == REC_KIND_LIST && is_index) {
-        (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "index %s is beyond the end of a list of %u items", e->part,
-                           (unsigned)value->v.list->count);
-        return NULL;
+        return LR_AS_NULL(lr_fail_path(&e->job, REC_E_ARGUMENT, path,
+                                       "index %s is beyond the end of a list of %u items", e->part,
+                                       (unsigned)value->v.list->count));
     }
-    (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "`%s` cannot be put into %s", e->part,
-                       lr_kind_words(value->kind));
-    return NULL;
+    return LR_AS_NULL(
+        lr_fail_path(&e->job, REC_E_ARGUMENT, path, "`%s` cannot be put into %s", e->part, lr_kind_words(value->kind)));
 }
 
 /* A new level, or an absent one: what the next part can go into. */

@@ -36,8 +36,7 @@ rec_iterator *rec_iterate(const rec_record *record)
         }
         rec_iterator_free(iterator);
     }
-    (void)lr_publish(REC_E_MEMORY, "out of memory");
-    return NULL;
+    return LR_AS_NULL(lr_publish(REC_E_MEMORY, "out of memory"));
 }
 
 void rec_iterator_free(rec_iterator *iterator)

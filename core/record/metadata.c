@@ -203,9 +203,9 @@ static bool may_set(const rec_record *record, const char *key, const char *text,
     if (!lr_metadata_is_burns(key) || lr_record_is_foreign(record) || same) {
         return true;
     }
-    (void)lr_publish(REC_E_ARGUMENT, "the metadata `%s` describe how the record is written and cannot be set: %s", key,
-                     burns[burns_index(key)].how);
-    return false;
+    return LR_AS_FALSE(lr_publish(REC_E_ARGUMENT,
+                                  "the metadata `%s` describe how the record is written and cannot be set: %s", key,
+                                  burns[burns_index(key)].how));
 }
 
 rec_status rec_metadata_set(rec_record *record, const char *key, const char *value)

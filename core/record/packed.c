@@ -266,8 +266,7 @@ lr_packed *lr_runner_take(rec_job *job, lr_runner *runner, rec_record *record, i
     lr_packed *run = lr_arena_alloc(&record->arena, sizeof *run, 8);
     uint64_t size = runner->count * (rec_dtype_bits(runner->dtype) / 8);
     if (!run) {
-        (void)lr_fail_arena(job, &record->arena, sizeof *run);
-        return NULL;
+        return LR_AS_NULL(lr_fail_arena(job, &record->arena, sizeof *run));
     }
     *run = (lr_packed){.count = runner->count, .dtype = runner->dtype, .form = form, .nils = runner->nils};
     run->data = (lr_data){.size = size, .offset = REC_UNKNOWN};

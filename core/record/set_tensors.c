@@ -99,8 +99,7 @@ static int32_t compare_neighbours(setting *s)
         }
         (void)lr_fail_path(&s->e.job, REC_E_ARGUMENT, second,
                            "`%.200s` would be below `%.200s`, which is a tensor itself", second, first);
-        rec_fail_hint(&s->e.job, "Rename one of them, or write the dots of a name as \\.");
-        return s->e.job.error.status;
+        return LR_HINT(&s->e.job, "Rename one of them, or write the dots of a name as \\.");
     }
     return REC_OK;
 }
@@ -130,8 +129,7 @@ static group *find_groups(setting *s, const group *level, uint64_t offset, uint6
     group *groups = lr_arena_alloc(&s->arena, (level->end - level->begin) * sizeof *groups, 8);
     *count = 0;
     if (!groups) {
-        (void)lr_edit_no_memory(&s->e);
-        return NULL;
+        return LR_AS_NULL(lr_edit_no_memory(&s->e));
     }
     for (uint64_t i = level->begin; i < level->end; i++) {
         const item *one = &s->items[i];
@@ -243,8 +241,7 @@ static int32_t check_new(setting *s)
         if (lr_child(root, part, strlen(part))) {
             (void)lr_fail_path(&s->e.job, REC_E_ARGUMENT, s->names[s->items[i].number],
                                "the record has `%.200s` already", part);
-            rec_fail_hint(&s->e.job, "Remove it first: rec_remove().");
-            return s->e.job.error.status;
+            return LR_HINT(&s->e.job, "Remove it first: rec_remove().");
         }
     }
     return REC_OK;

@@ -107,8 +107,7 @@ static lr_view *new_view(rec_job *job, const rec_tensor *tensor, rec_dtype dtype
         }
         lr_release(allocator, view);
     }
-    (void)lr_fail_memory(job, size);
-    return NULL;
+    return LR_AS_NULL(lr_fail_memory(job, size));
 }
 
 static void keep_view(const rec_tensor *tensor, lr_view *view)
@@ -228,8 +227,7 @@ static int32_t fail_range(rec_job *job, const rec_tensor *tensor, const char *pa
     (void)lr_fail_path(job, REC_E_RANGE, path_of(tensor, path, found),
                        "element %" PRIu64 " is %s, which does not fit %s (%" PRId64 " to %" PRIu64 ")", index, digits,
                        rec_dtype_name(dtype), minimum, maximum);
-    rec_fail_hint(job, "Choose a larger precision, or allow clamping (option clamp).");
-    return job->error.status;
+    return LR_HINT(job, "Choose a larger precision, or allow clamping (option clamp).");
 }
 
 static int32_t fail_refused(rec_job *job, const rec_tensor *tensor, const char *path, rec_dtype dtype)
@@ -545,12 +543,10 @@ static lr_view *make_typed(rec_job *job, const rec_tensor *tensor, rec_dtype dty
     uint64_t size;
     lr_view *view;
     if (!lr_convertible(tensor->dtype, dtype)) {
-        (void)fail_refused(job, tensor, NULL, dtype);
-        return NULL;
+        return LR_AS_NULL(fail_refused(job, tensor, NULL, dtype));
     }
     if (!lr_tensor_size(dtype, tensor->count, &size)) {
-        (void)lr_fail_memory(job, UINT64_MAX);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, UINT64_MAX));
     }
     view = new_view(job, tensor, dtype, size);
     if (view && lr_tensor_convert(job, tensor, NULL, dtype, tensor->record->clamp, 0, tensor->count, view->data,

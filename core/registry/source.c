@@ -117,10 +117,9 @@ rec_source *lr_registry_open(rec_job *job, const char *path, bool map)
     if (!job->context->sources) {
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "paths that begin with \"%.*s://\" are not opened here",
                        (int)length, path);
-        rec_fail_hint(job,
-                      "It is switched off: by `sources = no` of the INI file, by the program, or because this is a "
-                      "setuid program.");
-        return NULL;
+        return LR_AS_NULL(
+            LR_HINT(job, "It is switched off: by `sources = no` of the INI file, by the program, or because this is a "
+                         "setuid program."));
     }
     for (const lr_plugin *p = NULL; (p = lr_registry_next(job, REC_PLUGIN_SOURCE, p));) {
         if (has_scheme(&p->d, path, length)) {

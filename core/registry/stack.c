@@ -142,8 +142,7 @@ static void *take(maker *m, uint64_t count, size_t each)
 {
     void *memory = lr_arena_alloc(m->arena, (count ? count : 1) * each, 16); /* counts that were checked: small */
     if (!memory) {
-        (void)lr_fail_memory(m->job, count * each);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(m->job, count * each));
     }
     return memset(memory, 0, (size_t)(count * each));
 }

@@ -545,8 +545,7 @@ lr_table *lr_table_make(rec_job *job, const lr_registry *registry)
     lr_table *t = lr_zalloc(allocator, sizeof *t);
     maker m = {.job = job, .t = t};
     if (!t) {
-        (void)lr_fail_memory(job, sizeof *t);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *t));
     }
     lr_arena_init(&t->arena, allocator);
     t->folders = "";

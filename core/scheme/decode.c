@@ -382,8 +382,7 @@ rec_source *lr_scheme_source(rec_job *job, const rec_plugin *plugin, const rec_l
     }
     if (!taken) {
         drop(d);
-        (void)lr_fail_memory(job, sizeof *d);
-        return NULL;
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *d));
     }
     source = lr_source_of(job, first ? rec_source_name(first) : "", &ops, d);
     if (!source) {

@@ -107,8 +107,7 @@ const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const ch
         return before;
     }
     if (s->found > FOUND_MOST) {
-        (void)lr_breach(job, REC_UNKNOWN, "requested more than %d tensors in one claim", FOUND_MOST);
-        return NULL;
+        return LR_AS_NULL(lr_breach(job, REC_UNKNOWN, "requested more than %d tensors in one claim", FOUND_MOST));
     }
     copy = lr_job_arena_text(job, &s->arena, path, strlen(path));
     if (!copy) {
@@ -225,8 +224,7 @@ static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_l
     uint64_t *shape = lr_arena_alloc(&record->arena, sizeof *shape * (l->rank ? l->rank : 1u), 8), size;
     rec_source *source;
     if (!numbers || !shape) {
-        (void)lr_fail_arena(f->job, &record->arena, sizeof *numbers);
-        return NULL;
+        return LR_AS_NULL(lr_fail_arena(f->job, &record->arena, sizeof *numbers));
     }
     memset(numbers, 0, sizeof *numbers);
     numbers->record = record;
@@ -237,8 +235,7 @@ static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_l
     numbers->rank = (uint8_t)l->rank;
     numbers->stored = numbers->packed = numbers->dtype = (uint8_t)l->dtype;
     if (!lr_shape_count(shape, l->rank, &numbers->count) || !lr_tensor_size(l->dtype, numbers->count, &size)) {
-        (void)lr_breach(f->job, REC_UNKNOWN, "claimed a tensor of more elements than can be counted");
-        return NULL;
+        return LR_AS_NULL(lr_breach(f->job, REC_UNKNOWN, "claimed a tensor of more elements than can be counted"));
     }
     if (f->job->skip) {
         numbers->data = tensors[0]->data;

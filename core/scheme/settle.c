@@ -36,8 +36,7 @@ static int32_t fail_encoded(rec_job *job, const rec_tensor *tensor, const char *
     (void)lr_fail_path(job, REC_E_UNSUPPORTED, path,
                        scheme ? "stored as %s, which cannot be decoded: %s" : "stored as %s, which no scheme decodes%s",
                        scheme ? scheme->label : rec_tensor_dtype_name(tensor), scheme ? scheme->unsupported : "");
-    rec_fail_hint(job, "Use the precision keep to carry the tensor unchanged; `record plugins` lists the schemes.");
-    return job->error.status;
+    return LR_HINT(job, "Use the precision keep to carry the tensor unchanged; `record plugins` lists the schemes.");
 }
 
 /* Whether its type is neither a number type nor complex: complex numbers have no scheme. */
@@ -84,8 +83,7 @@ static int32_t check_scale(const settling *s, const lr_map *map, const lr_entry 
         return REC_OK;
     }
     (void)lr_fail_path(s->job, REC_E_UNSUPPORTED, name, "a scale of %s that no scheme uses", codes->v.text);
-    rec_fail_hint(s->job, "Without the scale the numbers are wrong. Use the precision keep to carry both unchanged.");
-    return s->job->error.status;
+    return LR_HINT(s->job, "Without the scale the numbers are wrong. Use the precision keep to carry both unchanged.");
 }
 
 static void become_numbers(rec_tensor *tensor, rec_precision precision)

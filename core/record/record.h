@@ -229,10 +229,12 @@ int32_t lr_record_check_whole(rec_job *job, const rec_record *record, bool sizes
 typedef struct lr_json_line {
     char *text;
     uint64_t room, used;
+    bool exact; /**< floats have all digits, and those of 32 bits end in f */
 } lr_json_line;
 void lr_line_word(lr_json_line *json, const char *word);
 /** A string in its quotes, escaped. */
 void lr_line_string(lr_json_line *json, const char *text, uint64_t length);
+void lr_line_value(lr_json_line *json, const rec_value *value);
 /** A value as a line of JSON, for those who want text: NaN and infinities are null. NUL-terminated if it fits.
  *  @return its length, whatever `room` is. */
 uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room);
@@ -245,6 +247,8 @@ uint16_t lr_list_of(const char *word);
 const char *lr_list_of_word(uint16_t of);
 /** Reads all of a text as JSON. @return REC_E_FORMAT, REC_E_MEMORY. */
 int32_t lr_value_read_json(rec_record *record, const char *text, uint64_t length, rec_value *value);
+/** The same of an exact lr_json_line of at most `depth` levels. */
+int32_t lr_value_read_exact(rec_record *record, const char *text, uint64_t length, unsigned depth, rec_value *value);
 /** Reads a list of numbers and bools without white space after it. @return REC_E_FORMAT: it is another one, or empty.
  */
 int32_t lr_value_read_words(const char *text, uint64_t length, int32_t (*take)(void *self, rec_value *item),

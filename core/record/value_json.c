@@ -38,6 +38,11 @@ void lr_line_string(lr_json_line *json, const char *text, uint64_t length)
 static void put_float(lr_json_line *w, double number, unsigned bits)
 {
     char digits[40];
+    if (w->exact) {
+        lr_line_word(w, lr_number_put(digits, sizeof digits, 'e', bits == 32 ? 8 : 16, number));
+        lr_line_word(w, bits == 32 ? "f" : "");
+        return;
+    }
     if (number - number != 0) {
         lr_line_word(w, "null");
         return;
@@ -91,7 +96,7 @@ static void put_key(lr_json_line *w, const rec_value *key)
     lr_line_word(w, bare ? "\":" : ":");
 }
 
-static void put_value(lr_json_line *w, const rec_value *value)
+void lr_line_value(lr_json_line *w, const rec_value *value)
 {
     uint64_t count = rec_value_count(value), size;
     const uint8_t *bytes;
@@ -104,7 +109,7 @@ static void put_value(lr_json_line *w, const rec_value *value)
         for (uint64_t i = 0; i < count; i++) {
             lr_line_word(w, i ? "," : "");
             if (value->kind == REC_KIND_LIST) {
-                put_value(w, &value->v.list->items[i]);
+                lr_line_value(w, &value->v.list->items[i]);
             } else {
                 scalar = lr_packed_number(value->v.run, i);
                 put_scalar(w, &scalar);
@@ -117,7 +122,7 @@ static void put_value(lr_json_line *w, const rec_value *value)
         for (uint64_t i = 0; i < count; i++) {
             lr_line_word(w, i ? "," : "");
             put_key(w, &value->v.map->entries[i].key);
-            put_value(w, &value->v.map->entries[i].value);
+            lr_line_value(w, &value->v.map->entries[i].value);
         }
         lr_line_word(w, "}");
         break;
@@ -127,7 +132,7 @@ static void put_value(lr_json_line *w, const rec_value *value)
         put_scalar(w, &scalar);
         if (value->v.variant->has_payload) {
             lr_line_word(w, ":");
-            put_value(w, &value->v.variant->payload);
+            lr_line_value(w, &value->v.variant->payload);
             lr_line_word(w, "}");
         }
         break;
@@ -150,7 +155,7 @@ static void put_value(lr_json_line *w, const rec_value *value)
 uint64_t lr_value_json(const rec_value *value, char *text, uint64_t room)
 {
     lr_json_line w = {.text = text, .room = room};
-    put_value(&w, value);
+    lr_line_value(&w, value);
     if (w.used < room) {
         text[w.used] = '\0';
     }

@@ -10,6 +10,7 @@ typedef struct reader {
     lr_arena *arena;
     const char *at, *end;
     unsigned depth;
+    bool exact; /* floats say how wide they are */
 } reader;
 
 static void skip(reader *r)
@@ -154,8 +155,14 @@ static int32_t read_number(reader *r, rec_value *value)
     if (whole) {
         return read_whole(digits, at, digits > begin, value) ? REC_OK : REC_E_FORMAT;
     }
-    *value = (rec_value){.kind = REC_KIND_FLOAT};
-    return lr_number_read(begin, (size_t)(at - begin), &value->v.f) ? REC_OK : REC_E_FORMAT;
+    *value = (rec_value){.kind = REC_KIND_FLOAT, .bits = r->exact ? 64 : 0};
+    if (!lr_number_read(begin, (size_t)(at - begin), &value->v.f)) {
+        return REC_E_FORMAT;
+    }
+    if (r->exact && pass(r, 'f')) {
+        *value = (rec_value){.kind = REC_KIND_FLOAT, .bits = 32, .v.f = (double)(float)value->v.f};
+    }
+    return REC_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------- containers -- */
@@ -254,10 +261,22 @@ int32_t lr_value_read_words(const char *text, uint64_t length, int32_t (*take)(v
     return status == REC_OK && !(pass(&r, ']') && r.at == r.end) ? REC_E_FORMAT : status;
 }
 
+static int32_t read_all(reader *r, rec_value *value)
+{
+    int32_t status = read_value(r, value);
+    skip(r);
+    return status == REC_OK && r->at < r->end ? REC_E_FORMAT : status;
+}
+
 int32_t lr_value_read_json(rec_record *record, const char *text, uint64_t length, rec_value *value)
 {
-    reader r = {.arena = &record->arena, .at = text, .end = text + length};
-    int32_t status = read_value(&r, value);
-    skip(&r);
-    return status == REC_OK && r.at < r.end ? REC_E_FORMAT : status;
+    return read_all(&(reader){.arena = &record->arena, .at = text, .end = text + length}, value);
+}
+
+int32_t lr_value_read_exact(rec_record *record, const char *text, uint64_t length, unsigned depth, rec_value *value)
+{
+    return read_all(
+        &(reader){
+            .arena = &record->arena, .at = text, .end = text + length, .depth = DEPTH_MOST - depth, .exact = true},
+        value);
 }

@@ -233,31 +233,6 @@ const char *lr_burn_float_name(rec_precision precision);
 const char *lr_burn_int_name(rec_precision precision);
 const char *lr_burn_settings_name(rec_precision precision);
 
-/* raise_tensor.c */
-
-/** What recognising hands down. */
-typedef struct lr_raise {
-    rec_job *job;
-    rec_record *record;
-    const lr_burn *burn;
-    rec_precision precision;
-    uint64_t at;
-} lr_raise;
-
-/** @return whether a value is a list of numbers, or an empty one. */
-bool lr_raise_is_numbers(const rec_value *value);
-/** @return whether they are unsigned. */
-bool lr_raise_is_unsigned(const rec_value *value);
-/** A tensor with its shape but no data yet. NULL: the job has failed. */
-rec_tensor *lr_raise_tensor(const lr_raise *raise, const rec_value *shape);
-/** @return 1. */
-int lr_raise_finish(const lr_raise *raise, rec_tensor *tensor, rec_value *out);
-
-/* raise_v1.c */
-
-/** Makes a tensor of {value, shape}, the form before 0.14. @return as lr_burn_raise. */
-int lr_raise_v1(const lr_raise *raise, const rec_value *value, const rec_value *shape, rec_value *out);
-
 /* raise.c */
 
 /**

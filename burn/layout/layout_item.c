@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The layout of what a job loads or saves: the item, whatever its type was given as, and the whole record around it. */
-#include "burn/layout/layout_private.h"
+#include "burn/layout/layout.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -152,20 +152,5 @@ int32_t rec_job_layout(rec_job *job, const rec_layout **layout)
         }
         *layout = all->whole;
     }
-    return job->error.status;
-}
-
-int32_t rec_job_layout_text(rec_job *job, const char **text)
-{
-    const rec_layout *item;
-    if (LR_LACKS(job, job) || LR_LACKS(job, text)) {
-        return lr_breach_status(job);
-    }
-    *text = NULL;
-    if (!lr_job_typed(job)) {
-        return job->error.status;
-    }
-    item = lr_layout_item(job);
-    *text = item ? lr_layout_print(job, item) : NULL;
     return job->error.status;
 }

@@ -13,139 +13,140 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "burn/layout/layout_private.h"
+#include "burn/layout/layout.h"
+
+/** Of the text of a layout: a node takes a hundred times what names it, so this is some 40 MiB of nodes at most. */
+enum { TEXT_MOST = 256 << 10, WORDS = 15 };
+
+static const struct {
+    const char *word;
+    int32_t kind;
+    uint32_t bits;
+} words[WORDS] = {
+    {"unit", REC_LAYOUT_UNIT, 0},  {"bool", REC_LAYOUT_BOOL, 0},  {"bytes", REC_LAYOUT_BYTES, 0},
+    {"str", REC_LAYOUT_STRING, 0}, {"id", REC_LAYOUT_ID, 0},      {"u8", REC_LAYOUT_UINT, 8},
+    {"u16", REC_LAYOUT_UINT, 16},  {"u32", REC_LAYOUT_UINT, 32},  {"u64", REC_LAYOUT_UINT, 64},
+    {"i8", REC_LAYOUT_INT, 8},     {"i16", REC_LAYOUT_INT, 16},   {"i32", REC_LAYOUT_INT, 32},
+    {"i64", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32}, {"f64", REC_LAYOUT_FLOAT, 64},
+};
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
-typedef struct printer {
-    rec_job *job;
-    char *text;
-    uint64_t used, room;
-} printer;
-
-static void put(printer *p, const char *text, size_t length)
+static void put_name(lr_json_line *line, const char *name)
 {
-    if (lr_job_failed(p->job) ||
-        !lr_job_arena_grow(p->job, &p->job->layouts->arena, &p->text, p->used + length + 1, &p->room, 1)) {
-        return;
-    }
-    memcpy(p->text + p->used, text, length);
-    p->used += length;
-    p->text[p->used] = '\0';
-}
-
-static void put_text(printer *p, const char *text)
-{
-    put(p, text, strlen(text));
-}
-
-static void put_name(printer *p, const char *name)
-{
-    put(p, "`", 1);
+    lr_line_word(line, "`");
     for (; *name; name++) {
-        if (*name == '`' || *name == '\\') {
-            put(p, "\\", 1);
-        }
-        put(p, name, 1);
+        const char escaped[] = {'\\', *name, '\0'};
+        lr_line_word(line, *name == '`' || *name == '\\' ? escaped : escaped + 1);
     }
-    put(p, "`", 1);
+    lr_line_word(line, "`");
 }
 
-static void put_number(printer *p, const char *prefix, uint64_t number)
+static void put_number(lr_json_line *line, const char *prefix, uint64_t number)
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%s%" PRIu64, prefix, number);
-    put_text(p, text);
+    lr_line_word(line, text);
 }
 
-static void print(printer *p, const rec_layout *layout)
+static void print(lr_json_line *line, const rec_layout *layout);
+
+static void print_parts(lr_json_line *line, const rec_layout *layout, const char *open, const char *separator,
+                        const char *close)
 {
-    bool is_struct = layout->kind == REC_LAYOUT_STRUCT;
+    bool tuple = layout->kind == REC_LAYOUT_TUPLE;
+    lr_line_word(line, open);
+    for (uint64_t i = 0; i < layout->count; i++) {
+        lr_line_word(line, i ? separator : "");
+        if (!tuple) {
+            put_name(line, layout->names[i]);
+        }
+        if (layout->children[i]) {
+            lr_line_word(line, tuple ? "" : ":");
+            print(line, layout->children[i]);
+        }
+    }
+    lr_line_word(line, close);
+}
+
+static void print(lr_json_line *line, const rec_layout *layout)
+{
     if (layout->role == LR_ROLE_PARAMETER || layout->role == LR_ROLE_TENSOR) {
-        put_number(p, layout->role == LR_ROLE_PARAMETER ? "P" : "T", layout->rank);
-        put_text(p, layout->elements == REC_FIELD_INTS ? "i" : layout->elements == REC_FIELD_BOOLS ? "b" : "f");
+        put_number(line, layout->role == LR_ROLE_PARAMETER ? "P" : "T", layout->rank);
+        lr_line_word(line, layout->elements == REC_FIELD_INTS ? "i" : layout->elements == REC_FIELD_BOOLS ? "b" : "f");
         return;
     }
     switch (layout->kind) {
-    case REC_LAYOUT_UNIT:
-        put_text(p, "unit");
-        break;
-    case REC_LAYOUT_BOOL:
-        put_text(p, "bool");
-        break;
-    case REC_LAYOUT_INT:
-        put_number(p, "i", layout->bits);
-        break;
-    case REC_LAYOUT_UINT:
-        put_number(p, "u", layout->bits);
-        break;
-    case REC_LAYOUT_FLOAT:
-        put_number(p, "f", layout->bits);
-        break;
-    case REC_LAYOUT_STRING:
-        put_text(p, "str");
-        break;
-    case REC_LAYOUT_ID:
-        put_text(p, "id");
-        break;
-    case REC_LAYOUT_BYTES:
-        put_text(p, "bytes");
-        break;
     case REC_LAYOUT_OPTION:
-        if (!rec_layout_child(layout, 0)) {
-            put_text(p, "-");
-        } else {
-            put_text(p, "?");
-            print(p, layout->children[0]);
+        lr_line_word(line, rec_layout_child(layout, 0) ? "?" : "-");
+        if (rec_layout_child(layout, 0)) {
+            print(line, layout->children[0]);
         }
         break;
     case REC_LAYOUT_LIST:
     case REC_LAYOUT_ARRAY:
-        put_text(p, "[");
-        print(p, layout->children[0]);
+        lr_line_word(line, "[");
+        print(line, layout->children[0]);
         if (layout->kind == REC_LAYOUT_ARRAY) {
-            put_number(p, ";", layout->count);
+            put_number(line, ";", layout->count);
         }
-        put_text(p, "]");
+        lr_line_word(line, "]");
         break;
     case REC_LAYOUT_MAP:
-        put_text(p, "%");
-        print(p, layout->children[0]);
-        put_text(p, ":");
-        print(p, layout->children[1]);
+        lr_line_word(line, "%");
+        print(line, layout->children[0]);
+        lr_line_word(line, ":");
+        print(line, layout->children[1]);
+        break;
+    case REC_LAYOUT_STRUCT:
+        print_parts(line, layout, "{", ",", "}");
+        break;
+    case REC_LAYOUT_ENUM:
+        print_parts(line, layout, "<", "|", ">");
+        break;
+    case REC_LAYOUT_TUPLE:
+        print_parts(line, layout, "(", ",", ")");
         break;
     default:
-        put_text(p, is_struct ? "{" : layout->kind == REC_LAYOUT_ENUM ? "<" : "(");
-        for (uint64_t i = 0; i < layout->count; i++) {
-            put_text(p, i == 0 ? "" : layout->kind == REC_LAYOUT_ENUM ? "|" : ",");
-            if (layout->kind != REC_LAYOUT_TUPLE) {
-                put_name(p, layout->names[i]);
-            }
-            if (layout->children[i]) {
-                put_text(p, layout->kind == REC_LAYOUT_TUPLE ? "" : ":");
-                print(p, layout->children[i]);
-            }
+        for (size_t i = 0; i < WORDS; i++) {
+            lr_line_word(line, layout->kind == words[i].kind && layout->bits == words[i].bits ? words[i].word : "");
         }
-        put_text(p, is_struct ? "}" : layout->kind == REC_LAYOUT_ENUM ? ">" : ")");
         break;
     }
 }
 
-const char *lr_layout_print(rec_job *job, const rec_layout *layout)
+int32_t rec_job_layout_text(rec_job *job, const char **text)
 {
-    printer p = {.job = job};
-    print(&p, layout);
-    if (!lr_job_failed(job) && p.used > LR_LAYOUT_TEXT_MOST) {
-        (void)rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
-                       "the type takes %llu bytes as text; at most %d can be appended to a record",
-                       (unsigned long long)p.used, LR_LAYOUT_TEXT_MOST);
+    lr_json_line line = {0};
+    const rec_layout *item;
+    if (LR_LACKS(job, job) || LR_LACKS(job, text)) {
+        return lr_breach_status(job);
     }
-    return lr_job_failed(job) ? NULL : p.text;
+    *text = NULL;
+    item = lr_job_typed(job) ? lr_layout_item(job) : NULL;
+    if (!item) {
+        return job->error.status;
+    }
+    print(&line, item);
+    if (line.used > TEXT_MOST) {
+        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
+                        "the type takes %llu bytes as text; at most %d can be appended to a record",
+                        (unsigned long long)line.used, TEXT_MOST);
+    }
+    line.room = line.used + 1;
+    line.used = 0;
+    line.text = lr_job_arena_alloc(job, &job->layouts->arena, line.room, 1);
+    if (line.text) {
+        print(&line, item);
+        line.text[line.used] = '\0';
+    }
+    *text = line.text;
+    return job->error.status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
-enum { DEPTH_MOST = 200, ITEMS_MOST = 65536, WORDS = 15, ELEMENTS = 3 };
+enum { DEPTH_MOST = 200, ITEMS_MOST = 65536, ELEMENTS = 3 };
 
 /* A parameter is many nodes and four characters: what is alike is made once. */
 typedef struct parser {
@@ -153,7 +154,7 @@ typedef struct parser {
     const char *text;
     const char *at;
     unsigned depth;
-    const rec_layout *constant, *words[WORDS], *tensors[2][ELEMENTS][LR_RANK_MOST + 1];
+    const rec_layout *constant, *made[WORDS], *tensors[2][ELEMENTS][LR_RANK_MOST + 1];
 } parser;
 
 static const rec_layout *parse(parser *p);
@@ -188,13 +189,13 @@ static bool parse_number(parser *p, uint64_t *number)
 
 static const char *parse_name(parser *p)
 {
-    size_t length = strlen(p->at), used = 0;
+    size_t length = 0, used = 0;
     char *name;
     if (!take(p, "`")) {
         (void)bad(p, "a name");
         return NULL;
     }
-    for (length = 0; p->at[length] && p->at[length] != '`'; length++) {
+    for (; p->at[length] && p->at[length] != '`'; length++) {
         length += p->at[length] == '\\' && p->at[length + 1];
     }
     name = lr_job_arena_alloc(p->job, &p->job->layouts->arena, length + 1, 1);
@@ -335,21 +336,10 @@ static const rec_layout *parse_map(parser *p)
 
 static const rec_layout *parse_word(parser *p)
 {
-    static const struct {
-        const char *word;
-        int32_t kind;
-        uint32_t bits;
-    } words[WORDS] = {
-        {"unit", REC_LAYOUT_UNIT, 0},  {"bool", REC_LAYOUT_BOOL, 0},  {"bytes", REC_LAYOUT_BYTES, 0},
-        {"str", REC_LAYOUT_STRING, 0}, {"id", REC_LAYOUT_ID, 0},      {"u8", REC_LAYOUT_UINT, 8},
-        {"u16", REC_LAYOUT_UINT, 16},  {"u32", REC_LAYOUT_UINT, 32},  {"u64", REC_LAYOUT_UINT, 64},
-        {"i8", REC_LAYOUT_INT, 8},     {"i16", REC_LAYOUT_INT, 16},   {"i32", REC_LAYOUT_INT, 32},
-        {"i64", REC_LAYOUT_INT, 64},   {"f32", REC_LAYOUT_FLOAT, 32}, {"f64", REC_LAYOUT_FLOAT, 64},
-    };
     for (size_t i = 0; i < WORDS; i++) {
         if (take(p, words[i].word)) {
-            p->words[i] = p->words[i] ? p->words[i] : lr_layout_number(p->job, words[i].kind, words[i].bits);
-            return p->words[i];
+            p->made[i] = p->made[i] ? p->made[i] : lr_layout_number(p->job, words[i].kind, words[i].bits);
+            return p->made[i];
         }
     }
     return bad(p, "a type");
@@ -402,10 +392,10 @@ int32_t rec_job_use_layout_text(rec_job *job, const char *text, uint64_t length)
     if (length > PTRDIFF_MAX) {
         return lr_breach(job, REC_UNKNOWN, "gave the text of a layout of %llu bytes", (unsigned long long)length);
     }
-    if (!lr_job_failed(job) && length > LR_LAYOUT_TEXT_MOST) {
+    if (!lr_job_failed(job) && length > TEXT_MOST) {
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN,
                         "the type that the file carries has %llu bytes; at most %d are read",
-                        (unsigned long long)length, LR_LAYOUT_TEXT_MOST);
+                        (unsigned long long)length, TEXT_MOST);
     }
     if (!lr_job_failed(job) && !lr_job_typed(job) && lr_layouts_begin(job)) {
         const char *kept = lr_arena_text(&job->layouts->arena, text, length);

@@ -4,36 +4,25 @@
 
 static const rec_layout *type_layout(rec_job *job, const rec_type *type, unsigned depth);
 
-static const rec_layout *scalar_layout(rec_job *job, int32_t kind)
+static const rec_layout *scalar_layout(rec_job *job, int32_t field)
 {
-    switch (kind) {
-    case REC_FIELD_BOOL:
-        return lr_layout_node(job, REC_LAYOUT_BOOL, 0);
-    case REC_FIELD_U8:
-        return lr_layout_number(job, REC_LAYOUT_UINT, 8);
-    case REC_FIELD_U16:
-        return lr_layout_number(job, REC_LAYOUT_UINT, 16);
-    case REC_FIELD_U32:
-        return lr_layout_number(job, REC_LAYOUT_UINT, 32);
-    case REC_FIELD_U64:
-        return lr_layout_number(job, REC_LAYOUT_UINT, 64);
-    case REC_FIELD_I8:
-        return lr_layout_number(job, REC_LAYOUT_INT, 8);
-    case REC_FIELD_I16:
-        return lr_layout_number(job, REC_LAYOUT_INT, 16);
-    case REC_FIELD_I32:
-        return lr_layout_number(job, REC_LAYOUT_INT, 32);
-    case REC_FIELD_I64:
-        return lr_layout_number(job, REC_LAYOUT_INT, 64);
-    case REC_FIELD_F32:
-        return lr_layout_number(job, REC_LAYOUT_FLOAT, 32);
-    case REC_FIELD_F64:
-        return lr_layout_number(job, REC_LAYOUT_FLOAT, 64);
-    case REC_FIELD_STRING:
-        return lr_layout_node(job, REC_LAYOUT_STRING, 0);
-    default:
-        return NULL;
+    static const struct {
+        int32_t field, kind;
+        uint32_t bits;
+    } scalars[] = {
+        {REC_FIELD_BOOL, REC_LAYOUT_BOOL, 0},  {REC_FIELD_STRING, REC_LAYOUT_STRING, 0},
+        {REC_FIELD_U8, REC_LAYOUT_UINT, 8},    {REC_FIELD_U16, REC_LAYOUT_UINT, 16},
+        {REC_FIELD_U32, REC_LAYOUT_UINT, 32},  {REC_FIELD_U64, REC_LAYOUT_UINT, 64},
+        {REC_FIELD_I8, REC_LAYOUT_INT, 8},     {REC_FIELD_I16, REC_LAYOUT_INT, 16},
+        {REC_FIELD_I32, REC_LAYOUT_INT, 32},   {REC_FIELD_I64, REC_LAYOUT_INT, 64},
+        {REC_FIELD_F32, REC_LAYOUT_FLOAT, 32}, {REC_FIELD_F64, REC_LAYOUT_FLOAT, 64},
+    };
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
+        if (scalars[i].field == field) {
+            return lr_layout_number(job, scalars[i].kind, scalars[i].bits);
+        }
     }
+    return NULL;
 }
 
 static const rec_layout *field_layout(rec_job *job, const rec_type *type, const rec_field *field, unsigned depth)

@@ -178,6 +178,11 @@ int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out)
 
 /* ----------------------------------------------------------------------------------------------------- raising -- */
 
+typedef struct raising {
+    rec_job *job;
+    rec_record *record;
+} raising;
+
 static bool has_states(const lr_map *flat)
 {
     for (uint64_t i = 0; i < flat->count; i++) {
@@ -251,13 +256,13 @@ static lr_map *map_of(lr_arena *arena, lr_entry *entry, int32_t form)
     return entry->value.kind == REC_KIND_MAP ? entry->value.v.map : NULL;
 }
 
-static int32_t fail_arena(const lr_raise *b)
+static int32_t fail_arena(const raising *b)
 {
     return lr_fail_arena(b->job, &b->record->arena, sizeof(lr_entry));
 }
 
 /* Puts a value at a path below a map. */
-static int32_t put(const lr_raise *b, lr_map *map, const char *path, uint64_t length, const rec_value *value)
+static int32_t put(const raising *b, lr_map *map, const char *path, uint64_t length, const rec_value *value)
 {
     enum { LEVELS_MOST = 100 };
     lr_arena *arena = &b->record->arena;
@@ -297,7 +302,7 @@ static int32_t put(const lr_raise *b, lr_map *map, const char *path, uint64_t le
 }
 
 /* The rank of each parameter, under its id: {"V1": {"RankN": {}}}. */
-static int32_t put_rank(const lr_raise *b, lr_map *root, const char *id, const rec_value *rank)
+static int32_t put_rank(const raising *b, lr_map *root, const char *id, const rec_value *rank)
 {
     enum { RANK_MOST = 8 };
     lr_arena *arena = &b->record->arena;
@@ -321,7 +326,7 @@ static int32_t put_rank(const lr_raise *b, lr_map *root, const char *id, const r
     return map_of(arena, entry, REC_FORM_STRUCT) ? REC_OK : fail_arena(b);
 }
 
-static int32_t raise_optimizer(const lr_raise *b, const lr_map *flat, lr_map *root)
+static int32_t raise_optimizer(const raising *b, const lr_map *flat, lr_map *root)
 {
     int32_t status = REC_OK;
     char id[REC_ID_ROOM];
@@ -368,7 +373,7 @@ static int32_t raise_optimizer(const lr_raise *b, const lr_map *flat, lr_map *ro
 
 int32_t lr_states_raise(rec_job *job, rec_record *record)
 {
-    const lr_raise raise = {.job = job, .record = record}, *b = &raise;
+    const raising raise = {.job = job, .record = record}, *b = &raise;
     rec_value *value = &record->root;
     const lr_map *flat = value->kind == REC_KIND_MAP && value->form == REC_FORM_PATHS ? value->v.map : NULL;
     lr_map *root;

@@ -40,4 +40,17 @@ static inline int lr_text_order(const char *a, uint64_t a_length, const char *b,
     return order ? order : a_length < b_length ? -1 : a_length > b_length;
 }
 
+#define LR_FNV_BEGIN UINT64_C(0xcbf29ce484222325)
+
+/** FNV-1a: a hash of short texts and of what processes compare. It does not resist chosen bytes. @param sum of the
+ * bytes before, LR_FNV_BEGIN at first. */
+static inline uint64_t lr_fnv(uint64_t sum, const void *data, uint64_t size)
+{
+    const uint8_t *bytes = data;
+    for (uint64_t i = 0; i < size; i++) {
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    }
+    return sum;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/names.h"
 #include "mpi/mpi_private.h"
 
 /* As it travels. */
@@ -96,15 +97,11 @@ rec_status lr_mpi_same(const lr_mpi_group *group, const char *subject, const cha
 
 enum { PIECE = 64 << 10 };
 
-/* FNV-1a: it tells copies of a file that were not meant to differ. */
 static uint64_t sum_of(int fd, off_t from, uint64_t sum)
 {
     uint8_t bytes[PIECE];
     ssize_t got = pread(fd, bytes, sizeof bytes, from);
-    for (ssize_t i = 0; i < got; i++) {
-        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-    }
-    return sum;
+    return got > 0 ? lr_fnv(sum, bytes, (uint64_t)got) : sum;
 }
 
 rec_status rec_mpi_same_file(MPI_Comm comm, const char *path)
@@ -113,9 +110,8 @@ rec_status rec_mpi_same_file(MPI_Comm comm, const char *path)
     struct stat is;
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
     if (fd >= 0 && fstat(fd, &is) == 0) {
-        uint64_t sum = UINT64_C(0xcbf29ce484222325);
         if (S_ISREG(is.st_mode)) {
-            sum = sum_of(fd, 0, sum);
+            uint64_t sum = sum_of(fd, 0, LR_FNV_BEGIN);
             sum = sum_of(fd, is.st_size > PIECE ? is.st_size - PIECE : 0, sum);
             (void)snprintf(words, sizeof words, "%lld bytes of %lld.%09ld (checksum %016llx)", (long long)is.st_size,
                            (long long)is.st_mtim.tv_sec, is.st_mtim.tv_nsec, (unsigned long long)sum);

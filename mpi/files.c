@@ -169,7 +169,7 @@ static bool open_by(lr_mpi_files *f, uint64_t i, MPI_Comm comm, char *why, size_
     return true;
 }
 
-static bool close_now(lr_mpi_files *f, char *why, size_t room)
+bool lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room)
 {
     char name[PATH_MAX];
     bool synced = f->file == MPI_FILE_NULL || MPI_File_sync(f->file) == MPI_SUCCESS;
@@ -192,11 +192,6 @@ rec_status lr_mpi_files_open(lr_mpi_files *f, uint64_t at, char *why, size_t roo
     return status;
 }
 
-rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room)
-{
-    return close_now(f, why, room) ? REC_OK : REC_E_IO;
-}
-
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
 static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *data, uint64_t size, char *why,
@@ -206,7 +201,7 @@ static bool write_one(lr_mpi_files *f, uint64_t i, uint64_t at, const uint8_t *d
     MPI_Status done;
     int written = 0, length = 0, error;
     if ((f->file == MPI_FILE_NULL || f->now != i) &&
-        (!close_now(f, why, room) || !open_by(f, i, MPI_COMM_SELF, why, room))) {
+        (!lr_mpi_files_close(f, why, room) || !open_by(f, i, MPI_COMM_SELF, why, room))) {
         return false;
     }
     error = MPI_File_write_at(f->file, (MPI_Offset)at, data, (int)size, MPI_BYTE, &done);

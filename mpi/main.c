@@ -341,16 +341,6 @@ static int look(across *a, session *s, const command *c, const options *o)
     return a->told ? status : EXIT_ERROR;
 }
 
-static uint64_t add_sum(uint64_t sum, const void *from, size_t size)
-{
-    const unsigned char *at = from;
-
-    for (; size; size--) {
-        sum = (sum ^ *at++) * UINT64_C(0x100000001b3);
-    }
-    return sum;
-}
-
 /* A file that was named: what it says if it is small, as what tells how to convert is; else its size and the time of
  * its last change. */
 static uint64_t add_file(uint64_t sum, const char *path)
@@ -364,14 +354,14 @@ static uint64_t add_file(uint64_t sum, const char *path)
     if (stat(path, &is) != 0 || !S_ISREG(is.st_mode)) {
         return sum;
     }
-    sum = add_sum(sum, &is.st_size, sizeof is.st_size);
+    sum = lr_fnv(sum, &is.st_size, sizeof is.st_size);
     if (is.st_size > SMALL) {
-        sum = add_sum(sum, &is.st_mtim.tv_sec, sizeof is.st_mtim.tv_sec);
-        return add_sum(sum, &is.st_mtim.tv_nsec, sizeof is.st_mtim.tv_nsec);
+        sum = lr_fnv(sum, &is.st_mtim.tv_sec, sizeof is.st_mtim.tv_sec);
+        return lr_fnv(sum, &is.st_mtim.tv_nsec, sizeof is.st_mtim.tv_nsec);
     }
     file = fopen(path, "rb");
     while (file && (got = fread(some, 1, sizeof some, file)) > 0) {
-        sum = add_sum(sum, some, got);
+        sum = lr_fnv(sum, some, got);
     }
     if (file) {
         (void)fclose(file);
@@ -384,11 +374,11 @@ static uint64_t add_file(uint64_t sum, const char *path)
 static uint64_t identify(const across *a, const session *s, size_t inputs)
 {
     const char *out = s->o->operands.at[inputs + 1];
-    uint64_t sum = add_sum(UINT64_C(0xcbf29ce484222325), rec_version_string(), strlen(rec_version_string()));
+    uint64_t sum = lr_fnv(LR_FNV_BEGIN, rec_version_string(), strlen(rec_version_string()));
 
     for (char **word = a->arguments + 1; *word; word++) {
         const char *value = strchr(*word, '=');
-        sum = add_sum(sum, *word, strlen(*word) + 1);
+        sum = lr_fnv(sum, *word, strlen(*word) + 1);
         if (strcmp(*word, out) != 0) { /* which may be there, and is replaced */
             sum = add_file(sum, *word);
             sum = value ? add_file(sum, value + 1) : sum;
@@ -404,7 +394,7 @@ static uint64_t identify(const across *a, const session *s, size_t inputs)
         uint64_t size = 0;
 
         if (recorder && rec_files_look(recorder, tool_name_opened(path).secret, &files, &size) == REC_OK) {
-            sum = add_sum(sum, files, (size_t)size);
+            sum = lr_fnv(sum, files, size);
         }
         sum = beside ? add_file(sum, beside) : sum;
         rec_free(files);

@@ -73,8 +73,8 @@ rec_status lr_mpi_files_open(lr_mpi_files *f, uint64_t at, char *why, size_t roo
 bool lr_mpi_files_write(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
 /** Whether the bytes at a place are these. @return false: `why` says where they are not, or what went wrong. */
 bool lr_mpi_files_have(lr_mpi_files *f, uint64_t at, const uint8_t *data, uint64_t size, char *why, size_t room);
-/** Syncs what is open. All ranks. */
-rec_status lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
+/** Syncs what is open and closes it. All ranks. @return false: `why` says what went wrong. */
+bool lr_mpi_files_close(lr_mpi_files *f, char *why, size_t room);
 
 /* Losses or notes to print on rank 0. */
 
@@ -160,17 +160,6 @@ void lr_mpi_union_free(lr_mpi_union *u);
 rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
                          int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size),
                          rec_status *status, char *why, size_t room);
-
-/** Gives other ranks bytes of this one's tensors while it waits for them. */
-typedef struct lr_mpi_server lr_mpi_server;
-/** All ranks: makes it; the leaves of the union ask it. @param server (out) */
-rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, lr_mpi_union *u, lr_mpi_server **server);
-/** All ranks. NULL is ignored. */
-void lr_mpi_serve_end(lr_mpi_server *server);
-/** For lr_mpi_group, with the server: waits for all ranks. */
-rec_status lr_mpi_serve_meet(void *server, rec_status status, char *message, size_t room);
-/** For rec_tensor_spec: bytes of a leaf of the union, from the rank that has them. */
-int32_t lr_mpi_fetch(void *leaf, uint64_t offset, void *target, uint64_t size);
 
 /** A save of one file that can be resumed: what is known of its parts. */
 typedef struct lr_mpi_resume {

@@ -3,14 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "mpi/mpi_private.h"
 
 static uint64_t hash_of(const char *name)
 {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    for (; *name; name++) {
-        sum = (sum ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    }
+    uint64_t sum = lr_fnv(LR_FNV_BEGIN, name, strlen(name));
     return sum ^ sum >> 29;
 }
 

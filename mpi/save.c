@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "mpi/saving.h"
 
@@ -228,6 +229,52 @@ static rec_status save_together(lr_mpi_saving *s)
     return status;
 }
 
+/* ---------------------------------------------------------------------------------------------- by rank 0 alone -- */
+
+static uint64_t size_of(const lr_mpi_saving *s)
+{
+    char *path = rec_recorder_path(s->recorder, s->path);
+    struct stat is;
+    uint64_t size = path && stat(path, &is) == 0 && S_ISREG(is.st_mode) ? (uint64_t)is.st_size : 0;
+    rec_free(path);
+    return size;
+}
+
+static rec_status save_on_first(lr_mpi_saving *s)
+{
+    static const rec_note alone = {.size = sizeof alone,
+                                   .kind = REC_NOTE_LAYOUT,
+                                   .count = 1,
+                                   .path = "",
+                                   .text = "written by rank 0 alone: only files whose tensors are plain bytes are "
+                                           "written by all ranks"};
+    rec_status status = s->options.check ? rec_recorder_set(s->recorder, "check", "yes") : REC_OK;
+    if (status == REC_OK) {
+        status = rec_save(s->recorder, s->record, s->path);
+    }
+    if (status == REC_OK || status == REC_E_SYNC) {
+        lr_mpi_keep(&s->notes, &alone);
+        for (uint64_t i = 0; rec_report_note(i); i++) {
+            lr_mpi_keep(&s->notes, rec_report_note(i));
+        }
+    }
+    return status;
+}
+
+/* All ranks: rank 0 saves as one process does, a file of a format that does not store tensors as plain bytes, or a
+ * compressed one, while the others wait. */
+static rec_status save_alone(lr_mpi_saving *s)
+{
+    double begun = MPI_Wtime();
+    rec_status status = s->rank == 0 ? save_on_first(s) : REC_OK;
+    s->write = MPI_Wtime() - begun;
+    status = lr_mpi_agree(s->group, status, NULL);
+    if (s->rank == 0 && (status == REC_OK || status == REC_E_SYNC)) {
+        s->files.total = size_of(s);
+    }
+    return status;
+}
+
 rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const rec_record *record, const char *path,
                        const rec_mpi_options *options, rec_mpi_report *report)
 {
@@ -263,7 +310,7 @@ rec_status lr_mpi_save(const lr_mpi_group *group, rec_recorder *recorder, const 
     status = status == REC_OK ? find_layout(s) : status;
     status = status == REC_OK ? check_resume(s) : status;
     if (status == REC_OK) {
-        status = s->alone ? lr_mpi_saving_alone(s) : save_together(s);
+        status = s->alone ? save_alone(s) : save_together(s);
     }
     if (status == REC_OK || status == REC_E_SYNC) {
         rec_status told;

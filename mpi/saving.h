@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * A save by ranks: what the files of librecord-mpi that write it share. save.c uses fill.c and alone.c, fill.c uses
- * rest.c, and these use write.c. */
+ * A save by ranks: what save.c and fill.c share. */
 #ifndef LR_MPI_SAVING_H
 #define LR_MPI_SAVING_H
 
@@ -36,35 +35,9 @@ typedef struct lr_mpi_saving {
     char why[LR_MPI_MESSAGE];
 } lr_mpi_saving;
 
-/* write.c */
-
-/** Reports that what is saved has changed. @return the status. */
-rec_status lr_mpi_saving_changed(lr_mpi_saving *s);
-/** What of the record lies in `window`, given to `output`; its losses and notes are kept. */
-rec_status lr_mpi_saving_walk(lr_mpi_saving *s, const rec_output *output);
-/** For rec_output, with an lr_mpi_saving: bytes go to `at`, which advances. @return an errno; `why` may say more. */
-int32_t lr_mpi_saving_write(void *saving, const void *data, uint64_t size);
-int32_t lr_mpi_saving_patch(void *saving, uint64_t offset, const void *data, uint64_t size);
-/** Writes what is in the buffer. */
-int32_t lr_mpi_saving_flush(lr_mpi_saving *s);
-
-/* rest.c */
-
-/** All ranks, when the temporary file is there: what an earlier save left. @param told on rank 0. */
-rec_status lr_mpi_saving_resume(lr_mpi_saving *s, rec_filling *told);
-/** This rank's parts of the file that are not there. */
-rec_status lr_mpi_saving_rest(lr_mpi_saving *s, const rec_output *output);
-
-/* fill.c */
-
 /** All ranks: opens the temporary files, writes this rank's window and closes them. @param told on rank 0. */
 rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told);
 /** All ranks: reads the written files back and compares them with a second walk of the record. */
 rec_status lr_mpi_saving_compare(lr_mpi_saving *s);
-
-/* alone.c */
-
-/** All ranks: rank 0 saves while the others wait. */
-rec_status lr_mpi_saving_alone(lr_mpi_saving *s);
 
 #endif

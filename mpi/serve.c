@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Exchanges tensor bytes between ranks. A rank that waits for bytes, or for the other ranks (lr_mpi_group), answers
+ * Saves a distributed record: like a save of the whole record by all ranks, where each tensor is fetched from the rank
+ * that has it. A rank that waits for bytes, or for the other ranks (lr_mpi_group), answers
  * requests meanwhile. This needs no thread and no progress by MPI itself, and tensors can lie in a mapped file or be
  * produced on demand. It terminates: a rank continues when it has its answer, and a rank without requests answers
  * until all ranks have reached the agreement that ends each step. */
@@ -24,7 +25,7 @@ typedef struct answer {
     char why[HEAD - 8];
 } answer;
 
-struct lr_mpi_server {
+typedef struct lr_mpi_server {
     MPI_Comm own; /* for questions and answers alone */
     int rank;
     pthread_t thread; /* which may call MPI */
@@ -33,7 +34,7 @@ struct lr_mpi_server {
     uint8_t *got, *given; /* an answer each */
     rec_status status;    /* what went wrong here, perhaps while another asked */
     char why[LR_MPI_MESSAGE];
-};
+} lr_mpi_server;
 
 static void fail(lr_mpi_server *s, rec_status status, const char *words)
 {
@@ -163,7 +164,7 @@ static bool fetch_part(const lr_mpi_leaf *leaf, const lr_mpi_held *held, uint64_
     return bytes != NULL;
 }
 
-int32_t lr_mpi_fetch(void *user, uint64_t offset, void *target, uint64_t size)
+static int32_t fetch(void *user, uint64_t offset, void *target, uint64_t size)
 {
     const lr_mpi_leaf *leaf = user;
     if (!pthread_equal(pthread_self(), leaf->server->thread)) {
@@ -180,7 +181,7 @@ int32_t lr_mpi_fetch(void *user, uint64_t offset, void *target, uint64_t size)
     return 0;
 }
 
-rec_status lr_mpi_serve_meet(void *server, rec_status status, char *message, size_t room)
+static rec_status meet(void *server, rec_status status, char *message, size_t room)
 {
     lr_mpi_server *s = server;
     MPI_Request all;
@@ -201,7 +202,7 @@ static void free_server(lr_mpi_server *s)
     free(s);
 }
 
-rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, lr_mpi_union *u, lr_mpi_server **server)
+static rec_status serve_begin(MPI_Comm comm, const rec_record *record, lr_mpi_union *u, lr_mpi_server **server)
 {
     lr_mpi_server *s = calloc(1, sizeof *s);
     rec_status status;
@@ -226,10 +227,41 @@ rec_status lr_mpi_serve_begin(MPI_Comm comm, const rec_record *record, lr_mpi_un
     return status;
 }
 
-void lr_mpi_serve_end(lr_mpi_server *server)
+static void serve_end(lr_mpi_server *server)
 {
     if (server) {
         (void)MPI_Comm_free(&server->own);
         free_server(server);
     }
+}
+
+rec_status rec_mpi_save_share(MPI_Comm comm, rec_recorder *recorder, const rec_record *record,
+                              const rec_mpi_slices *slices, const char *path, const rec_mpi_options *options,
+                              rec_mpi_report *report)
+{
+    lr_mpi_union u = {0};
+    lr_mpi_group group = {.comm = comm};
+    lr_mpi_server *server = NULL;
+    rec_record *whole = NULL;
+    char why[LR_MPI_MESSAGE] = "";
+    rec_status status = rec_mpi_agree(comm, recorder && record && path ? REC_OK : REC_E_ARGUMENT,
+                                      "rec_mpi_save_share: an argument is invalid"),
+               own;
+    if (status == REC_OK) {
+        status = lr_mpi_union_make(&u, comm, record, slices);
+    }
+    status = status == REC_OK ? serve_begin(comm, record, &u, &server) : status;
+    if (status == REC_OK) {
+        group.meet = meet;
+        group.user = server;
+        whole = lr_mpi_whole(&u, record, fetch, &own, why, sizeof why);
+        status = lr_mpi_agree(&group, own, why);
+        if (status == REC_OK) {
+            status = lr_mpi_save(&group, recorder, whole, path, options, report);
+        }
+        rec_record_free(whole);
+    }
+    serve_end(server);
+    lr_mpi_union_free(&u);
+    return status;
 }

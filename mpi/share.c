@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "mpi/mpi_private.h"
 
 enum {
@@ -152,12 +153,8 @@ static void describe(const sharing *s, uint64_t index, char *words, size_t room)
 static uint64_t sum_of(const sharing *s, uint64_t index)
 {
     char words[LR_MPI_WORDS];
-    uint64_t sum = UINT64_C(0xcbf29ce484222325);
     describe(s, index, words, sizeof words);
-    for (const char *at = words; *at; at++) {
-        sum = (sum ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-    }
-    return sum;
+    return lr_fnv(LR_FNV_BEGIN, words, strlen(words));
 }
 
 /* Checks that all ranks have the same tensors and place them alike. A mismatch is reported with its first tensor. All

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "mpi/mpi_private.h"
 
 /* A value as it travels: this, its path, its id with their NULs, and its value. */
@@ -135,17 +136,14 @@ static void tell_tensor(uniting *g, const char *key, const rec_tensor *tensor)
 
 static uint64_t sum_of(const rec_value *value)
 {
-    uint64_t size = 0, sum = UINT64_C(0xcbf29ce484222325), count = rec_value_count(value);
+    uint64_t size = 0, sum = LR_FNV_BEGIN, count = rec_value_count(value);
     const uint8_t *bytes = rec_value_bytes(value, &size);
-    for (uint64_t i = 0; bytes && i < size; i++) {
-        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-    }
     for (uint64_t i = 0; !bytes && i < count; i++) {
         rec_scalar number = rec_value_number(value, i);
-        sum = (sum ^ (uint64_t)number.kind) * UINT64_C(0x100000001b3);
-        sum = (sum ^ number.v.u) * UINT64_C(0x100000001b3);
+        sum = lr_fnv(sum, &number.kind, sizeof number.kind);
+        sum = lr_fnv(sum, &number.v.u, sizeof number.v.u);
     }
-    return sum;
+    return bytes ? lr_fnv(sum, bytes, size) : sum;
 }
 
 static void tell_value(uniting *g, const char *key, const rec_value *value)

@@ -5,6 +5,7 @@
  * is last. */
 #include <string.h>
 
+#include "common/names.h"
 #include "parallel/parallel.h"
 
 /* Bytes of a stream that is not wanted, made to pass it. */
@@ -36,18 +37,10 @@ static part *part_of(const rec_sink *sink)
     return lr_sink_self(sink);
 }
 
-/* FNV-1a by words: a sum against mistakes, the same in every process. */
+/* A sum against mistakes, the same in every process. */
 static uint64_t add_word(uint64_t sum, uint64_t word)
 {
-    return (sum ^ word) * UINT64_C(0x100000001b3);
-}
-
-static uint64_t add_bytes(uint64_t sum, const uint8_t *data, uint64_t size)
-{
-    for (uint64_t i = 0; i < size; i++) {
-        sum = add_word(sum, data[i]);
-    }
-    return sum;
+    return lr_fnv(sum, &word, sizeof word);
 }
 
 /* However many blobs there were, and in however many pieces: what counts is how many bytes they had. */
@@ -120,7 +113,7 @@ static int32_t enter(part *self, const char *name, bool fresh)
     }
     if (w->count) {
         end_run(all);
-        all->sum = add_bytes(add_word(all->sum, 0x2ff), (const uint8_t *)name, strlen(name));
+        all->sum = lr_fnv(add_word(all->sum, 0x2ff), name, strlen(name));
     }
     self->base = all->ended;
     all->now = self;
@@ -193,7 +186,7 @@ static int32_t window_write(rec_sink *sink, const uint8_t *data, uint64_t size)
     int32_t status = enter_first(self);
     uint64_t before, kept = status == REC_OK ? inside(self, size, &before) : 0;
     end_run(self->all);
-    self->all->sum = add_bytes(self->all->sum, data, size);
+    self->all->sum = lr_fnv(self->all->sum, data, size);
     return kept && self->all->target ? rec_sink_write(self->all->target, data + before, kept) : status;
 }
 
@@ -254,7 +247,7 @@ static int32_t window_patch(rec_sink *sink, uint64_t offset, const uint8_t *data
     uint64_t from = all->window->from, to = all->window->to, at = self->base + offset;
     uint64_t begin = at > from ? at : from, end = at + size < to ? at + size : to;
     end_run(all);
-    all->sum = add_bytes(add_word(all->sum, at), data, size);
+    all->sum = lr_fnv(add_word(all->sum, at), data, size);
     return begin < end && all->target ? rec_sink_patch(all->target, begin - from, data + (begin - at), end - begin)
                                       : REC_OK;
 }
@@ -332,7 +325,7 @@ rec_sink *lr_sink_window(rec_job *job, const char *name, rec_sink *target, lr_wi
         }
         return NULL;
     }
-    self->own = (shared){.job = job, .target = target, .window = window, .sum = UINT64_C(0xcbf29ce484222325)};
+    self->own = (shared){.job = job, .target = target, .window = window, .sum = LR_FNV_BEGIN};
     if (target) {
         lr_sink_hush(target); /* progress is that of the whole */
     }

@@ -6,16 +6,9 @@
 
 #include <stdio.h>
 
-static const uint64_t seed = UINT64_C(0xcbf29ce484222325), metadata_seed = UINT64_C(0x6c62272e07bb0142);
+#include "common/names.h"
 
-/* FNV-1a: places are short. */
-static uint64_t fold(uint64_t place, const char *text, uint64_t length)
-{
-    for (uint64_t i = 0; i < length; i++) {
-        place = (place ^ (uint8_t)text[i]) * UINT64_C(0x100000001b3);
-    }
-    return place;
-}
+static const uint64_t seed = LR_FNV_BEGIN, metadata_seed = UINT64_C(0x6c62272e07bb0142);
 
 /* The hashes of a path. A format of tensors may have names in levels or joined by dots, and a field as Rust writes it:
  * `r#type` is `type`. So its place there is that of the names joined, and `exact` that of each name. */
@@ -25,8 +18,8 @@ typedef struct spot {
 
 static void fold_part(spot *at, const char *part, uint64_t length)
 {
-    at->place = fold(at->place, part, length);
-    at->exact = fold(at->exact, part, length);
+    at->place = lr_fnv(at->place, part, length);
+    at->exact = lr_fnv(at->exact, part, length);
 }
 
 /* The same of a name that is escaped. */
@@ -57,15 +50,15 @@ static spot below(const lr_check *c, const lr_check_frame *f, const char *text, 
     bool first = c->depth == 1 && f->place == seed, paths = first && c->paths;
     const char *end = text + length;
     if (!c->tensors) {
-        at.place = fold(fold(at.place, "\x1f", 1), text, length);
+        at.place = lr_fnv(lr_fnv(at.place, "\x1f", 1), text, length);
         return at;
     }
     for (bool last = false; !last; first = false) {
         const char *dot = paths ? lr_path_dot(text, end) : NULL, *stop = dot ? dot : end;
         last = !dot;
-        at.exact = fold(at.exact, "\x1f", 1);
+        at.exact = lr_fnv(at.exact, "\x1f", 1);
         if (!first) {
-            at.place = fold(at.place, ".", 1);
+            at.place = lr_fnv(at.place, ".", 1);
         }
         text += is_raw(text, stop) ? 2 : 0;
         if (paths) {
@@ -377,7 +370,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
  * whose layout it has. */
 static bool says_of_itself(lr_check *c, const rec_scalar *key)
 {
-    bool added = c->reading && !lr_check_find(c, fold(metadata_seed, key->text, key->v.length)), burns;
+    bool added = c->reading && !lr_check_find(c, lr_fnv(metadata_seed, key->text, key->v.length)), burns;
     char text[16] = "";
     if (key->v.length < sizeof text) {
         memcpy(text, key->text, (size_t)key->v.length);
@@ -398,7 +391,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     text.spare = true;
     c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
     c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
-    c->exact = fold(metadata_seed, key->text, key->v.length);
+    c->exact = lr_fnv(metadata_seed, key->text, key->v.length);
     status = c->leaf(c, c->exact, at, &text, &words, NULL);
     leave(c);
     if (c->reading) {
@@ -413,7 +406,7 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     (void)at;
     c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
     c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
-    c->entry = fold(metadata_seed, key->text, key->v.length);
+    c->entry = lr_fnv(metadata_seed, key->text, key->v.length);
     c->entry += c->entry == 0;
     c->entry_due = true;
     if (c->reading) {

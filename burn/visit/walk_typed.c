@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "burn/visit/walk_private.h"
+#include "common/names.h"
 
 static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found)
 {
@@ -169,7 +170,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
     const rec_tensor *like = sibling && sibling->value.kind == REC_KIND_TENSOR ? sibling->value.v.tensor : NULL;
     rec_tensor zeros;
     lr_data data = {.offset = REC_UNKNOWN};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    uint64_t hash;
     uint8_t bytes[8];
     if (!like || lr_encoding_of(like)->words || !like->data) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
@@ -189,12 +190,7 @@ static int32_t walk_zeros(lr_walk *w, const rec_value *value, const char *name, 
                          .stored = like->stored,
                          .dtype = like->dtype};
     if (like->id) {
-        for (const char *c = like->id; *c; c++) {
-            hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-        }
-        for (const char *c = name; *c; c++) {
-            hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-        }
+        hash = lr_fnv(lr_fnv(LR_FNV_BEGIN, like->id, strlen(like->id)), name, strlen(name));
         for (unsigned i = 0; i < 8; i++) {
             bytes[i] = (uint8_t)(hash >> (8 * i));
         }

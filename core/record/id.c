@@ -2,6 +2,7 @@
  * Ids of parameters: as text and as numbers, and made of a path. The only place that knows the forms of Burn's ids. */
 #include <string.h>
 
+#include "common/names.h"
 #include "core/record/record.h"
 
 /* Burn's alphabet, DNSSEC's. */
@@ -138,10 +139,7 @@ rec_status rec_tensor_id_number(const rec_tensor *tensor, uint64_t *number)
 
 void lr_id_of_path(const char *path, size_t length, uint8_t bytes[8])
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a, then stirred so that near paths are far apart */
-    for (size_t i = 0; i < length; i++) {
-        h = (h ^ (unsigned char)path[i]) * UINT64_C(0x100000001b3);
-    }
+    uint64_t h = lr_fnv(LR_FNV_BEGIN, path, length); /* then stirred so that near paths are far apart */
     h = (h ^ (h >> 31)) * UINT64_C(0x7fb5d329728ea185);
     h = (h ^ (h >> 27)) * UINT64_C(0x81dadef4bc2dd44d);
     h ^= h >> 33;

@@ -206,10 +206,7 @@ bool tool_inputs_same(const session *s, const input_files *in)
     uint64_t sum = in->count;
 
     for (size_t i = 0; i < in->count; i++) {
-        for (const char *at = in->files[i]; *at; at++) {
-            sum = (sum ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
-        }
-        sum++;
+        sum = lr_fnv(sum, in->files[i], strlen(in->files[i])) + 1;
     }
     return s->shared->together(s->shared->self, NULL, sum, NULL);
 }

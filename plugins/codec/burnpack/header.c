@@ -403,22 +403,14 @@ static int32_t check_names(lr_bpk_header *h)
 /* ---------------------------------------------------------------------------------------------------- the file -- */
 
 /* Magic, version and length of the metadata. */
-static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
+static int32_t read_prefix(lr_bpk_header *h, uint64_t *length)
 {
     uint8_t prefix[LR_BPK_PREFIX];
+    uint64_t got;
     unsigned version;
-    int32_t status;
-    if (size < sizeof prefix) {
-        return rec_fail_found(h->job, REC_E_FORMAT, size, "10 bytes that begin a burnpack", "the end of the file");
-    }
-    if (lr_beginning_is_all(h->job, h->source)) {
-        uint64_t got;
-        status = lr_beginning_take(h->job, h->source, prefix, sizeof prefix, &got);
-        if (status == REC_OK && got < sizeof prefix) {
-            status = rec_fail_found(h->job, REC_E_FORMAT, got, "10 bytes that begin a burnpack", "the end of the file");
-        }
-    } else {
-        status = rec_source_read_at(h->job, h->source, 0, prefix, sizeof prefix);
+    int32_t status = lr_beginning_at(h->job, h->source, 0, prefix, sizeof prefix, &got);
+    if (status == REC_OK && got < sizeof prefix) {
+        status = rec_fail_found(h->job, REC_E_FORMAT, got, "10 bytes that begin a burnpack", "the end of the file");
     }
     if (status != REC_OK) {
         return status;
@@ -437,35 +429,21 @@ static int32_t read_prefix(lr_bpk_header *h, uint64_t size, uint64_t *length)
         return rec_fail(h->job, REC_E_LIMIT, 6, "%" PRIu64 " bytes of metadata; no Burn loads more than 100 MiB",
                         *length);
     }
-    return *length > size - sizeof prefix
-               ? rec_fail_found(h->job, REC_E_FORMAT, 6, "metadata within the file",
-                                "%" PRIu64 " bytes of them, and then the end of the file", *length)
-               : REC_OK;
+    return REC_OK;
 }
 
 int32_t lr_bpk_header_open(lr_bpk_header *h, rec_job *job, rec_source *source)
 {
-    uint64_t size, length = 0, end;
-    const void *view;
-    int32_t status = REC_OK;
+    uint64_t size, length = 0, got = 0, end;
+    int32_t status;
     *h = (lr_bpk_header){.job = job, .source = source, .cbor.job = job};
+    status = read_prefix(h, &length);
+    status = status == REC_OK ? lr_beginning_grow(job, source, LR_BPK_PREFIX, &h->bytes, length, &got) : status;
+    if (status == REC_OK && got < length) {
+        status = rec_fail_found(job, REC_E_FORMAT, 6, "metadata within the file",
+                                "%" PRIu64 " bytes of them, and then the end of the file", length);
+    }
     size = rec_source_size(source);
-    if (size == REC_UNKNOWN && !lr_beginning_is_all(job, source)) {
-        status = rec_source_view(job, source, &view, &size);
-    }
-    status = status == REC_OK ? read_prefix(h, size, &length) : status;
-    if (status == REC_OK && lr_beginning_is_all(job, source)) {
-        uint64_t got;
-        status = lr_beginning_grow(job, source, &h->bytes, length, &got);
-        if (status == REC_OK && got < length) {
-            status = rec_fail_found(job, REC_E_FORMAT, 6, "metadata within the file",
-                                    "%" PRIu64 " bytes of them, and then the end of the file", length);
-        }
-    } else if (status == REC_OK) {
-        h->bytes = rec_job_alloc(job, length ? length : 1);
-        status = h->bytes ? rec_source_read_at(job, source, LR_BPK_PREFIX, h->bytes, length)
-                          : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the metadata");
-    }
     if (status == REC_OK) {
         h->cbor.data = h->bytes;
         h->cbor.size = length;

@@ -33,12 +33,8 @@ enum { WINDOW = 65536 };
 
 static int32_t open_cursor(cursor *c, rec_job *job, rec_source *source)
 {
-    *c = (cursor){.job = job, .source = source, .size = rec_source_size(source)};
-    if (c->size == REC_UNKNOWN && !lr_beginning_is_all(job, source)) {
-        const void *all;
-        return rec_source_view(job, source, &all, &c->size);
-    }
-    return REC_OK;
+    *c = (cursor){.job = job, .source = source, .size = REC_UNKNOWN};
+    return lr_beginning_is_all(job, source) ? REC_OK : rec_source_measure(job, source, &c->size);
 }
 
 static void close_cursor(cursor *c)

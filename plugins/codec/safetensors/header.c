@@ -518,13 +518,32 @@ static int32_t check_places(parser *p)
     return status;
 }
 
+/* Fails: `left` bytes follow the length. */
+static int32_t fail_short(const lr_st_header *h, uint64_t left)
+{
+    int32_t status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
+                              h->length, left);
+    rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
+    return status;
+}
+
 /* The first eight bytes. */
-static int32_t check_length(lr_st_header *h, const uint8_t *first)
+static int32_t read_length(lr_st_header *h)
 {
     static const char pointer[] = "version ";
-    uint64_t left = h->size < 8 ? 0 : h->size - 8; /* of a stream of unknown size as much as there can be */
-    int32_t status = REC_OK;
+    uint8_t first[8];
+    uint64_t got;
+    int32_t status = lr_beginning_at(h->job, h->source, 0, first, sizeof first, &got);
+    if (status == REC_OK && got < sizeof first) {
+        status =
+            rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8", got);
+        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
+    }
+    if (status != REC_OK) {
+        return status;
+    }
     h->length = lr_little(first, 8);
+    h->size = rec_source_size(h->source);
     if (h->length > LR_ST_HEADER_MOST) {
         status = rec_fail_found(h->job, REC_E_FORMAT, 0, "the length of the header, at most 100,000,000 bytes",
                                 "%" PRIu64, h->length);
@@ -532,67 +551,23 @@ static int32_t check_length(lr_st_header *h, const uint8_t *first)
                       memcmp(first, pointer, 8) == 0
                           ? "Is it a pointer of Git LFS? Then `git lfs pull` gets the file itself."
                           : "This is not a safetensors file, or it is damaged.");
-    } else if (h->length > left) {
-        status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
-                          h->length, left);
-        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
+        return status;
     }
-    return status;
-}
-
-/* The text of the header of a stream, which is not read any further. */
-static int32_t begin_text(lr_st_header *h, const uint8_t **text)
-{
-    uint8_t first[8];
-    uint64_t got;
-    int32_t status = lr_beginning_take(h->job, h->source, first, sizeof first, &got);
-    if (status == REC_OK && got < sizeof first) {
-        status =
-            rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8", got);
-    }
-    status = status == REC_OK ? check_length(h, first) : status;
-    status = status == REC_OK ? lr_beginning_grow(h->job, h->source, &h->text, h->length, &got) : status;
-    if (status == REC_OK && got < h->length) {
-        status = rec_fail(h->job, REC_E_FORMAT, 0, "the header has %" PRIu64 " bytes, but only %" PRIu64 " follow",
-                          h->length, got);
-        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
-    }
-    *text = h->text;
-    return status;
+    return h->length > h->size - 8 ? fail_short(h, h->size - 8) : REC_OK;
 }
 
 /* The text of the header: of a file that, and nothing else of it, is read. */
 static int32_t open_text(lr_st_header *h, const uint8_t **text)
 {
-    uint8_t first[8];
     const void *whole = NULL;
-    int32_t status;
-    h->size = rec_source_size(h->source);
-    if (lr_beginning_is_all(h->job, h->source)) {
-        return begin_text(h, text);
+    uint64_t got = 0;
+    int32_t status = read_length(h);
+    if (status == REC_OK && h->size != REC_UNKNOWN) {
+        status = rec_source_at_hand(h->job, h->source, 8, h->length, &whole);
     }
-    if (h->size == REC_UNKNOWN) { /* a stream: there is no other way than to read it all */
-        status = rec_source_view(h->job, h->source, &whole, &h->size);
-        if (status != REC_OK) {
-            return status;
-        }
-    }
-    if (h->size < 8) {
-        status = rec_fail(h->job, REC_E_FORMAT, 0, "a file of %" PRIu64 " bytes; the length of the header alone has 8",
-                          h->size);
-        rec_fail_hint(h->job, "The file is truncated, or it is not a safetensors file.");
-        return status;
-    }
-    status = rec_source_read_at(h->job, h->source, 0, first, sizeof first);
-    status = status == REC_OK ? check_length(h, first) : status;
-    if (whole) {
-        *text = (const uint8_t *)whole + 8;
-        return status;
-    }
-    status = status == REC_OK ? rec_source_at_hand(h->job, h->source, 8, h->length, &whole) : status;
-    if (status == REC_OK && !whole) { /* no more than the file has, so that a wrong length costs nothing */
-        h->text = rec_job_alloc(h->job, h->length ? h->length : 1);
-        status = h->text ? rec_source_read_at(h->job, h->source, 8, h->text, h->length) : lr_st_no_memory(h->job);
+    if (status == REC_OK && !whole) {
+        status = lr_beginning_grow(h->job, h->source, 8, &h->text, h->length, &got);
+        status = status == REC_OK && got < h->length ? fail_short(h, got) : status;
         whole = h->text;
     }
     *text = whole;

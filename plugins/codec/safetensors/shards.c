@@ -308,18 +308,10 @@ static int32_t index_tensors(lr_st_model *m)
 static int32_t looks_like_text(lr_st_model *m, bool *text)
 {
     uint8_t first[64];
-    uint64_t size = rec_source_size(m->source), at = 0;
-    const void *data;
-    int32_t status = REC_OK;
-    if (lr_beginning_is_all(m->job, m->source)) {
-        status = lr_beginning_take(m->job, m->source, first, sizeof first, &size);
-        status = status == REC_OK ? rec_source_rewind(m->job, m->source) : status;
-    } else {
-        if (size == REC_UNKNOWN) {
-            status = rec_source_view(m->job, m->source, &data, &size);
-        }
-        size = size < sizeof first ? size : sizeof first;
-        status = status == REC_OK ? rec_source_read_at(m->job, m->source, 0, first, size) : status;
+    uint64_t size, at = 0;
+    int32_t status = lr_beginning_at(m->job, m->source, 0, first, sizeof first, &size);
+    if (status == REC_OK && lr_beginning_is_all(m->job, m->source)) {
+        status = rec_source_rewind(m->job, m->source);
     }
     while (at < size && status == REC_OK && lr_st_is_space(first[at])) {
         at++;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Lists of bytes, a block of text at a time: what the versions with vectors share. */
+ * Lists of bytes, 64 bytes of text at a time: what the versions with vectors share. Masks of what each byte is tell
+ * where numbers end, and the number that ends before a byte is added up from the three bytes before it. */
 #ifndef LR_JSON_BYTES_BLOCK_H
 #define LR_JSON_BYTES_BLOCK_H
 
 #include "plugins/codec/json/number.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define LR_BYTES_HAS_X86
-#elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define LR_BYTES_HAS_NEON
-#endif
+/** Text that is fetched ahead of its use. The work on a block is so long that a processor does not look far enough by
+ * itself. */
+enum { LR_BYTES_AHEAD = 2048 };
 
 /* What the bytes of a block are, a bit each. */
 typedef struct block {
@@ -24,13 +23,11 @@ typedef struct carry {
     uint64_t free;            /* … is white space or a comma, after which white space may follow */
 } carry;
 
-/* Commas behind numbers of a block, up to the first byte that is in doubt. @param width of the block in bytes.
- * @param stop (out) whether there is one. */
-static inline __attribute__((always_inline)) uint64_t complete(const block *b, unsigned width, carry *c, bool *stop)
+/* Commas behind numbers of a block, up to the first byte that is in doubt. @param stop (out) whether there is one. */
+static inline __attribute__((always_inline)) uint64_t complete(const block *b, carry *c, bool *stop)
 {
-    uint64_t all = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
     uint64_t one = b->digits << 1 | c->one, two = b->digits << 2 | c->two, three = b->digits << 3 | c->three;
-    uint64_t bad = ~(b->digits | b->commas | b->spaces) & all;
+    uint64_t bad = ~(b->digits | b->commas | b->spaces);
     bad |= b->commas & (~one | b->overflow);                         /* no number before it, or one that is too large */
     bad |= b->spaces & ~(b->spaces << 1 | b->commas << 1 | c->free); /* white space after a number */
     bad |= b->digits & one & ((two & three) | ((b->zeros << 1 | c->zero) & ~two)); /* four digits, a leading zero */
@@ -38,12 +35,11 @@ static inline __attribute__((always_inline)) uint64_t complete(const block *b, u
     if (__builtin_expect(bad != 0, 0)) { /* a branch: the next block does not wait for all of this */
         return b->commas & ((bad & (0 - bad)) - 1);
     }
-    c->one = b->digits >> (width - 1) & 1;
-    c->two = b->digits >> (width - 2) & 3;
-    c->three = b->digits >> (width - 3) & 7;
-    c->zero = b->zeros >> (width - 1) & 1;
-    c->free = (b->spaces | b->commas) >> (width - 1) & 1;
+    *c = (carry){b->digits >> 63, b->digits >> 62, b->digits >> 61, b->zeros >> 63, (b->spaces | b->commas) >> 63};
     return b->commas;
 }
+
+/* The version for AVX-512 with VBMI2. NULL: the processor lacks them. */
+lr_bytes_scan *lr_bytes_scan_avx512(void);
 
 #endif

@@ -1,82 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Lists of bytes on x86-64, a block of text at a time: masks of what each byte is tell where numbers end, and the
- * number that ends before a byte is added up from the three bytes before it. Equal to the plain version;
- * tests/codec/test_json_number.c compares them. */
+ * Lists of bytes by AVX-512. Equal to the plain version; tests/codec/test_json_number.c compares them. */
 #include "plugins/codec/json/bytes_block.h"
 
 #include <stddef.h>
 
-#ifdef LR_BYTES_HAS_X86
-
-#include <immintrin.h>
-#include <string.h>
-
 #include "common/cpu.h"
 
-/* Text that is fetched ahead of its use. The work on a block is so long that a processor does not look far enough by
- * itself. */
-#define AHEAD 2048
+#if defined(__x86_64__) && defined(__GNUC__)
 
-/* -------------------------------------------------------------------------------------------------------- AVX2 -- */
-
-#define AVX2 __attribute__((target("avx2,bmi,popcnt")))
-
-AVX2 static inline uint64_t mask(__m256i v)
-{
-    return (uint32_t)_mm256_movemask_epi8(v);
-}
-
-AVX2 static uint64_t scan_avx2(const uint8_t **text, const uint8_t *end, uint8_t *out, uint64_t room)
-{
-    /* 0, 100, 200; more is an overflow by itself */
-    const __m256i table = _mm256_set1_epi32(0x00c86400);
-    const __m256i two = _mm256_set1_epi8(2);
-    const uint8_t *last = *text;
-    const __m256i none = _mm256_set1_epi8(-1), zero = _mm256_setzero_si256();
-    __m256i before = none; /* digits of the block before, -1 for other characters */
-    carry c = {.free = 1};
-    uint64_t count = 0;
-    bool stop = false;
-    for (const uint8_t *p = last; !stop && end - p >= 64 && room - count >= 64; p += 32) {
-        uint8_t numbers[32];
-        block b;
-        __builtin_prefetch(p + AHEAD);
-        __m256i t = _mm256_loadu_si256((const __m256i *)(const void *)p);
-        __m256i d = _mm256_sub_epi8(t, _mm256_set1_epi8('0'));
-        __m256i is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(d, _mm256_set1_epi8(9)), d);
-        b.digits = mask(is_digit);
-        b.zeros = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('0')));
-        b.commas = mask(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(',')));
-        b.spaces = mask(_mm256_or_si256(
-            _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8(' ')), _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\n'))),
-            _mm256_or_si256(_mm256_cmpeq_epi8(t, _mm256_set1_epi8('\r')),
-                            _mm256_cmpeq_epi8(t, _mm256_set1_epi8('\t')))));
-        d = _mm256_or_si256(d, _mm256_xor_si256(is_digit, none));
-        __m256i middle = _mm256_permute2x128_si256(before, d, 0x21);
-        __m256i ones = _mm256_alignr_epi8(d, middle, 15);
-        __m256i tens = _mm256_alignr_epi8(d, middle, 14);
-        __m256i hundreds = _mm256_max_epi8(_mm256_alignr_epi8(d, middle, 13), zero);
-        hundreds = _mm256_and_si256(hundreds, _mm256_cmpgt_epi8(tens, none)); /* not of the number before this one */
-        tens = _mm256_max_epi8(tens, zero);
-        __m256i twice = _mm256_add_epi8(tens, tens), four = _mm256_add_epi8(twice, twice);
-        __m256i rest = _mm256_add_epi8(_mm256_add_epi8(ones, twice), _mm256_add_epi8(four, four));
-        __m256i high = _mm256_shuffle_epi8(table, hundreds);
-        __m256i sum = _mm256_add_epi8(high, rest);
-        b.overflow =
-            ~mask(_mm256_cmpeq_epi8(sum, _mm256_adds_epu8(high, rest))) | mask(_mm256_cmpgt_epi8(hundreds, two));
-        uint64_t commas = complete(&b, 32, &c, &stop);
-        before = d;
-        _mm256_storeu_si256((__m256i *)(void *)numbers, sum);
-        last = commas ? p + 64 - __builtin_clzll(commas) : last;
-        for (; commas; commas &= commas - 1) {
-            out[count++] = numbers[__builtin_ctzll(commas)];
-        }
-    }
-    *text = last;
-    return count;
-}
-
-/* ----------------------------------------------------------------------------------------------------- AVX-512 -- */
+#include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi,popcnt")))
 
@@ -106,7 +38,7 @@ AVX512 static uint64_t scan_dense(const uint8_t **text, const uint8_t *end, uint
     bool stop = false;
     for (const uint8_t *p = last; !stop && end - p >= 64 && room - count >= 64; p += 64) {
         block b;
-        __builtin_prefetch(p + AHEAD);
+        __builtin_prefetch(p + LR_BYTES_AHEAD);
         __m512i t = _mm512_loadu_si512(p);
         __m512i d = _mm512_sub_epi8(t, _mm512_set1_epi8('0'));
         b.digits = _mm512_cmple_epu8_mask(d, _mm512_set1_epi8(9));
@@ -122,7 +54,7 @@ AVX512 static uint64_t scan_dense(const uint8_t **text, const uint8_t *end, uint
         __m512i high = _mm512_shuffle_epi8(table, hundreds);
         __m512i sum = _mm512_add_epi8(high, rest);
         b.overflow = _mm512_cmpgt_epu8_mask(hundreds, _mm512_set1_epi8(2)) | _mm512_cmplt_epu8_mask(sum, high);
-        uint64_t commas = complete(&b, 64, &c, &stop);
+        uint64_t commas = complete(&b, &c, &stop);
         before = d;
         _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi8(commas, sum));
         count += (uint64_t)__builtin_popcountll(commas);
@@ -142,7 +74,7 @@ AVX512 static uint64_t squeeze(const uint8_t *text, uint8_t *out, const uint8_t 
     uint64_t bad = 0, free = 1, last = 0, used = 0;
     const uint8_t *at = text;
     for (const uint8_t *p = text; p < text + BATCH; p += 64) {
-        __builtin_prefetch(p + AHEAD);
+        __builtin_prefetch(p + LR_BYTES_AHEAD);
         __m512i t = _mm512_loadu_si512(p);
         uint64_t spaces = spaces_of(t), commas = _mm512_cmpeq_epi8_mask(t, _mm512_set1_epi8(','));
         uint64_t either = spaces | commas;
@@ -185,16 +117,15 @@ AVX512 static uint64_t scan_avx512(const uint8_t **text, const uint8_t *end, uin
     return count + scan_dense(text, end, out + count, room - count);
 }
 
-lr_bytes_scan *lr_bytes_scan_choice(unsigned index)
+#endif
+
+lr_bytes_scan *lr_bytes_scan_avx512(void)
 {
+#if defined(__x86_64__) && defined(__GNUC__)
     if (LR_CPU_HAS(AVX512_VBMI2, "avx512vbmi2") && LR_CPU_HAS(AVX512_VBMI, "avx512vbmi") &&
-        LR_CPU_HAS(AVX512BW, "avx512bw") && index-- == 0) {
+        LR_CPU_HAS(AVX512BW, "avx512bw")) {
         return scan_avx512;
     }
-    if (LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(BMI1, "bmi") && index-- == 0) {
-        return scan_avx2;
-    }
-    return index == 0 ? lr_bytes_scan_plain : NULL;
-}
-
 #endif
+    return NULL;
+}

@@ -3,7 +3,15 @@
 #ifndef LR_MSGPACK_H
 #define LR_MSGPACK_H
 
+#include <stdbool.h>
+
 #include <librecord/plugin.h>
+
+/** Whether a map begins with this byte, as a record does. */
+static inline bool lr_msgpack_is_map(uint8_t first)
+{
+    return (first & 0xf0) == 0x80 || first == 0xde || first == 0xdf;
+}
 
 /** @return how sure it is that bytes begin a record: 80 for a map that begins with `metadata`, less for other maps. */
 int32_t lr_msgpack_probe(const uint8_t *data, uint64_t length);

@@ -5,6 +5,16 @@
 
 #include <stdint.h>
 
+/** A number of `width` bytes, the highest first. */
+static inline uint64_t lr_msgpack_big(const uint8_t *data, unsigned width)
+{
+    uint64_t number = 0;
+    for (unsigned i = 0; i < width; i++) {
+        number = number << 8 | data[i];
+    }
+    return number;
+}
+
 /** Bytes of an object: the one that says what it is, and the number. */
 enum { LR_MSGPACK_F32 = 5, LR_MSGPACK_F64 = 9 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "plugins/codec/msgpack/cut.h"
+#include "plugins/codec/msgpack/numbers.h"
 
 /* The bytes before the text of a string (fixstr, str 8, str 16, str 32). 0: it is no string, or its head is cut. */
 static uint64_t key_head(const uint8_t *data, uint64_t length, uint64_t *text)
@@ -17,10 +17,7 @@ static uint64_t key_head(const uint8_t *data, uint64_t length, uint64_t *text)
     if (!width || length <= width) {
         return 0;
     }
-    *text = 0;
-    for (uint64_t i = 1; i <= width; i++) {
-        *text = *text << 8 | data[i];
-    }
+    *text = lr_msgpack_big(data + 1, (unsigned)width);
     return 1 + width;
 }
 

@@ -9,7 +9,6 @@
  * the template goes on from there with so many less to come. */
 #include "plugins/codec/msgpack/msgpack.h"
 
-#include "plugins/codec/msgpack/cut.h"
 #include "plugins/codec/msgpack/window.h"
 #include "plugins/codec/trailing.h"
 #include "common/text.h"
@@ -64,6 +63,13 @@ static bool stop_for_many(reader *r)
 {
     r->past = r->top->in == IN_LIST && r->top->left > MANY && r->size - r->at > MANY * LR_MSGPACK_F64;
     return r->past;
+}
+
+/* Makes room in a run of `dtype`. @return as a callback: the template may have to stop. */
+static int room_for(reader *r, rec_dtype dtype)
+{
+    int32_t status = stop_for_many(r) ? REC_OK : run_of(r, dtype);
+    return r->past ? -1 : status == REC_OK ? 0 : stop(r, status);
 }
 
 /* Reads the numbers of the list, of any type, except for its last value. @return how many. */
@@ -138,9 +144,10 @@ static int emit(reader *r, const rec_scalar *scalar, uint64_t length)
     return status == REC_OK ? done(r, length) : stop(r, status);
 }
 
-static int open_container(reader *r, int in, uint64_t count, uint64_t header)
+static int open_container(reader *r, int in, uint64_t count)
 {
-    uint64_t each = in == IN_MAP ? 2 : 1;
+    uint8_t first = r->data[r->at]; /* 0xdc to 0xdf with a count of 16 or 32 bits after it */
+    uint64_t each = in == IN_MAP ? 2 : 1, header = first < 0xdc ? 1 : first % 2 ? 5 : 3;
     if (at_key(r)) {
         return bad_key(r, in == IN_MAP ? "a map" : "a list");
     }
@@ -327,53 +334,22 @@ static inline nothing on_root(reader *r)
     return 0;
 }
 
-static inline int on_uint8(reader *r, uint8_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, r->data[r->at] < 0x80 ? 1 : 2);
-}
+/* A callback for objects without more than a value. */
+#define ON(name, type, call)                                            \
+    static inline int on_##name(reader *r, type value, nothing *object) \
+    {                                                                   \
+        *object = 0;                                                    \
+        return call;                                                    \
+    }
 
-static inline int on_uint16(reader *r, uint16_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, 3);
-}
-
-static inline int on_uint32(reader *r, uint32_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, 5);
-}
-
-static inline int on_uint64(reader *r, uint64_t value, nothing *object)
-{
-    *object = 0;
-    return value > INT64_MAX ? large(r, value, 9) : integer(r, (int64_t)value, 9);
-}
-
-static inline int on_int8(reader *r, int8_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, r->data[r->at] >= 0xe0 ? 1 : 2);
-}
-
-static inline int on_int16(reader *r, int16_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, 3);
-}
-
-static inline int on_int32(reader *r, int32_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, 5);
-}
-
-static inline int on_int64(reader *r, int64_t value, nothing *object)
-{
-    *object = 0;
-    return integer(r, value, 9);
-}
+ON(uint8, uint8_t, integer(r, value, r->data[r->at] < 0x80 ? 1 : 2))
+ON(uint16, uint16_t, integer(r, value, 3))
+ON(uint32, uint32_t, integer(r, value, 5))
+ON(uint64, uint64_t, value > INT64_MAX ? large(r, value, 9) : integer(r, (int64_t)value, 9))
+ON(int8, int8_t, integer(r, value, r->data[r->at] >= 0xe0 ? 1 : 2))
+ON(int16, int16_t, integer(r, value, 3))
+ON(int32, int32_t, integer(r, value, 5))
+ON(int64, int64_t, integer(r, value, 9))
 
 static inline int on_float(reader *r, float value, nothing *object)
 {
@@ -381,14 +357,8 @@ static inline int on_float(reader *r, float value, nothing *object)
     if (r->top->in != IN_LIST) {
         return floating(r, value, 32);
     }
-    if (r->run_dtype != REC_DTYPE_F32 || r->run_count == FLOATS) {
-        if (stop_for_many(r)) {
-            return -1;
-        }
-        int32_t status = run_of(r, REC_DTYPE_F32);
-        if (status != REC_OK) {
-            return stop(r, status);
-        }
+    if ((r->run_dtype != REC_DTYPE_F32 || r->run_count == FLOATS) && room_for(r, REC_DTYPE_F32) != 0) {
+        return -1;
     }
     r->run.f32[r->run_count++] = value;
     return done(r, 5);
@@ -400,14 +370,8 @@ static inline int on_double(reader *r, double value, nothing *object)
     if (r->top->in != IN_LIST) {
         return floating(r, value, 64);
     }
-    if (r->run_dtype != REC_DTYPE_F64 || r->run_count == RUN) {
-        if (stop_for_many(r)) {
-            return -1;
-        }
-        int32_t status = run_of(r, REC_DTYPE_F64);
-        if (status != REC_OK) {
-            return stop(r, status);
-        }
+    if ((r->run_dtype != REC_DTYPE_F64 || r->run_count == RUN) && room_for(r, REC_DTYPE_F64) != 0) {
+        return -1;
     }
     r->run.f64[r->run_count++] = value;
     return done(r, 9);
@@ -438,19 +402,8 @@ static inline int on_false(reader *r, nothing *object)
     return boolean(r, false);
 }
 
-static inline int on_array(reader *r, size_t count, nothing *object)
-{
-    *object = 0;
-    uint8_t first = r->data[r->at];
-    return open_container(r, IN_LIST, count, first == 0xdc ? 3 : first == 0xdd ? 5 : 1);
-}
-
-static inline int on_map(reader *r, size_t count, nothing *object)
-{
-    *object = 0;
-    uint8_t first = r->data[r->at];
-    return open_container(r, IN_MAP, count, first == 0xde ? 3 : first == 0xdf ? 5 : 1);
-}
+ON(array, size_t, open_container(r, IN_LIST, value))
+ON(map, size_t, open_container(r, IN_MAP, value))
 
 static inline int on_array_item(reader *r, nothing *list, nothing item)
 {
@@ -504,6 +457,31 @@ static inline int on_ext(reader *r, const char *data, const char *start, unsigne
 
 /* -------------------------------------------------------------------------------------------------- the reader -- */
 
+/* An object that the end of the data cuts. @param left bytes there are of it, one at least. @param size (out) how many
+ * it has, as far as they tell. @return what it is. */
+static const char *cut_object(const uint8_t *data, uint64_t left, uint64_t *size)
+{
+    uint8_t first = data[0];
+    bool binary = first >= 0xc4 && first <= 0xc6;
+    if (first >= 0xa0 && first <= 0xbf) {
+        *size = 1 + (uint64_t)(first & 0x1f);
+        return "string";
+    }
+    if (binary || (first >= 0xd9 && first <= 0xdb)) {
+        unsigned width = 1u << (first - (binary ? 0xc4 : 0xd9));
+        *size = 1 + (uint64_t)width;
+        *size += left >= *size ? lr_msgpack_big(data + 1, width) : 0;
+        return binary ? "byte string" : "string";
+    }
+    if (first >= 0xdc) {
+        *size = first % 2 ? 5 : 3;
+        return first < 0xde ? "list" : "map";
+    }
+    /* 0xca, 0xcb: floats; 0xcc to 0xd3: integers of 1, 2, 4 and 8 bytes */
+    *size = 1 + (UINT64_C(1) << (first < 0xcc ? first - 0xc8 : first & 3));
+    return "number";
+}
+
 static int32_t cut_short(reader *r)
 {
     uint64_t left = r->size - r->at;
@@ -515,7 +493,7 @@ static int32_t cut_short(reader *r)
             return extension(r);
         }
         uint64_t size;
-        what = lr_msgpack_cut_object(r->data + r->at, left, &size);
+        what = cut_object(r->data + r->at, left, &size);
         owed = owed - 1 + (size - left);
     }
     char digits[32];

@@ -84,10 +84,7 @@ bool lr_msgpack_may_pass(reader *r)
     if (!width || r->size - r->at < 1 + width || at_key(r)) {
         return false;
     }
-    r->jump_length = 0;
-    for (unsigned i = 0; i < width; i++) {
-        r->jump_length = r->jump_length << 8 | r->data[r->at + 1 + i];
-    }
+    r->jump_length = lr_msgpack_big(r->data + r->at + 1, width);
     r->jump_header = !r->view && r->jump_length < JUMP_FROM ? 0 : 1 + width;
     return r->jump_header != 0;
 }

@@ -6,12 +6,13 @@
 
 #include "tools/diff/diff_private.h"
 
-enum { LANES = 4, PIECE_BYTES = 1 << 20, COST = 4096 };
+enum { LANES = 4, PIECE_BYTES = 1 << 20, PART_BYTES = 8 << 20, COST = 4096 };
 
-/* What a tensor has. It is sent between processes. */
+/* What a tensor, or a part of it, has. It is sent between processes. */
 typedef struct content {
-    uint64_t sum[2];
-    uint64_t constant; /* all its elements are the same: that many tensors are */
+    uint64_t lanes[LANES]; /* a hash */
+    uint64_t constant;     /* all its elements are the same: that many tensors are */
+    unsigned char first[sizeof(uint64_t)];
 } content;
 
 /* A tensor that has no twin. */
@@ -46,8 +47,7 @@ static int compare_contents(const loner *x, const loner *y)
 {
     int order = x->known != y->known ? y->known - x->known : compare_forms(x, y);
 
-    order = order ? order : compare_numbers(x->is.sum[0], y->is.sum[0]);
-    return order ? order : compare_numbers(x->is.sum[1], y->is.sum[1]);
+    return order ? order : memcmp(x->is.lanes, y->is.lanes, sizeof x->is.lanes);
 }
 
 /* By their forms as long as no content is known. */
@@ -88,20 +88,34 @@ static bool repeats(const unsigned char *bytes, size_t size, const unsigned char
     return memcmp(bytes, first, width) == 0 && memcmp(bytes, bytes + width, size - width) == 0;
 }
 
-/* Adds the elements of a tensor, of so many bytes each. */
-static rec_status mix_numbers(uint64_t lanes[LANES], const rec_tensor *tensor, size_t width, bool *constant)
+/* A part of a tensor, which is hashed by itself. */
+typedef struct part {
+    loner *of;
+    uint64_t first, count; /* elements; data without a number type are one part */
+} part;
+typedef struct parts {
+    part *at;
+    uint64_t *costs;
+    content *made;
+    size_t count;
+} parts;
+
+static rec_status sum_numbers(const part *x, content *made, size_t width)
 {
-    uint64_t count = rec_tensor_count(tensor), most = PIECE_BYTES / width < count ? PIECE_BYTES / width : count;
-    unsigned char *buffer = xmalloc((size_t)most * width), first[sizeof(uint64_t)] = {0};
+    const rec_tensor *tensor = x->of->it->tensor;
+    uint64_t most = PIECE_BYTES / width < x->count ? PIECE_BYTES / width : x->count, end = x->first + x->count;
+    unsigned char *buffer = xmalloc((size_t)most * width);
     rec_status status = REC_OK;
 
-    for (uint64_t at = 0, n; at < count && status == REC_OK; at += n) {
-        n = count - at < most ? count - at : most;
+    for (uint64_t at = x->first, n; at < end && status == REC_OK; at += n) {
+        n = end - at < most ? end - at : most;
         status = rec_tensor_read(tensor, rec_tensor_dtype(tensor), at, n, buffer);
         if (status == REC_OK) {
-            memcpy(first, at ? first : buffer, width);
-            *constant = *constant && repeats(buffer, (size_t)n * width, first, width);
-            mix_bytes(lanes, buffer, (size_t)n * width);
+            if (at == x->first) {
+                memcpy(made->first, buffer, width);
+            }
+            made->constant = made->constant && repeats(buffer, (size_t)n * width, made->first, width);
+            mix_bytes(made->lanes, buffer, (size_t)n * width);
             rec_tensor_release(tensor, at, n);
         }
     }
@@ -109,57 +123,72 @@ static rec_status mix_numbers(uint64_t lanes[LANES], const rec_tensor *tensor, s
     return status;
 }
 
-/* Tensors whose content is of interest. */
-typedef struct candidates {
-    loner **at;
-    uint64_t *costs;
-    content *made;
-    size_t count;
-} candidates;
-
 /* On any thread. */
 static rec_status sum_up(void *user, uint64_t i)
 {
-    const candidates *all = user;
-    const rec_tensor *tensor = all->at[i]->it->tensor;
+    const parts *all = user;
+    content *made = &all->made[i];
+    const rec_tensor *tensor = all->at[i].of->it->tensor;
     size_t width = rec_dtype_bits(rec_tensor_dtype(tensor)) / 8;
-    uint64_t size = 0, lanes[LANES] = {1, 2, 3, 4};
+    uint64_t size = 0;
     const unsigned char *bytes = width ? NULL : rec_tensor_bytes(tensor, &size);
-    bool constant = width || size == 0;
-    rec_status status = REC_OK;
 
+    *made = (content){.lanes = {1, 2, 3, 4}, .constant = width || size == 0};
     if (width) {
-        status = mix_numbers(lanes, tensor, width, &constant);
-    } else if (bytes) {
-        mix_bytes(lanes, bytes, (size_t)size);
-    } else if (rec_tensor_nbytes(tensor)) {
-        status = rec_error_status();
+        return sum_numbers(&all->at[i], made, width);
     }
-    all->made[i] = (content){
-        {lanes[0] ^ lanes[1] * UINT64_C(0xA0761D6478BD642F), lanes[2] ^ lanes[3] * UINT64_C(0xE7037ED1A0B428DB)},
-        constant};
-    return status;
+    if (bytes) {
+        mix_bytes(made->lanes, bytes, (size_t)size);
+    }
+    return bytes || !rec_tensor_nbytes(tensor) ? REC_OK : rec_error_status();
+}
+
+static void add_parts(parts *all, loner *l)
+{
+    const rec_tensor *tensor = l->it->tensor;
+    unsigned width = rec_dtype_bits(rec_tensor_dtype(tensor)) / 8;
+    uint64_t count = width ? rec_tensor_count(tensor) : 1, most = width ? PART_BYTES / width : 1;
+
+    l->known = true;
+    l->is = (content){.lanes = {1, 2, 3, 4}, .constant = true};
+    for (uint64_t first = 0; first < count; first += most) {
+        uint64_t some = count - first < most ? count - first : most;
+        all->at = tool_grown(all->at, all->count, sizeof *all->at);
+        all->costs = tool_grown(all->costs, all->count, sizeof *all->costs);
+        all->at[all->count] = (part){l, first, some};
+        all->costs[all->count++] = COST + (width ? some * width : rec_tensor_nbytes(tensor));
+    }
+}
+
+/* Adds a part to its tensor, in order. */
+static void take_part(const part *x, const content *made)
+{
+    content *is = &x->of->is;
+
+    if (x->first == 0) {
+        memcpy(is->first, made->first, sizeof is->first);
+    }
+    is->constant = is->constant && made->constant && memcmp(made->first, is->first, sizeof is->first) == 0;
+    mix_bytes(is->lanes, (const unsigned char *)made->lanes, sizeof made->lanes);
 }
 
 /* Sums up what has one of its form on the other side. @return EXIT_OK, or EXIT_ERROR with the error printed. */
 static int sum_candidates(session *s, loner *loners, size_t count)
 {
-    candidates all = {xmalloc(count * sizeof *all.at), xmalloc(count * sizeof *all.costs),
-                      xmalloc(count * sizeof *all.made), 0};
+    parts all = {0};
     int status;
 
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && compare_forms(&loners[i], &loners[end]) == 0; end++) {
         }
         for (size_t n = i; n < end && loners[i].side != loners[end - 1].side; n++) {
-            all.costs[all.count] = COST + rec_tensor_nbytes(loners[n].it->tensor);
-            all.at[all.count++] = &loners[n];
+            add_parts(&all, &loners[n]);
         }
     }
+    all.made = xmalloc(all.count * sizeof *all.made);
     status = tool_parallel_across(s, all.costs, all.count, sum_up, &all, all.made, sizeof *all.made);
     for (size_t i = 0; i < all.count && status == EXIT_OK; i++) {
-        all.at[i]->is = all.made[i];
-        all.at[i]->known = true;
+        take_part(&all.at[i], &all.made[i]);
     }
     free(all.made);
     free(all.costs);

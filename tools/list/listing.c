@@ -43,36 +43,6 @@ int tool_manner_read(const options *o, manner *m)
 
 /* ----------------------------------------------------------------------------------------------------- sorting -- */
 
-/* As people count: layers.2 before layers.10; a level ends before anything else. */
-static int compare_names(const char *a, const char *b)
-{
-    while (*a && *b) {
-        size_t x = strspn(a, "0123456789"), y = strspn(b, "0123456789");
-        int order;
-        if (x && y) {
-            for (; x > 1 && *a == '0'; x--) {
-                a++;
-            }
-            for (; y > 1 && *b == '0'; y--) {
-                b++;
-            }
-            order = x != y ? (x > y) - (x < y) : memcmp(a, b, x);
-            if (order) {
-                return order;
-            }
-            a += x;
-            b += y;
-            continue;
-        }
-        if (*a != *b) {
-            return *a == '.' ? -1 : *b == '.' ? 1 : (unsigned char)*a < (unsigned char)*b ? -1 : 1;
-        }
-        a++;
-        b++;
-    }
-    return (*a != '\0') - (*b != '\0');
-}
-
 /* The larger ranks first, then the larger dimensions. */
 static int compare_shapes(const entry *a, const entry *b)
 {
@@ -103,7 +73,7 @@ static int compare_lines(const void *one, const void *other)
 
     switch (a->m->sort) {
     case SORT_NAME:
-        order = compare_names(a->key, b->key);
+        order = tool_compare_keys(a->key, b->key);
         break;
     case SORT_SIZE:
         order = (a->bytes < b->bytes) - (a->bytes > b->bytes);
@@ -181,7 +151,7 @@ void tool_listing_sort_folds(const listing *l, const manner *m, fold *folds, siz
 
 static int compare_values(const void *a, const void *b)
 {
-    return compare_names(((const listed_value *)a)->path, ((const listed_value *)b)->path);
+    return tool_compare_keys(((const listed_value *)a)->path, ((const listed_value *)b)->path);
 }
 
 static int compare_values_back(const void *a, const void *b)
@@ -191,46 +161,22 @@ static int compare_values_back(const void *a, const void *b)
 
 /* -------------------------------------------------------------------------------------------------------- sums -- */
 
-typedef struct summing {
-    listing *l;
-    rec_status *status; /* of each tensor */
-    size_t first;       /* of those that are summed side by side */
-} summing;
-
-static void sum_one(void *user, uint64_t i)
+static int keep_sum(void *user, size_t i, const measured_tensor *made)
 {
-    summing *s = user;
+    listing *l = user;
 
-    i += s->first;
-    s->status[i] = tool_tensor_sum_alone(s->l->handles[i], s->l->sums[i]);
+    memcpy(l->sums[i], made->sum, sizeof l->sums[i]);
+    return made->status == REC_OK ? EXIT_OK : tool_fail_library();
 }
 
 static int sum_all(session *s, listing *l)
 {
-    enum { AT_ONCE = 64 << 20 }; /* bytes between two looks at how far it is */
-    summing work = {l, xmalloc(l->tensor_count * sizeof *work.status), 0};
-    uint64_t done = 0;
-    int status = EXIT_OK;
+    int status;
 
     l->sums = xmalloc(l->tensor_count * sizeof *l->sums);
     tool_progress_begin(s->context, s->o->quiet);
-    for (size_t count; work.first < l->tensor_count; work.first += count) {
-        uint64_t bytes = 0;
-        for (count = 0; work.first + count < l->tensor_count && bytes < AT_ONCE; count++) {
-            bytes += rec_tensor_nbytes(l->handles[work.first + count]);
-        }
-        tool_parallel(s, count, sum_one, &work);
-        done += bytes;
-        tool_progress_step("sum", done, l->nbytes);
-    }
+    status = tool_measure_each(s, "sum", l->nbytes, l->handles, l->tensor_count, MEASURE_SUM, keep_sum, l);
     tool_progress_end();
-    for (size_t i = 0; i < l->tensor_count && status == EXIT_OK; i++) {
-        /* The library keeps its error for the thread that met it. */
-        if (work.status[i] != REC_OK) {
-            status = tool_tensor_sum(s, l->handles[i], l->sums[i]);
-        }
-    }
-    free(work.status);
     return status;
 }
 

@@ -20,26 +20,28 @@ static uint64_t cost_of(const rec_tensor *tensor)
     return rec_tensor_nbytes(tensor) + COST;
 }
 
-static bool is_split(const rec_tensor *tensor, uint64_t total, uint32_t ranks, bool sums)
+static bool is_split(const rec_tensor *tensor, uint64_t total, uint32_t ranks, unsigned what)
 {
     /* A hash is one thread's work. */
-    return !sums && rec_tensor_count(tensor) > MEASURE_LARGE && cost_of(tensor) > total / ranks / PART;
+    return !(what & MEASURE_SUM) && rec_tensor_count(tensor) > MEASURE_LARGE && cost_of(tensor) > total / ranks / PART;
 }
 
 /* Where the runs of all processes end. Those that all measure are in some run, and cost it nothing. */
-static void cut(const measured_tensor *made, size_t count, uint64_t total, uint32_t ranks, bool sums, uint64_t *ends)
+static void cut(const measured_tensor *made, size_t count, uint64_t total, uint32_t ranks, unsigned what,
+                uint64_t *ends)
 {
     uint64_t *costs = xmalloc((count + 1) * sizeof *costs);
 
     for (size_t i = 0; i < count; i++) {
-        costs[i] = is_split(made[i].tensor, total, ranks, sums) ? 0 : cost_of(made[i].tensor);
+        costs[i] = is_split(made[i].tensor, total, ranks, what) ? 0 : cost_of(made[i].tensor);
     }
     tool_shared_cut(costs, count, ranks, ends);
     free(costs);
 }
 
 /* This process's run. */
-static void measure_run(session *s, struct measured_ahead *a, uint64_t first, uint64_t end, uint64_t total, bool sums)
+static void measure_run(session *s, struct measured_ahead *a, uint64_t first, uint64_t end, uint64_t total,
+                        unsigned what)
 {
     const rec_tensor **tensors = xmalloc((size_t)(end - first + 1) * sizeof *tensors);
     measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
@@ -47,7 +49,7 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
     size_t count = 0;
 
     for (uint64_t i = first; i < end; i++) {
-        if (!is_split(a->made[i].tensor, total, s->shared->ranks, sums)) {
+        if (!is_split(a->made[i].tensor, total, s->shared->ranks, what)) {
             all += rec_tensor_nbytes(a->made[i].tensor);
             places[count] = i;
             tensors[count++] = a->made[i].tensor;
@@ -55,7 +57,7 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
     }
     for (size_t i = 0, taken; i < count; i += taken) {
         (void)tool_progress_step("measure", done, all);
-        taken = tool_measure_batch(s, tensors + i, count - i, sums, made);
+        taken = tool_measure_batch(s, tensors + i, count - i, what, made);
         for (size_t k = 0; k < taken; k++) {
             a->made[places[i + k]] = made[k];
             done += rec_tensor_nbytes(tensors[i + k]);
@@ -68,7 +70,7 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
 
 /* What any process could not read each tries again by itself: that is the file's fault if none can, and else that of
  * who cannot. */
-static bool try_again(session *s, struct measured_ahead *a, bool sums)
+static bool try_again(session *s, struct measured_ahead *a, unsigned what)
 {
     uint64_t failed = 0;
     char *said = NULL;
@@ -80,8 +82,7 @@ static bool try_again(session *s, struct measured_ahead *a, bool sums)
             continue;
         }
         any = true;
-        t->status = tool_measure_alone(t->tensor, &t->m, &t->numeric);
-        t->status = t->status == REC_OK && sums ? tool_tensor_sum_alone(t->tensor, t->sum) : t->status;
+        tool_measure_one(t, what);
         failed += t->status != REC_OK;
         said = t->status != REC_OK && !said ? xstrdup(rec_error_message()) : said;
     }
@@ -90,7 +91,7 @@ static bool try_again(session *s, struct measured_ahead *a, bool sums)
     return met;
 }
 
-static bool measure_all(session *s, struct measured_ahead *a, bool sums)
+static bool measure_all(session *s, struct measured_ahead *a, unsigned what)
 {
     const tool_shared *shared = s->shared;
     uint64_t *ends = xmalloc(shared->ranks * sizeof *ends), total = 0;
@@ -101,8 +102,8 @@ static bool measure_all(session *s, struct measured_ahead *a, bool sums)
         tensors[i] = a->made[i].tensor;
         total += cost_of(tensors[i]);
     }
-    cut(a->made, a->count, total, shared->ranks, sums, ends);
-    measure_run(s, a, shared->rank ? ends[shared->rank - 1] : 0, ends[shared->rank], total, sums);
+    cut(a->made, a->count, total, shared->ranks, what, ends);
+    measure_run(s, a, shared->rank ? ends[shared->rank - 1] : 0, ends[shared->rank], total, what);
     for (uint32_t i = 0; i < shared->ranks; i++) {
         ends[i] *= sizeof *a->made;
     }
@@ -110,14 +111,14 @@ static bool measure_all(session *s, struct measured_ahead *a, bool sums)
     for (size_t i = 0; i < a->count && met; i++) {
         measured_tensor *t = &a->made[i];
         t->tensor = tensors[i]; /* where it is here */
-        if (is_split(tensors[i], total, shared->ranks, sums)) {
+        if (is_split(tensors[i], total, shared->ranks, what)) {
             t->status = tool_measure_across(s, t->tensor, &t->m, &t->numeric);
             met = t->status != REC_E_CANCELLED;
         }
     }
     free(tensors);
     free(ends);
-    return met && try_again(s, a, sums);
+    return met && try_again(s, a, what);
 }
 
 uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor)
@@ -126,7 +127,7 @@ uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor)
 }
 
 int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors,
-                          size_t count, bool sums)
+                          size_t count, unsigned what)
 {
     struct measured_ahead *a;
     uint64_t sum = outcome;
@@ -150,7 +151,7 @@ int tool_measure_together(session *s, const char *path, uint64_t outcome, const 
         a->made[i].tensor = tensors[i];
     }
     s->ahead = a;
-    return measure_all(s, a, sums) ? EXIT_OK : EXIT_ERROR;
+    return measure_all(s, a, what) ? EXIT_OK : EXIT_ERROR;
 }
 
 /* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
@@ -175,7 +176,7 @@ void tool_measure_end(session *s)
 }
 
 int tool_measure_each(session *s, const char *operation, uint64_t total, const rec_tensor *const *tensors, size_t count,
-                      bool sums, int (*each)(void *user, size_t i, const measured_tensor *made), void *user)
+                      unsigned what, int (*each)(void *user, size_t i, const measured_tensor *made), void *user)
 {
     measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
     uint64_t done = 0;
@@ -183,12 +184,10 @@ int tool_measure_each(session *s, const char *operation, uint64_t total, const r
 
     for (size_t i = 0, taken; i < count && status == EXIT_OK; i += taken) {
         (void)tool_progress_step(operation, done, total);
-        taken = s->ahead ? take(s, count - i, made) : tool_measure_batch(s, tensors + i, count - i, sums, made);
+        taken = s->ahead ? take(s, count - i, made) : tool_measure_batch(s, tensors + i, count - i, what, made);
         for (size_t k = 0; k < taken && status == EXIT_OK; k++) {
             if (made[k].status != REC_OK) { /* perhaps on another thread */
-                made[k].status = tool_measure_shared(s, tensors[i + k], &made[k].m, &made[k].numeric);
-                made[k].status = made[k].status == REC_OK && sums ? tool_tensor_sum_alone(tensors[i + k], made[k].sum)
-                                                                  : made[k].status;
+                tool_measure_one(&made[k], what);
             }
             done += rec_tensor_nbytes(tensors[i + k]);
             status = each(user, i + k, &made[k]);

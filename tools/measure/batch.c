@@ -7,32 +7,30 @@ enum { LARGE = MEASURE_LARGE, TOGETHER = 1 << 23, TOGETHER_HASHED = 1 << 25 };
 
 struct batch {
     measured_tensor *made;
-    bool sums;
+    unsigned what;
 };
+
+void tool_measure_one(measured_tensor *t, unsigned what)
+{
+    t->status = what & MEASURE_NUMBERS ? tool_measure_alone(t->tensor, &t->m, &t->numeric) : REC_OK;
+    if (t->status == REC_OK && what & MEASURE_SUM) {
+        t->status = tool_tensor_sum(t->tensor, t->sum);
+    }
+}
 
 static void measure_one(void *user, uint64_t i)
 {
     struct batch *b = user;
-    measured_tensor *t = &b->made[i];
 
-    t->status = tool_measure_alone(t->tensor, &t->m, &t->numeric);
-    if (t->status == REC_OK && b->sums) {
-        t->status = tool_tensor_sum_alone(t->tensor, t->sum);
-    }
-    rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
+    tool_measure_one(&b->made[i], b->what);
+    rec_tensor_release(b->made[i].tensor, 0, REC_UNKNOWN);
 }
 
-static rec_status measure_large(session *s, measured_tensor *t)
+size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, unsigned what,
+                          measured_tensor *made)
 {
-    rec_status status = tool_measure_shared(s, t->tensor, &t->m, &t->numeric);
-
-    rec_tensor_release(t->tensor, 0, REC_UNKNOWN);
-    return status;
-}
-
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made)
-{
-    struct batch b = {.made = made, .sums = sums};
+    struct batch b = {made, what};
+    bool sums = what & MEASURE_SUM;
     uint64_t elements = 0, most = sums ? TOGETHER_HASHED : TOGETHER;
     size_t taken = 0;
 
@@ -50,7 +48,8 @@ size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t c
         }
     }
     if (taken == 1 && !sums) {
-        made->status = measure_large(s, made);
+        made->status = tool_measure_shared(s, made->tensor, &made->m, &made->numeric);
+        rec_tensor_release(made->tensor, 0, REC_UNKNOWN);
     } else if (taken) {
         tool_parallel(s, taken, measure_one, &b);
     }

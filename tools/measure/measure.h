@@ -50,34 +50,34 @@ void tool_json_places(json *j, const rec_tensor *tensor, const measured_places *
 
 /* Computes a tensor's SHA-256, which does not depend on the file format: over a line `f32 [2, 3]` with a newline, then
  * the elements, row-major and little-endian. Burn's three bool types are `bool`, one byte each; flex32 is `f32`; other
- * types have their own name and their stored bytes. @return EXIT_OK, or EXIT_ERROR with the error printed. */
-int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
-/* The same on the calling thread, with nothing printed. @return REC_OK, else the thread has the library's error. */
-rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
+ * types have their own name and their stored bytes. @return REC_OK, else the thread has the library's error. */
+rec_status tool_tensor_sum(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES]);
 
 /* SHA-256 of bytes. */
 void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES]);
 
+/* What is to be known of many tensors. */
+enum { MEASURE_NUMBERS = 1, MEASURE_SUM = 2 };
 /* One of many. */
 typedef struct measured_tensor {
     const rec_tensor *tensor;
     rec_status status; /* not REC_OK: to be measured again by the caller, whose thread then has the error */
-    bool numeric;
+    bool numeric;      /* this and `m`: MEASURE_NUMBERS */
     measured m;
-    uint8_t sum[MEASURE_SUM_BYTES]; /* if requested */
+    uint8_t sum[MEASURE_SUM_BYTES]; /* MEASURE_SUM */
 } measured_tensor;
 /* Measures all of a list and calls `each` in its order, until one returns another status than EXIT_OK. Where `made` has
- * a failure, the thread has its error. @param sums also computes SHA-256. Shows progress of `total` bytes. @return the
- * last status. */
+ * a failure, the thread has its error. @param what MEASURE_…. Shows progress of `total` bytes. @return the last
+ * status. */
 int tool_measure_each(session *s, const char *operation, uint64_t total, const rec_tensor *const *tensors, size_t count,
-                      bool sums, int (*each)(void *user, size_t i, const measured_tensor *made), void *user);
+                      unsigned what, int (*each)(void *user, size_t i, const measured_tensor *made), void *user);
 
 /* For several processes with one file: checks that all have loaded the same record, or failed alike; then each measures
  * its share of these tensors and all exchange the results, which tool_measure_each() takes. A single
  * process does nothing here. @param outcome of the load, 0: success; otherwise nothing is measured. @return EXIT_OK, or
  * EXIT_ERROR: outcomes differ; all processes know it, and the command ends. */
 int tool_measure_together(session *s, const char *path, uint64_t outcome, const rec_tensor *const *tensors,
-                          size_t count, bool sums);
+                          size_t count, unsigned what);
 /* @return a sum of tensors by which processes tell whether theirs are alike, with one more. */
 uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor);
 /* Frees what that has left. */

@@ -50,8 +50,11 @@ void tool_measure_f64(const measure_terms *terms, const double *at, size_t count
 enum { MEASURE_LARGE = 1 << 19 };
 enum { MEASURE_BATCH = 256 };
 /* Measures the first tensors of a list, as many as form a batch: threads share small tensors, and the chunks of a large
- * one. Pages of mapped files are dropped. @param sums also computes SHA-256. @param made (out) room for MEASURE_BATCH.
+ * one. Pages of mapped files are dropped. @param what MEASURE_…. @param made (out) room for MEASURE_BATCH.
  * @return how many, at least one of `count`. */
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, bool sums, measured_tensor *made);
+size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, unsigned what,
+                          measured_tensor *made);
+/* Measures one of them on the calling thread: its status is set. */
+void tool_measure_one(measured_tensor *t, unsigned what);
 
 #endif

@@ -31,7 +31,7 @@ static void add_form(lr_sha256 *h, const rec_tensor *tensor, rec_dtype dtype)
     tool_text_free(&line);
 }
 
-rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES])
+rec_status tool_tensor_sum(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES])
 {
     rec_dtype dtype = canonical(tensor);
     size_t width = rec_dtype_bits(dtype) / 8;
@@ -66,12 +66,6 @@ rec_status tool_tensor_sum_alone(const rec_tensor *tensor, uint8_t sum[MEASURE_S
         lr_sha256_end(&h, sum);
     }
     return status;
-}
-
-int tool_tensor_sum(session *s, const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYTES])
-{
-    (void)s;
-    return tool_tensor_sum_alone(tensor, sum) == REC_OK ? EXIT_OK : tool_fail_library();
 }
 
 void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES])

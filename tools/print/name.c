@@ -99,16 +99,15 @@ int tool_by_name(const void *a, const void *b)
     return tool_compare_names(*(char *const *)a, *(char *const *)b);
 }
 
-int tool_compare_names(const char *a, const char *b)
+/* @param first the character that comes before all others; 0: none. */
+static int compare(const char *a, const char *b, char first)
 {
-    const char *from_a = a, *from_b = b;
-
     while (*a && *b) {
         size_t x, y;
         int order;
         if (!is_digit(*a) || !is_digit(*b)) {
             if (*a != *b) {
-                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+                return *a == first || (*b != first && (unsigned char)*a < (unsigned char)*b) ? -1 : 1;
             }
             a++;
             b++;
@@ -125,5 +124,17 @@ int tool_compare_names(const char *a, const char *b)
         a += x;
         b += y;
     }
-    return *a || *b ? (*a ? 1 : -1) : strcmp(from_a, from_b);
+    return (*a != '\0') - (*b != '\0');
+}
+
+int tool_compare_names(const char *a, const char *b)
+{
+    int order = compare(a, b, '\0');
+
+    return order ? order : strcmp(a, b);
+}
+
+int tool_compare_keys(const char *a, const char *b)
+{
+    return compare(a, b, '.');
 }

@@ -104,6 +104,8 @@ int tool_fail_usage(const char *command, const char *format, ...) REC_PRINTF(2, 
 const char *tool_nearest(const char *typed, const char *const *names);
 /* The order of names, in which numbers count as numbers: model-2 comes before model-10. */
 int tool_compare_names(const char *a, const char *b);
+/* The same of keys, where a level ends before anything else. */
+int tool_compare_keys(const char *a, const char *b);
 /* The same of an array of names, for qsort(). */
 int tool_by_name(const void *a, const void *b);
 

@@ -314,7 +314,7 @@ static int measure_all(session *s, gathered *g, size_t at, const size_t *rows, s
         tensors[i] = g->rows[rows[i]].current;
         w.changes[i] = (diff_found){0};
     }
-    status = tool_measure_each(s, "measure", g->records[at].nbytes, tensors, count, false, keep_result, &w);
+    status = tool_measure_each(s, "measure", g->records[at].nbytes, tensors, count, MEASURE_NUMBERS, keep_result, &w);
     if (status == EXIT_OK && at > 0 && g->room > 2) {
         status = compare_with_previous(s, &w);
     }
@@ -494,7 +494,7 @@ static void pair_up(gathered *g, candidate *list, size_t count)
     }
 }
 
-static int find_renamed(session *s, gathered *g)
+static int find_renamed(gathered *g)
 {
     size_t count = 0, kept = 0;
     candidate *list = xmalloc((g->row_count + 1) * sizeof *list);
@@ -518,7 +518,9 @@ static int find_renamed(session *s, gathered *g)
         }
         for (size_t k = i; k < end && gone && fresh && status == EXIT_OK; k++) {
             const row *r = list[k].row;
-            status = tool_tensor_sum(s, r->state == STATE_REMOVED ? r->old : r->current, list[k].sum);
+            if (tool_tensor_sum(r->state == STATE_REMOVED ? r->old : r->current, list[k].sum) != REC_OK) {
+                status = tool_fail_library();
+            }
             list[kept++] = list[k];
         }
     }
@@ -570,7 +572,7 @@ int tool_report_gather(session *s, inputs *list, gathered *g, notes *n)
             tool_fail("none of the records in the directory can be read:\n%s", n->kept ? n->at[n->kept - 1].text : "");
     }
     if (status == EXIT_OK && list->count > 1 && (status = compare_ends(s, g)) == EXIT_OK && list->count == 2) {
-        status = find_renamed(s, g);
+        status = find_renamed(g);
     }
     close_one(&before);
     close_one(&first);

@@ -308,7 +308,7 @@ static int report(run *r, const char *file, const listing *f)
     if (!r->s->o->json && !r->s->o->all && f->tensor_count) {
         begin_lines(&x.l, f);
     }
-    status = tool_measure_each(r->s, "measure", f->nbytes, f->handles, f->tensor_count, false, tell, &x);
+    status = tool_measure_each(r->s, "measure", f->nbytes, f->handles, f->tensor_count, MEASURE_NUMBERS, tell, &x);
     for (size_t i = 0; i < x.l.count && status == EXIT_OK; i++) {
         const struct line *line = &x.l.at[i];
         add_rows(&x.t, x.l.folds[i].key, x.l.folds[i].repeats, &line->m, line->numeric);
@@ -339,7 +339,7 @@ static int run_file(run *r, const char *path)
         status = tool_listing_gather(record, r->in.keys, false, &f);
     }
     if (tool_measure_together(r->s, path, record ? (uint64_t)status : (uint64_t)rec_error_status(), f.handles,
-                              f.tensor_count, false) != EXIT_OK) {
+                              f.tensor_count, MEASURE_NUMBERS) != EXIT_OK) {
         status = EXIT_ERROR;
         r->in.ended = true;
     }

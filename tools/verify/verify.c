@@ -202,12 +202,17 @@ static int check_tensor(void *user, size_t i, const measured_tensor *t)
     return EXIT_OK;
 }
 
+static unsigned what_to_measure(const run *r)
+{
+    return r->sums ? MEASURE_NUMBERS | MEASURE_SUM : MEASURE_NUMBERS;
+}
+
 static int check_tensors(run *r, checked *c)
 {
     const rec_origin *origin = rec_record_origin(c->record);
     uint64_t total = origin->inflated == REC_UNKNOWN || origin->inflated < c->l.nbytes ? c->l.nbytes : origin->inflated;
 
-    return tool_measure_each(r->s, "verify", total, c->l.handles, c->l.tensor_count, r->sums != SUMS_NONE, check_tensor,
+    return tool_measure_each(r->s, "verify", total, c->l.handles, c->l.tensor_count, what_to_measure(r), check_tensor,
                              c);
 }
 
@@ -563,7 +568,7 @@ static int run_file(void *user, const char *path)
         status = status == EXIT_OK ? tool_listing_gather(c.record, NULL, true, &c.l) : status;
     }
     if (tool_measure_together(r->s, path, c.record ? (uint64_t)status : (uint64_t)rec_error_status(), c.l.handles,
-                              c.l.tensor_count, r->sums != SUMS_NONE) != EXIT_OK) {
+                              c.l.tensor_count, what_to_measure(r)) != EXIT_OK) {
         r->in.ended = true;
         status = EXIT_ERROR;
     } else if (c.record) {

@@ -54,15 +54,7 @@ static void on_signal(int number)
 void tool_files_guard(void)
 {
     (void)atexit(remove_doomed); /* the command ends where memory runs out */
-    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
-        struct sigaction action, old;
-        memset(&action, 0, sizeof action);
-        action.sa_handler = on_signal;
-        action.sa_flags = (int)SA_RESETHAND;
-        if (sigaction(tool_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-            (void)sigaction(tool_signals[i], &action, NULL);
-        }
-    }
+    tool_signals_watch(on_signal);
 }
 
 /* ----------------------------------------------------------------------------------------------------- targets -- */

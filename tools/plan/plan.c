@@ -67,7 +67,7 @@ static int add_input(session *s, planned *p, size_t index, const char *path)
 static int add_base(session *s, const rec_recorder *to, planned *p)
 {
     rec_recorder *reader = rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP);
-    bool back = tool_goes_back(s);
+    bool back = tool_is_given(s, "reverse");
     int status = EXIT_ERROR;
 
     if (!reader) {

@@ -5,6 +5,7 @@
 #ifndef RECORD_PRINT_H
 #define RECORD_PRINT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ void *xmalloc(size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *text);
 char *xasprintf(const char *format, ...) REC_PRINTF(1, 2);
+char *xvasprintf(const char *format, va_list args);
 /* Room for one more item of `size` bytes in an array of `count` that grows by this alone. @return the array. */
 void *tool_grown(void *at, size_t count, size_t size);
 
@@ -280,6 +282,8 @@ bool tool_progress_unread(void);
 /* The signals that end a command unless they are handled, and that others send. */
 enum { TOOL_SIGNALS = 11 };
 extern const int tool_signals[TOOL_SIGNALS];
+/* Sets what the next of each does, but for those that the caller ignores (nohup). */
+void tool_signals_watch(void (*handler)(int));
 /* From here to tool_progress_end() one of them lets the library clean up after itself. */
 void tool_progress_guard(void);
 /* Wipes the line, for what else is to be printed on standard error. */

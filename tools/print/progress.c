@@ -9,18 +9,18 @@
 
 /* The command is one program with one operation, and a signal handler can only reach what is global. */
 static volatile sig_atomic_t interrupted;
-static struct timespec begun, shown;
+static double begun, shown;
 static bool visible, stopped, silent;
 static bool checked; /* the last save was read back */
 static rec_context *watched;
 static uint64_t all; /* bytes, where the library cannot know them; 0: unknown */
 
-static double since(const struct timespec *then)
+double tool_now(void)
 {
     struct timespec now;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) / 1e9;
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static void on_signal(int number)
@@ -39,7 +39,7 @@ void tool_progress_wipe(void)
 /* How fast it goes, and how long it will. */
 static void print_rate(uint64_t done, uint64_t bytes)
 {
-    double took = since(&begun), left = done && bytes > done ? took / (double)done * (double)(bytes - done) : 0;
+    double took = tool_now() - begun, left = done && bytes > done ? took / (double)done * (double)(bytes - done) : 0;
     char rate[NUMBER_ROOM];
 
     if (done) {
@@ -65,6 +65,7 @@ static int32_t on_progress(void *user, const rec_progress *progress)
 {
     char done[NUMBER_ROOM], total[NUMBER_ROOM];
     uint64_t bytes = progress->total;
+    double now = tool_now();
 
     (void)user;
     checked = strcmp(progress->operation, "check") == 0 && progress->done == progress->total;
@@ -72,10 +73,10 @@ static int32_t on_progress(void *user, const rec_progress *progress)
         stopped = true;
         return 1;
     }
-    if (silent || !isatty(STDERR_FILENO) || since(&begun) < 1 || since(&shown) < 0.1) {
+    if (silent || !isatty(STDERR_FILENO) || now - begun < 1 || now - shown < 0.1) {
         return 0;
     }
-    (void)clock_gettime(CLOCK_MONOTONIC, &shown);
+    shown = now;
     tool_progress_wipe();
     visible = true;
     if (bytes == REC_UNKNOWN || bytes == 0) {
@@ -97,29 +98,26 @@ static int32_t on_progress(void *user, const rec_progress *progress)
     return 0;
 }
 
-/* What waits for another program, as the open of a FIFO, is interrupted: the library then asks on_progress. A second
- * signal of the same kind ends the program at once. Those that the caller ignores (nohup) stay ignored. */
-static void watch(int number, void (*handler)(int))
-{
-    struct sigaction action, old;
-
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handler;
-    action.sa_flags = (int)SA_RESETHAND;
-    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
-        (void)sigaction(number, &action, NULL);
-    }
-}
-
 const int tool_signals[TOOL_SIGNALS] = {SIGINT,  SIGTERM,   SIGHUP,  SIGQUIT, SIGPIPE, SIGALRM,
                                         SIGXCPU, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2};
+
+/* What waits for another program, as the open of a FIFO, is interrupted: the library then asks on_progress. A second
+ * signal of the same kind ends the program at once. */
+void tool_signals_watch(void (*handler)(int))
+{
+    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
+        struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND}, old;
+        if (sigaction(tool_signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+            (void)sigaction(tool_signals[i], &action, NULL);
+        }
+    }
+}
 
 void tool_progress_begin(rec_context *context, bool quiet)
 {
     watched = context;
     silent = quiet;
-    (void)clock_gettime(CLOCK_MONOTONIC, &begun);
-    shown = begun;
+    begun = shown = tool_now();
     checked = false;
     rec_context_set_progress(context, on_progress, NULL);
 }
@@ -153,27 +151,15 @@ bool tool_progress_unread(void)
 
 void tool_progress_guard(void)
 {
-    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
-        watch(tool_signals[i], on_signal);
-    }
+    tool_signals_watch(on_signal);
 }
 
 void tool_progress_end(void)
 {
     rec_context_set_progress(watched, NULL, NULL);
-    for (size_t i = 0; i < TOOL_SIGNALS; i++) {
-        watch(tool_signals[i], SIG_DFL);
-    }
+    tool_signals_watch(SIG_DFL);
     tool_progress_wipe();
     if (stopped || tool_progress_unread()) {
         (void)raise(interrupted);
     }
-}
-
-double tool_now(void)
-{
-    struct timespec t;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }

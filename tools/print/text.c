@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Text: memory that cannot fail quietly, growing strings, numbers and names as people read them. */
+ * Text: memory that cannot fail quietly, growing strings, numbers and names as people read them, colours. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -57,17 +57,21 @@ char *xstrdup(const char *string)
     return memcpy(xmalloc(size), string, size);
 }
 
-char *xasprintf(const char *format, ...)
+char *xvasprintf(const char *format, va_list args)
 {
     char *string = NULL;
+
+    return tool_enough(vasprintf(&string, format, args) < 0 ? NULL : string);
+}
+
+char *xasprintf(const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    if (vasprintf(&string, format, args) < 0) {
-        string = NULL;
-    }
+    char *string = xvasprintf(format, args);
     va_end(args);
-    return tool_enough(string);
+    return string;
 }
 
 void *tool_grown(void *at, size_t count, size_t size)
@@ -100,16 +104,12 @@ void tool_text_put(text *t, const char *string)
 
 void tool_text_format(text *t, const char *format, ...)
 {
-    char *string = NULL;
     va_list args;
 
     va_start(args, format);
-    int length = vasprintf(&string, format, args);
+    char *string = xvasprintf(format, args);
     va_end(args);
-    if (length < 0) {
-        string = NULL;
-    }
-    tool_text_add(t, tool_enough(string), (size_t)length);
+    tool_text_put(t, string);
     free(string);
 }
 
@@ -218,38 +218,6 @@ void tool_text_character(text *t, uint32_t code)
     tool_text_add(t, bytes, length);
 }
 
-/* Columns of a character on a terminal. wcwidth() would need a locale; these ranges are what names are made of. */
-static size_t columns_of(uint32_t code)
-{
-    static const struct range {
-        uint32_t first, last;
-    } wide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF}, {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},
-                {0xFF00, 0xFF60}, {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
-
-    if ((code >= 0x300 && code <= 0x36F) || (code >= 0x200B && code <= 0x200F) || (code >= 0xFE00 && code <= 0xFE0F)) {
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
-        if (code >= wide[i].first && code <= wide[i].last) {
-            return 2;
-        }
-    }
-    return 1;
-}
-
-size_t tool_text_width(const char *string)
-{
-    size_t length = strlen(string), width = 0, step;
-    uint32_t code;
-
-    for (; length; string += step, length -= step) {
-        step = tool_utf8_next(string, length, &code);
-        width += step ? columns_of(code) : 1;
-        step = step ? step : 1;
-    }
-    return width;
-}
-
 typedef struct range {
     uint32_t first, last;
 } range;
@@ -263,6 +231,32 @@ static bool is_within(uint32_t code, const range *ranges, size_t count)
         }
     }
     return false;
+}
+
+/* Columns of a character on a terminal. wcwidth() would need a locale; these ranges are what names are made of. */
+static size_t columns_of(uint32_t code)
+{
+    static const range none[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}},
+                       wide[] = {{0x1100, 0x115F}, {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},
+                                 {0xF900, 0xFAFF}, {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},
+                                 {0xFFE0, 0xFFE6}, {0x1F300, 0x1FAFF}, {0x20000, 0x3FFFD}};
+
+    return is_within(code, none, sizeof none / sizeof *none)   ? 0
+           : is_within(code, wide, sizeof wide / sizeof *wide) ? 2
+                                                               : 1;
+}
+
+size_t tool_text_width(const char *string)
+{
+    size_t length = strlen(string), width = 0, step;
+    uint32_t code;
+
+    for (; length; string += step, length -= step) {
+        step = tool_utf8_next(string, length, &code);
+        width += step ? columns_of(code) : 1;
+        step = step ? step : 1;
+    }
+    return width;
 }
 
 bool tool_text_steers(uint32_t code)
@@ -435,4 +429,56 @@ void tool_text_quoted(text *t, const char *string)
         }
     }
     tool_text_put(t, "'");
+}
+
+/* ------------------------------------------------------------------------------------------------------ mistyped -- */
+
+const char *tool_nearest(const char *typed, const char *const *names)
+{
+    const char *best = NULL;
+    size_t length = strlen(typed);
+    size_t least = length / 3 + 2; /* one more than what counts as near */
+
+    for (; *names; names++) {
+        size_t edits = lr_distance(typed, length, *names, strlen(*names));
+        if (length >= 2 && strncmp(typed, *names, length) == 0) {
+            edits = 0;
+        }
+        if (edits < least) {
+            least = edits;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+/* ------------------------------------------------------------------------------------------------------- colours -- */
+
+static const char *const styles[] = {
+    [STYLE_PLAIN] = "\033[0m",    [STYLE_BOLD] = "\033[1m",  [STYLE_DIM] = "\033[2m",
+    [STYLE_ERROR] = "\033[1;31m", [STYLE_NOTE] = "\033[33m",
+};
+
+/* Which streams get colours; set once, before anything is printed. */
+static bool colored[2];
+
+void tool_output_setup(int color)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *kind = getenv("TERM");
+    bool wanted = !(no_color && *no_color) && kind && strcmp(kind, "dumb") != 0;
+
+    for (int i = 0; i < 2; i++) {
+        colored[i] = color == COLOR_ALWAYS || (color == COLOR_AUTO && wanted && isatty(i ? 2 : 1));
+    }
+}
+
+const char *tool_style(int which)
+{
+    return colored[0] ? styles[which] : "";
+}
+
+const char *tool_style_error(int which)
+{
+    return colored[1] ? styles[which] : "";
 }

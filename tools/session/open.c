@@ -10,21 +10,32 @@ const rec_plugin_info *tool_session_plugin(const session *s, const char *name)
     return name ? rec_plugin_find(s->context, name) : NULL;
 }
 
+int tool_session_set(rec_recorder *recorder, const char *option, const char *value)
+{
+    return !value || rec_recorder_set(recorder, option, value) == REC_OK ? EXIT_OK : tool_fail_library();
+}
+
+rec_recorder *tool_session_keep(rec_recorder *recorder, bool good)
+{
+    if (!good) {
+        rec_close_recorder(recorder);
+    }
+    return good ? recorder : NULL;
+}
+
 /* Sets NAME=VALUE, or NAME = VALUE. */
 static int set_setting(rec_recorder *recorder, const char *setting)
 {
     size_t length = strcspn(setting, "="), end = length;
     const char *value = setting + length + 1;
     char *name;
-    int status = EXIT_OK;
+    int status;
 
     while (end && setting[end - 1] == ' ') {
         end--;
     }
     name = xasprintf("%.*s", (int)end, setting);
-    if (rec_recorder_set(recorder, name, value + strspn(value, " ")) != REC_OK) {
-        status = tool_fail_library();
-    }
+    status = tool_session_set(recorder, name, value + strspn(value, " "));
     free(name);
     return status;
 }
@@ -47,18 +58,8 @@ rec_recorder *tool_session_open_recorder(session *s, const char *name, rec_preci
         (void)tool_fail_library();
         return NULL;
     }
-    if ((no_map && rec_recorder_set(recorder, "map", "no") != REC_OK) ||
-        (clamp && rec_recorder_set(recorder, "clamp", "yes") != REC_OK)) {
-        (void)tool_fail_library();
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
-}
-
-int tool_session_set_flag(rec_recorder *recorder, const char *option, bool given)
-{
-    return given && rec_recorder_set(recorder, option, "yes") != REC_OK ? tool_fail_library() : EXIT_OK;
+    return tool_session_keep(recorder, tool_session_set(recorder, "map", no_map ? "no" : NULL) == EXIT_OK &&
+                                           tool_session_set(recorder, "clamp", clamp ? "yes" : NULL) == EXIT_OK);
 }
 
 /* Decides which input an argument applies to: the next one, or all if it comes after the last. */
@@ -152,11 +153,7 @@ int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kin
             if (r->kind != kind || !is_for(s, r, index, &own) || pass != (own ? 1 : adds(r) ? 2 : 0)) {
                 continue;
             }
-            if (!r->key) {
-                status = set_setting(recorder, r->value);
-            } else if (rec_recorder_set(recorder, r->key, r->value) != REC_OK) {
-                status = tool_fail_library();
-            }
+            status = r->key ? tool_session_set(recorder, r->key, r->value) : set_setting(recorder, r->value);
         }
     }
     return status;
@@ -183,19 +180,55 @@ rec_recorder *tool_session_open_reader(session *s, size_t index, const char *nam
     rec_recorder *recorder = tool_session_open_recorder(
         s, from ? from : "Auto", converts ? REC_PRECISION_KEEP : o->precision, o->no_map, o->clamp && !converts);
 
-    if (recorder && decodes(s) && rec_recorder_set(recorder, "decode", "yes") != REC_OK) {
-        (void)tool_fail_library();
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    if (recorder && tool_session_set_arguments(s, recorder, READING_OPTION, index) != EXIT_OK) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
+    return tool_session_keep(recorder, recorder &&
+                                           tool_session_set(recorder, "decode", decodes(s) ? "yes" : NULL) == EXIT_OK &&
+                                           tool_session_set_arguments(s, recorder, READING_OPTION, index) == EXIT_OK);
 }
 
 rec_recorder *tool_session_reader(session *s, const char *name)
 {
     return tool_session_open_reader(s, 1, name);
+}
+
+/* --------------------------------------------------------------------------------------------------- own options -- */
+
+const char *tool_own(const options *o, const char *name)
+{
+    const char *last = NULL;
+
+    for (size_t i = 0; i < o->own.count; i++) {
+        if (strcmp(o->own.at[i].name, name) == 0) {
+            last = o->own.at[i].value;
+        }
+    }
+    return last;
+}
+
+const char *tool_own_next(const options *o, const char *name, size_t *at)
+{
+    while (*at < o->own.count) {
+        const own_given *given = &o->own.at[(*at)++];
+        if (strcmp(given->name, name) == 0) {
+            return given->value;
+        }
+    }
+    return NULL;
+}
+
+int tool_own_number(const options *o, const char *name, double least, double *value)
+{
+    const char *given = tool_own(o, name);
+    char *end;
+    double number;
+
+    if (!given) {
+        return EXIT_OK;
+    }
+    /* The command sets no locale, so a point is a point. */
+    number = strtod(given, &end);
+    if (end == given || *end || given[strspn(given, "+-.0123456789eE")] || !(number >= least) || number > 1e300) {
+        return tool_fail("--%s: expected a number, %g or more, found \"%s\"", name, least, given);
+    }
+    *value = number;
+    return EXIT_OK;
 }

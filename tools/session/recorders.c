@@ -8,17 +8,18 @@
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
 
+static int set_positional(const session *s, rec_recorder *recorder)
+{
+    return tool_session_set(recorder, "positional", s->o->positional ? "yes" : NULL);
+}
+
 rec_recorder *tool_session_input_at(session *s, size_t index)
 {
     rec_recorder *recorder = tool_session_open_reader(s, index, NULL);
 
-    if (recorder && (tool_session_set_type(s, recorder) != EXIT_OK ||
-                     tool_session_set_flag(recorder, "positional", s->o->positional) != EXIT_OK ||
-                     tool_session_set_arguments(s, recorder, READING_LOAD, index) != EXIT_OK)) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
+    return tool_session_keep(recorder, recorder && tool_session_set_type(s, recorder) == EXIT_OK &&
+                                           set_positional(s, recorder) == EXIT_OK &&
+                                           tool_session_set_arguments(s, recorder, READING_LOAD, index) == EXIT_OK);
 }
 
 rec_recorder *tool_session_input(session *s)
@@ -41,12 +42,8 @@ rec_recorder *tool_session_raw(session *s, size_t index)
 {
     rec_recorder *recorder = tool_session_open_reader(s, index, NULL);
 
-    if (recorder &&
-        (tool_session_set_flag(recorder, "positional", s->o->positional) != EXIT_OK || set_raw(recorder) != EXIT_OK)) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
+    return tool_session_keep(recorder,
+                             recorder && set_positional(s, recorder) == EXIT_OK && set_raw(recorder) == EXIT_OK);
 }
 
 bool tool_is_configured(const session *s, const char *name)
@@ -65,7 +62,7 @@ static bool looks_at_headers(const session *s)
 
 int tool_session_set_headers(session *s, rec_recorder *recorder)
 {
-    return looks_at_headers(s) && rec_recorder_set(recorder, "data", "skip") != REC_OK ? tool_fail_library() : EXIT_OK;
+    return tool_session_set(recorder, "data", looks_at_headers(s) ? "skip" : NULL);
 }
 
 rec_recorder *tool_session_look_at(session *s, size_t index)
@@ -73,11 +70,8 @@ rec_recorder *tool_session_look_at(session *s, size_t index)
     rec_recorder *recorder = tool_session_input_at(s, index);
     bool raw = !tool_session_adapts(s, index) && !s->type && !tool_is_configured(s, tool_session_from(s, index));
 
-    if (recorder && raw && (set_raw(recorder) != EXIT_OK || tool_session_set_headers(s, recorder) != EXIT_OK)) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
+    return tool_session_keep(recorder, recorder && (!raw || (set_raw(recorder) == EXIT_OK &&
+                                                             tool_session_set_headers(s, recorder) == EXIT_OK)));
 }
 
 rec_recorder *tool_session_look(session *s)
@@ -135,46 +129,30 @@ bool tool_is_given(const session *s, const char *key)
     return false;
 }
 
-bool tool_goes_back(const session *s)
-{
-    return tool_is_given(s, "reverse");
-}
-
 /* @return whether the type goes to the recorder (by its own name) that writes: not to the names of another framework,
  * and not where fields may be missing and names say which. */
 static bool writes_type(const session *s, const char *recorder)
 {
-    return !tool_goes_back(s) && (!tool_is_given(s, "partial") || tool_needs_type(s, recorder));
+    return !tool_is_given(s, "reverse") && (!tool_is_given(s, "partial") || tool_needs_type(s, recorder));
 }
 
 static rec_recorder *output(session *s, const char *name, rec_precision precision)
 {
-    rec_recorder *recorder = tool_session_open_recorder(s, name, precision, false, s->o->clamp);
-    const char *burn = s->o->burn, *size = s->o->max_shard_size;
-    char *layout = burn ? layout_of(burn) : NULL;
-    int status = recorder ? tool_session_set_options(recorder, &s->o->to_options) : EXIT_OK;
+    const options *o = s->o;
+    rec_recorder *recorder = tool_session_open_recorder(s, name, precision, false, o->clamp);
+    char *layout = o->burn ? layout_of(o->burn) : NULL;
+    bool good = recorder && tool_session_set_options(recorder, &o->to_options) == EXIT_OK &&
+                tool_session_set(recorder, "check", o->check ? "yes" : NULL) == EXIT_OK &&
+                tool_session_set(recorder, "max-shard-size", o->max_shard_size) == EXIT_OK &&
+                tool_session_set(recorder, "keep-names", o->keep_names ? "yes" : NULL) == EXIT_OK;
 
-    if (recorder && status == EXIT_OK && s->o->check && rec_recorder_set(recorder, "check", "yes") != REC_OK) {
-        status = tool_fail_library();
-    }
-    if (recorder && status == EXIT_OK && size && rec_recorder_set(recorder, "max-shard-size", size) != REC_OK) {
-        status = tool_fail_library();
-    }
-    if (recorder && status == EXIT_OK && s->o->keep_names &&
-        rec_recorder_set(recorder, "keep-names", "yes") != REC_OK) {
-        status = tool_fail_library();
-    }
-    if (recorder && status == EXIT_OK && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
-        status = tool_fail("--burn: expected 0.7 to 0.23, found \"%s\"", burn);
+    if (good && layout && rec_recorder_set(recorder, "layout", layout) != REC_OK) {
+        good = tool_fail("--burn: expected 0.7 to 0.23, found \"%s\"", o->burn) == EXIT_OK;
     }
     free(layout);
-    if (recorder && (status != EXIT_OK ||
-                     (writes_type(s, rec_recorder_name(recorder)) && tool_session_set_type(s, recorder) != EXIT_OK) ||
-                     tool_session_set_flag(recorder, "self-describing", s->o->self_describing) != EXIT_OK)) {
-        rec_close_recorder(recorder);
-        return NULL;
-    }
-    return recorder;
+    good = good && (!writes_type(s, rec_recorder_name(recorder)) || tool_session_set_type(s, recorder) == EXIT_OK) &&
+           tool_session_set(recorder, "self-describing", o->self_describing ? "yes" : NULL) == EXIT_OK;
+    return tool_session_keep(recorder, good);
 }
 
 rec_recorder *tool_session_output(session *s, const char *name)

@@ -89,55 +89,50 @@ rec_record *tool_session_load(rec_recorder *recorder, const char *path)
     return record;
 }
 
-rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path)
+/* Reads by position what has no type. @return NULL with the error printed. */
+static rec_record *load_positions(session *s, const char *name, const char *path)
+{
+    rec_recorder *recorder = tool_session_reader(s, name);
+    rec_record *record = NULL;
+
+    if (recorder && tool_session_set_headers(s, recorder) == EXIT_OK &&
+        tool_session_set(recorder, "positional", "head") == EXIT_OK && !(record = tool_load(recorder, path))) {
+        (void)tool_fail_library();
+    }
+    rec_close_recorder(recorder);
+    return record;
+}
+
+/* @param by_position as for tool_session_read(). */
+static rec_record *load(session *s, rec_recorder *recorder, const char *path, bool *by_position)
 {
     const char *name;
     rec_record *record;
 
+    if (by_position) {
+        *by_position = s->o->positional;
+        if (tool_session_set(recorder, "positional", *by_position ? "head" : NULL) != EXIT_OK) {
+            return NULL;
+        }
+    }
     if (strcmp(path, "-") == 0) {
         return tool_session_load(recorder, path);
     }
     record = tool_load(recorder, path);
-    if (!record && tool_lacks_type(s, path, &name)) {
-        (void)tool_fail_no_type(s, path, name);
-    } else if (!record) {
+    if (!record && !tool_lacks_type(s, path, &name)) {
         (void)tool_fail_library();
+    } else if (!record && by_position) {
+        *by_position = true;
+        record = load_positions(s, name, path);
+    } else if (!record) {
+        (void)tool_fail_no_type(s, path, name);
     }
     return record;
 }
 
-static rec_record *load_any(session *s, rec_recorder *recorder, const char *path, bool *by_position)
+rec_record *tool_session_load_typed(session *s, rec_recorder *recorder, const char *path)
 {
-    const char *name;
-    rec_record *record;
-
-    *by_position = s->o->positional;
-    if (s->o->positional && rec_recorder_set(recorder, "positional", "head") != REC_OK) {
-        (void)tool_fail_library();
-        return NULL;
-    }
-    if (strcmp(path, "-") == 0) {
-        return tool_session_load(recorder, path);
-    }
-    record = tool_load(recorder, path);
-    if (record) {
-        return record;
-    }
-    if (!tool_lacks_type(s, path, &name)) {
-        (void)tool_fail_library();
-        return NULL;
-    }
-    recorder = tool_session_reader(s, name);
-    if (recorder && tool_session_set_headers(s, recorder) == EXIT_OK &&
-        rec_recorder_set(recorder, "positional", "head") == REC_OK) {
-        record = tool_load(recorder, path);
-    }
-    if (recorder && !record) {
-        (void)tool_fail_library();
-    }
-    rec_close_recorder(recorder);
-    *by_position = true;
-    return record;
+    return load(s, recorder, path, NULL);
 }
 
 rec_record *tool_session_read(session *s, rec_recorder *recorder, const char *path, bool *by_position)
@@ -146,7 +141,7 @@ rec_record *tool_session_read(session *s, rec_recorder *recorder, const char *pa
 
     if (recorder) {
         tool_progress_begin(s->context, s->o->quiet);
-        record = by_position ? load_any(s, recorder, path, by_position) : tool_session_load_typed(s, recorder, path);
+        record = load(s, recorder, path, by_position);
         tool_progress_end();
     }
     rec_close_recorder(recorder);

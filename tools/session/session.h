@@ -123,6 +123,10 @@ rec_recorder *tool_session_raw(session *s, size_t index);
 rec_recorder *tool_session_look(session *s);
 /* The same for input `index` of several, from 1. */
 rec_recorder *tool_session_look_at(session *s, size_t index);
+/* Sets an option of a recorder. @param value NULL: leaves it. Errors are printed. */
+int tool_session_set(rec_recorder *recorder, const char *option, const char *value);
+/* @return a recorder that is as it was asked for; closes it else. */
+rec_recorder *tool_session_keep(rec_recorder *recorder, bool good);
 /* A recorder with options alone, without load arguments and without the type. @param name NULL: --from or Auto. */
 rec_recorder *tool_session_reader(session *s, const char *name);
 /* @return the recorder that --from gives to input `index`, NULL if none. */
@@ -135,8 +139,6 @@ bool tool_is_configured(const session *s, const char *name);
 bool tool_is_foreign(const session *s, const char *recorder);
 /* Whether an option of the input is given, by whatever option of the command. */
 bool tool_is_given(const session *s, const char *key);
-/* Whether --reverse is given. */
-bool tool_goes_back(const session *s);
 /* @return the recorder that --to names, or that --burn implies: a version without recorders loads one format alone.
  * NULL: neither. */
 const char *tool_session_to(const session *s);

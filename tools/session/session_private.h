@@ -12,8 +12,6 @@ rec_recorder *tool_session_open_recorder(session *s, const char *name, rec_preci
 rec_recorder *tool_session_open_reader(session *s, size_t index, const char *name);
 /* Sets NAME=VALUE of each. */
 int tool_session_set_options(rec_recorder *recorder, const words *w);
-/* Sets one of the plugin's own options that have a word on the command line, if it was given. */
-int tool_session_set_flag(rec_recorder *recorder, const char *option, bool given);
 /* Sets what is for an input: of single things its own ones last, so that they count; its own rules first.
  * @param kind READING_OPTION or READING_LOAD. */
 int tool_session_set_arguments(const session *s, rec_recorder *recorder, int kind, size_t index);

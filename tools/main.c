@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "tools/sandbox.h"
+#include "tools/tool.h"
 
 enum { COMMANDS_MOST = 32 };
 

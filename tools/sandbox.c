@@ -5,8 +5,6 @@
  * Temporary files without a name go into an empty directory that is made for them, because a rule for $TMPDIR would
  * hold for all files that are there already. A child that does nothing else removes it when this process ends, however
  * it ends. */
-#include "tools/sandbox.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +18,7 @@
 #include <unistd.h>
 
 #include "os/system.h"
+#include "tools/tool.h"
 
 /* The kernel's interface, of which the C library's headers may have less than the kernel. */
 #ifndef SYS_landlock_create_ruleset

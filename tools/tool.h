@@ -69,6 +69,14 @@ void tool_options_all(FILE *out);
  * options. */
 const tool_option *tool_option_at(const command *c, size_t index);
 
+/* Restricts the process, even if it is exploited (Landlock of Linux), if the subcommand only reads, all its inputs are
+ * local and the kernel has Landlock: no program is executed, no TCP connection is made, and nothing is written but what
+ * the command line asks for and temporary files. Reading is not restricted. Where the kernel has none of it, or a part
+ * only, nothing else changes. @return EXIT_OK or EXIT_ERROR, with the error printed. */
+int tool_sandbox_enter(const command *c, const session *s, const char *const *operands, size_t count);
+/* "Landlock, ABI 4", or the reason why it is missing. */
+const char *tool_sandbox_words(char *buffer, size_t room);
+
 /* ------------------------------------------------------------------------------------------------- subcommands -- */
 
 int tool_run_info(session *s, const char *const *operands, size_t count);

@@ -141,9 +141,8 @@ void tool_tree_json(const tree *t);
 
 /* -------------------------------------------------------------------------------------------------- the screen -- */
 
-/* A line that is typed at the foot of the screen. @param before what it begins with. @return it, to be freed; NULL if
- * it was given up. */
-char *tool_ask(const char *label, const char *before);
+/* A line that is typed at the foot of the screen. @return it, to be freed; NULL if it was given up. */
+char *tool_ask(const char *label);
 /* Shows text until a key ends it. @param title one line. */
 void tool_page(const char *title, const char *string);
 /* Prints the last line of a screen: help, or a message. */

@@ -41,7 +41,7 @@ static void *work(void *user)
 }
 
 /* Adds the result to the others, with its error message. */
-static const reading_of *finish(gauge *g)
+static const reading_of *keep(gauge *g)
 {
     reading_of *r = &g->kept[g->next];
 
@@ -53,25 +53,16 @@ static const reading_of *finish(gauge *g)
     return r;
 }
 
-/* Waits for the current measurement. */
-static void wait_for(gauge *g)
-{
-    if (g->running) {
-        (void)pthread_join(g->thread, NULL);
-        g->running = false;
-        (void)finish(g);
-    }
-}
-
 void tool_gauge_stop(gauge *g)
 {
     if (g->running) {
+        bool done = atomic_load(&g->done);
         atomic_store(&g->stop, true);
         (void)pthread_join(g->thread, NULL);
         atomic_store(&g->stop, false);
         g->running = false;
-        if (g->now.status == EXIT_OK) {
-            (void)finish(g); /* it was ready just then */
+        if (done || g->now.status == EXIT_OK) { /* else it was given up */
+            (void)keep(g);
         }
     }
 }
@@ -89,7 +80,7 @@ void tool_gauge_free(gauge *g)
 const reading_of *tool_gauge_read(gauge *g, const rec_tensor *tensor)
 {
     if (g->running && atomic_load(&g->done)) {
-        wait_for(g);
+        tool_gauge_stop(g);
     }
     for (size_t i = 0; i < g->kept_count; i++) {
         if (g->kept[i].tensor == tensor) {
@@ -107,5 +98,5 @@ const reading_of *tool_gauge_read(gauge *g, const rec_tensor *tensor)
         return NULL;
     }
     (void)work(g);
-    return finish(g);
+    return keep(g);
 }

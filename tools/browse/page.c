@@ -29,14 +29,10 @@ void tool_flow(text *t, int width, const char *string)
 void tool_foot(const char *help, const char *said)
 {
     int row = tool_terminal_rows() - 1;
+    bool says = said && *said;
 
-    if (row == 0) {
-        return; /* the title has it */
-    }
-    if (said && *said) {
-        (void)tool_terminal_put(row, 0, tool_terminal_columns(), INK_BOLD, said);
-    } else {
-        (void)tool_terminal_put(row, 0, tool_terminal_columns(), INK_DIM, help);
+    if (row > 0) { /* the title has row 0 */
+        (void)tool_terminal_put(row, 0, tool_terminal_columns(), says ? INK_BOLD : INK_DIM, says ? said : help);
     }
 }
 
@@ -50,20 +46,17 @@ static void shorten(text *line)
     line->at[line->length] = '\0';
 }
 
-char *tool_ask(const char *label, const char *before)
+char *tool_ask(const char *label)
 {
     enum { MOST = 4096 };
     text line = {0};
     int key;
 
-    tool_text_put(&line, before);
+    tool_text_put(&line, "");
     for (;;) {
         int row = tool_terminal_rows() - 1, columns = tool_terminal_columns(), room, width;
         const char *shown = line.at;
-        text blank = {0};
-        tool_text_format(&blank, "%*s", columns, "");
-        (void)tool_terminal_put(row, 0, columns, INK_PLAIN, blank.at);
-        tool_text_free(&blank);
+        tool_terminal_bar(row, INK_PLAIN, "");
         room = columns - tool_terminal_put(row, 0, columns, INK_BOLD, label) - 1;
         width = tool_terminal_width(shown);
         shown = width > room ? tool_terminal_skip(shown, width - room) : shown;
@@ -203,17 +196,13 @@ void tool_page(const char *title, const char *string)
             p.left += 8;
             break;
         case '/':
-            typed = tool_ask("/", "");
+            typed = tool_ask("/");
             if (typed && *typed) {
                 free(pattern);
-                pattern = typed;
-                typed = NULL;
+                pattern = xstrdup(typed);
             }
             free(typed);
             key = 'n';
-            break;
-        case 'n':
-        case 'N':
             break;
         case 'q':
         case KEY_IS_ESCAPE:

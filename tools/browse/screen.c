@@ -94,6 +94,17 @@ static row make_row(const view *v, uint32_t at)
     return r;
 }
 
+/* A node's own name, safe to print. To be freed. */
+static char *name_words(const view *v, uint32_t at)
+{
+    text name = {0}, safe = {0};
+
+    tool_tree_name(v->t, at, &name);
+    tool_text_safe(&safe, name.at, name.length);
+    tool_text_free(&name);
+    return safe.at;
+}
+
 static int indent_of(const view *v, uint32_t at)
 {
     return 2 * tool_tree_depth(v->t, at);
@@ -113,14 +124,10 @@ static int lay_out(view *v, const row *rows, int count)
         v->columns = columns;
     }
     for (int i = 0; i < count; i++) {
-        text name = {0}, safe = {0};
-        int width;
-        tool_tree_name(v->t, rows[i].at, &name);
-        tool_text_safe(&safe, name.at, name.length);
-        width = indent_of(v, rows[i].at) + MARK + tool_terminal_width(safe.at) + GAP;
+        char *name = name_words(v, rows[i].at);
+        int width = indent_of(v, rows[i].at) + MARK + tool_terminal_width(name) + GAP;
         v->names = width > v->names ? width : v->names;
-        tool_text_free(&name);
-        tool_text_free(&safe);
+        free(name);
         for (int k = 0; k < CELLS; k++) {
             width = rows[i].cells[k] && !(rows[i].runs && k == 1) ? tool_terminal_width(rows[i].cells[k]) : 0;
             width = k == 1 && width > SHAPES ? SHAPES : width;
@@ -148,13 +155,12 @@ static void put_name(const view *v, int line, uint32_t at, int room, bool select
 {
     const node *n = &v->t->nodes[at];
     int indent = indent_of(v, at), left, ink;
-    text name = {0}, safe = {0}, shown = {0};
+    char *name = name_words(v, at);
+    text shown = {0};
 
     indent = indent < room / 2 ? indent : room / 2;
-    tool_tree_name(v->t, at, &name);
-    tool_text_safe(&safe, name.at, name.length);
     left = room - indent - MARK - 1;
-    if (tool_terminal_width(safe.at) > left) {
+    if (tool_terminal_width(name) > left) {
         enum { LEAST = 6 };
         char *place = xasprintf(" #%u", (unsigned)n->place);
         int rest = left - (int)strlen(place);
@@ -163,16 +169,15 @@ static void put_name(const view *v, int line, uint32_t at, int room, bool select
             indent = 0;
         }
         tool_text_format(&shown, "%*s%s", indent, "", marks[n->count ? 1 + n->open : 0]);
-        tool_text_shortened(&shown, safe.at, (size_t)(rest > 3 ? rest : 3), true);
+        tool_text_shortened(&shown, name, (size_t)(rest > 3 ? rest : 3), true);
         tool_text_put(&shown, place);
         free(place);
     } else {
-        tool_text_format(&shown, "%*s%s%s", indent, "", marks[n->count ? 1 + n->open : 0], safe.at);
+        tool_text_format(&shown, "%*s%s%s", indent, "", marks[n->count ? 1 + n->open : 0], name);
     }
     ink = selected ? INK_BAR : n->count ? INK_BRANCH : INK_PLAIN;
     (void)tool_terminal_put(line, 0, room - 1, ink, shown.at);
-    tool_text_free(&name);
-    tool_text_free(&safe);
+    free(name);
     tool_text_free(&shown);
 }
 
@@ -241,6 +246,16 @@ static void draw_title(const view *v)
     tool_text_free(&line);
 }
 
+static char *path_words(const view *v)
+{
+    text path = {0}, safe = {0};
+
+    tool_tree_path(v->t, v->at, &path);
+    tool_text_safe(&safe, path.at, path.length);
+    tool_text_free(&path);
+    return safe.at;
+}
+
 /* The whole key and where it is. */
 static void draw_place(const view *v, int line)
 {
@@ -248,19 +263,17 @@ static void draw_place(const view *v, int line)
     char at[NUMBER_ROOM], all[NUMBER_ROOM];
     char *place = xasprintf(" %s of %s", tool_grouped((uint64_t)tool_tree_row(v->t, v->at) + 1, at),
                             tool_grouped(v->t->rows, all));
-    text path = {0}, safe = {0}, shown = {0};
+    char *path = path_words(v);
+    text shown = {0};
 
     taken = tool_terminal_width(place);
-    tool_tree_path(v->t, v->at, &path);
-    tool_text_safe(&safe, path.at, path.length);
-    tool_text_shortened(&shown, safe.at, (size_t)(columns - taken > 8 ? columns - taken : columns), true);
+    tool_text_shortened(&shown, path, (size_t)(columns - taken > 8 ? columns - taken : columns), true);
     (void)tool_terminal_put(line, 0, columns, INK_BOLD, shown.at);
     if (columns - taken > 8) {
         (void)tool_terminal_put(line, columns - taken, taken, INK_DIM, place);
     }
-    tool_text_free(&path);
-    tool_text_free(&safe);
     tool_text_free(&shown);
+    free(path);
     free(place);
 }
 
@@ -344,21 +357,18 @@ static void come_up(view *v)
 
 static void search(view *v, bool ask, bool forwards)
 {
-    char *typed = ask ? tool_ask("/", "") : NULL;
+    char *typed = ask ? tool_ask("/") : NULL;
     uint32_t next;
 
     if (ask && !typed) {
         return;
     }
+    if (typed && !*typed && v->found.pattern) { /* the same again: hidden nodes may be visible now */
+        free(typed);
+        typed = xstrdup(v->found.pattern);
+    }
     if (typed && *typed) {
         tool_tree_search(v->t, &v->found, typed);
-    } else if (v->found.pattern) {
-        /* Hidden nodes may be visible now. */
-        char *again = xstrdup(v->found.pattern);
-        if (ask) {
-            tool_tree_search(v->t, &v->found, again);
-        }
-        free(again);
     }
     free(typed);
     if (!v->found.pattern) {
@@ -378,16 +388,6 @@ static void search(view *v, bool ask, bool forwards)
 }
 
 /* ----------------------------------------------------------------------------------------------------- looking -- */
-
-static char *path_words(const view *v)
-{
-    text path = {0}, safe = {0};
-
-    tool_tree_path(v->t, v->at, &path);
-    tool_text_safe(&safe, path.at, path.length);
-    tool_text_free(&path);
-    return safe.at;
-}
 
 static const char *current_file(const view *v)
 {

@@ -235,22 +235,12 @@ static bool read_cells(grid *g, uint64_t first, size_t count, bool exact, char (
 /* "[0, 3, 1] = 0.25", the value whole. */
 static void place_words(grid *g, text *t)
 {
-    uint32_t rank = rec_tensor_rank(g->tensor);
-    const uint64_t *shape = rec_tensor_shape(g->tensor);
-    uint64_t rest = g->at, index[32];
     char cell[1][CELL_ROOM];
 
-    if (g->count == 0) {
-        return;
-    }
     if (g->read == REC_DTYPE_NONE) {
         tool_text_format(t, "byte %" PRIu64, g->at);
     } else {
-        for (uint32_t i = rank; i-- > 0;) {
-            index[i] = rest % shape[i];
-            rest /= shape[i];
-        }
-        tool_text_shape(t, index, rank);
+        tool_text_place(t, g->tensor, g->at);
     }
     if (read_cells(g, g->at, 1, true, cell)) {
         tool_text_format(t, " = %s", cell[0]);
@@ -391,7 +381,7 @@ static void draw(grid *g, const reading_of *r)
         g->top = line < g->top ? line : line >= g->top + g->shown ? line - g->shown + 1 : g->top;
         g->left = g->wraps || column < g->left ? (g->wraps ? 0 : column) : g->left;
         place_words(g, &line_text);
-        (void)tool_terminal_put(row, 0, width, INK_BOLD, line_text.at ? line_text.at : "");
+        (void)tool_terminal_put(row, 0, width, INK_BOLD, line_text.at);
         shown = draw_table(g, row + 1, left);
         if (column >= g->left + shown && shown) {
             /* The cursor is to the right of what fits: the last column that does is its. */
@@ -420,7 +410,7 @@ static void go_to(grid *g)
 {
     uint32_t rank = g->read == REC_DTYPE_NONE ? 1 : rec_tensor_rank(g->tensor);
     const uint64_t *shape = g->read == REC_DTYPE_NONE ? &g->count : rec_tensor_shape(g->tensor);
-    char *typed = tool_ask("index: ", ""), *at = typed, *end;
+    char *typed = tool_ask("index: "), *at = typed, *end;
     uint64_t place = 0;
     uint32_t i = 0;
 
@@ -503,7 +493,7 @@ static void move(grid *g, int key)
 void tool_tensor_view(gauge *g, const rec_tensor *tensor, const char *path)
 {
     enum { LOOK_AGAIN = 100 }; /* milliseconds */
-    const reading_of *r = NULL;
+    const reading_of *r;
     grid at;
     int key = 0;
 

@@ -162,31 +162,22 @@ bool tool_folder_is_written(const folder *f, char *target)
     return tool_known_find(&f->written, &(found){.target = target}, tool_folder_by_target) != NULL;
 }
 
-static int compare_inodes(const found *a, const found *b)
+static int by_inode(const void *one, const void *other)
 {
-    return a->device != b->device ? (a->device < b->device ? -1 : 1)
-           : a->inode != b->inode ? (a->inode < b->inode ? -1 : 1)
-                                  : 0;
+    const found *a = one, *b = other;
+
+    return a->device != b->device ? (a->device < b->device ? -1 : 1) : (a->inode > b->inode) - (a->inode < b->inode);
 }
 
-/* Of one inode in the order of the files. */
-static int by_inode(const void *a, const void *b)
+static void find_inodes(folder *f)
 {
-    const found *x = *(found *const *)a, *y = *(found *const *)b;
-    int order = compare_inodes(x, y);
-
-    return order ? order : (x > y) - (x < y);
-}
-
-static void sort_inodes(folder *f)
-{
-    f->by_inode = xmalloc((f->count + 1) * sizeof *f->by_inode);
+    f->inodes_found = true;
     for (size_t i = 0; i < f->count; i++) {
-        if (f->files[i].is_file) {
-            f->by_inode[f->inodes++] = &f->files[i];
+        found *file = &f->files[i], *first = file->is_file ? tool_known_add(&f->by_inode, file, by_inode) : file;
+        if (first != file && !first->twin) {
+            first->twin = file;
         }
     }
-    qsort(f->by_inode, f->inodes, sizeof *f->by_inode, by_inode);
 }
 
 /* Another file that is to be read and that `out` would take the place of. A link may lead there, or a folder that lies
@@ -194,26 +185,31 @@ static void sort_inodes(folder *f)
 static const found *read_at(folder *f, const found *file, const char *out)
 {
     struct stat is;
-    found wanted;
-    size_t low = 0, high;
+    const found *other;
 
     if (stat(out, &is) != 0) {
         return NULL;
     }
-    if (!f->by_inode) {
-        sort_inodes(f);
+    if (!f->inodes_found) {
+        find_inodes(f);
     }
-    wanted = (found){.device = is.st_dev, .inode = is.st_ino};
-    for (high = f->inodes; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if (compare_inodes(f->by_inode[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    other = tool_known_find(&f->by_inode, &(found){.device = is.st_dev, .inode = is.st_ino}, by_inode);
+    return other == file && other ? other->twin : other;
+}
+
+void tool_folder_forget(folder *f)
+{
+    tool_known_free(&f->written, tool_folder_by_target);
+    tool_known_free(&f->by_inode, by_inode);
+    for (size_t i = 0; i < f->count; i++) {
+        free(f->files[i].name);
+        free(f->files[i].out);
+        free(f->files[i].why);
+        free(f->files[i].target);
+        free(f->files[i].said);
+        tool_notes_free(&f->files[i].notes);
     }
-    low += low < f->inodes && f->by_inode[low] == file;
-    return low < f->inodes && compare_inodes(f->by_inode[low], &wanted) == 0 ? f->by_inode[low] : NULL;
+    free(f->files);
 }
 
 char *tool_folder_path(const folder *f, const found *file)

@@ -145,17 +145,7 @@ static int convert_all(folder *f, int status)
         tool_folder_tell(f);
         status = f->of[FOLDER_FAILED] ? EXIT_ERROR : EXIT_OK;
     }
-    tool_known_free(&f->written, tool_folder_by_target);
-    free(f->by_inode);
-    for (size_t i = 0; i < f->count; i++) {
-        free(f->files[i].name);
-        free(f->files[i].out);
-        free(f->files[i].why);
-        free(f->files[i].target);
-        free(f->files[i].said);
-        tool_notes_free(&f->files[i].notes);
-    }
-    free(f->files);
+    tool_folder_forget(f);
     free(f->to);
     return status;
 }

@@ -20,6 +20,7 @@ typedef struct found {
     bool is_file; /* device and inode are known */
     dev_t device;
     ino_t inode;
+    struct found *twin; /* of the first file of an inode the second */
     /* Known before the conversion, unless `why` explains why the file is left out. */
     const char *recorder; /* NULL: not yet determined */
     const char *type;     /* NULL: none */
@@ -41,12 +42,12 @@ typedef struct folder {
     bool out_exists;
     found *files;
     size_t count;
-    bool dry;         /* nothing is written */
-    bool overwrite;   /* whom was asked said yes to all */
-    uint64_t of[3];   /* results */
-    void *written;    /* files by `target` */
-    found **by_inode; /* files with a known inode, sorted by it; NULL until needed */
-    size_t inodes;
+    bool dry;          /* nothing is written */
+    bool overwrite;    /* whom was asked said yes to all */
+    uint64_t of[3];    /* results */
+    void *written;     /* files by `target` */
+    void *by_inode;    /* files with a known inode, by it, */
+    bool inodes_found; /* once it was needed */
 } folder;
 
 /* Whether a glob matches a name: one without a slash, the last part of it. */
@@ -70,6 +71,8 @@ void tool_folder_convert(folder *f, found *file);
 int tool_folder_by_target(const void *a, const void *b);
 /* Whether a file was written to that target before. */
 bool tool_folder_is_written(const folder *f, char *target);
+/* Frees the list. */
+void tool_folder_forget(folder *f);
 /* Notes a file. */
 void tool_folder_add(folder *f, const char *name, const struct stat *is, const char *why);
 

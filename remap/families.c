@@ -54,22 +54,18 @@ static rec_families *as_block(rec_job *job, const lr_families *found)
 rec_families *rec_record_families(const rec_record *record, const char *path, uint64_t *count)
 {
     rec_job job;
-    lr_variables numbers;
-    lr_families found = {0};
+    lr_families found;
     rec_families *list = NULL;
     if (LR_NULL(record) || LR_NULL(count)) {
         return NULL;
     }
     *count = 0;
     lr_job_begin(&job, record->context, "families", path);
-    lr_variables_init(&numbers, job.allocator);
-    if (lr_variables_read(&job, &numbers, path, NULL) == REC_OK &&
-        lr_families_find(&job, record, &numbers, NULL, NULL, &found) == REC_OK) {
+    if (lr_families_find(&job, record, path, NULL, NULL, NULL, false, &found) == REC_OK) {
         list = as_block(&job, &found);
         *count = list ? found.count : 0;
         lr_families_free(&job, &found);
     }
-    lr_variables_free(&numbers);
     if (lr_job_end(&job) != REC_OK) {
         free(list);
         list = NULL;
@@ -95,14 +91,14 @@ static void list_profiles(const lr_families *found, char *text, size_t room)
     }
 }
 
-static int32_t refuse(rec_job *job, const lr_families *found, const lr_variables *numbers)
+static int32_t refuse(rec_job *job, const lr_families *found)
 {
     char names[400];
     list_profiles(found, names, sizeof names);
     if (found->count && found->fits && !*found->at[0].select) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "profile auto: several profiles fit: %s", names);
         rec_fail_hint(job, "Name one of them. %s",
-                      numbers->model_type ? "" : "A companion config.json with its model_type would decide.");
+                      found->typed ? "" : "A companion config.json with its model_type would decide.");
     } else if (found->count && found->fits) {
         (void)rec_fail(job, REC_E_MISMATCH, REC_UNKNOWN, "profile auto: no profile fits the whole file");
         rec_fail_hint(job, "Below %.200s it is %.100s: `select = %.200s` and `profile = %.64s`.", found->at[0].select,
@@ -125,19 +121,16 @@ lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arg
                              ? arguments->rules->select
                              : NULL;
     lr_families found = {0};
-    lr_variables numbers;
     lr_rules *rules = NULL;
-    lr_variables_init(&numbers, job->allocator);
     *family = (lr_family){0};
     if (arguments->reverse) {
         (void)rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "profile auto cannot choose for a reverse load");
         rec_fail_hint(job, "A record does not show which file it came from: name the profile.");
-    } else if (lr_variables_read(job, &numbers, path, arguments->config) == REC_OK &&
-               lr_families_find(job, record, &numbers, select, NULL, &found) == REC_OK) {
+    } else if (lr_families_find(job, record, path, arguments->config, select, NULL, false, &found) == REC_OK) {
         const lr_family *only = found.count == 1 && found.fits ? &found.at[0] : NULL;
         /* Rules for a deeper level count only if that level was requested. */
         if (!only || (*only->select && !select)) {
-            (void)refuse(job, &found, &numbers);
+            (void)refuse(job, &found);
         } else if ((rules = lr_profile_load(job, only->profile, NULL)) != NULL) {
             family->profile = rules->name;
             family->name = lr_arena_text(&rules->arena, only->name, strlen(only->name));
@@ -148,7 +141,6 @@ lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arg
         }
     }
     lr_families_free(job, &found);
-    lr_variables_free(&numbers);
     if (lr_job_failed(job)) {
         lr_rules_free(rules);
         rules = NULL;

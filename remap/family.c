@@ -50,18 +50,10 @@ static int is_elsewhere(rec_job *job, const rec_plan *plan, uint64_t number, con
 /* ------------------------------------------------------------------------------------------ what it looks like -- */
 
 /* The families that a source may be of, none if that cannot be found out. To be given back with lr_families_free(). */
-static void find_families(rec_job *job, const rec_plan *plan, const lr_plan_source *source, lr_families *found)
+static void find_families(const rec_plan *plan, const lr_plan_source *source, lr_families *found)
 {
-    rec_job own; /* a word more is no reason to fail */
-    lr_variables numbers;
-    *found = (lr_families){0};
-    lr_job_begin(&own, plan->context, "families", NULL);
-    lr_variables_init(&numbers, job->allocator);
-    if (lr_variables_read(&own, &numbers, source->path, source->numbers.config_file) == REC_OK) {
-        (void)lr_families_find(&own, source->record, &numbers, source->rules->select, source->rules->name, found);
-    }
-    lr_variables_free(&numbers);
-    lr_job_drop(&own);
+    lr_families_guess(plan->context, source->record, source->path, source->numbers.config_file, source->rules->select,
+                      source->rules->name, false, found);
 }
 
 /* "`profile = llama` and `select = model`" */
@@ -76,7 +68,7 @@ static const char *options_of(const lr_family *f, char text[400])
 static void hint_family(rec_job *job, const rec_plan *plan, const lr_plan_source *source, char *text, size_t room)
 {
     lr_families found;
-    find_families(job, plan, source, &found);
+    find_families(plan, source, &found);
     text[0] = '\0';
     if (found.fits && found.count == 1) {
         char options[400];
@@ -199,7 +191,7 @@ static int32_t explain(rec_job *job, rec_plan *plan, uint64_t number)
         source->record->root.form != REC_FORM_PATHS) {
         return REC_OK;
     }
-    find_families(job, plan, source, &found);
+    find_families(plan, source, &found);
     if (found.fits && found.count == 1) {
         const lr_family *f = &found.at[0];
         char options[400], hint[420];
@@ -322,7 +314,6 @@ static int32_t check_family(rec_job *job, rec_plan *plan, uint64_t number)
 {
     const lr_plan_source *source = &plan->sources[number];
     rec_job own; /* what cannot be compared is no reason to fail */
-    lr_variables numbers;
     lr_family_rest rest = {0};
     int32_t status = REC_OK;
     if (plan->trial || source->reverse || source->chosen || !source->rules->name ||
@@ -330,11 +321,8 @@ static int32_t check_family(rec_job *job, rec_plan *plan, uint64_t number)
         return REC_OK;
     }
     lr_job_begin(&own, plan->context, "families", NULL);
-    lr_variables_init(&numbers, job->allocator);
-    if (lr_variables_read(&own, &numbers, source->path, source->numbers.config_file) == REC_OK) {
-        (void)lr_family_compare(&own, source->record, &numbers, source->rules->select, source->rules->name, &rest);
-    }
-    lr_variables_free(&numbers);
+    (void)lr_family_compare(&own, source->record, source->path, source->numbers.config_file, source->rules->select,
+                            source->rules->name, &rest);
     lr_job_drop(&own);
     if (rest.known && *rest.model_type) {
         status = lr_plan_problem(job, plan, REC_PROBLEM_FAMILY, source->strict, "", "Is there a profile for it?",
@@ -364,7 +352,7 @@ static int32_t advise(rec_job *job, rec_plan *plan, uint64_t number)
         source->record->root.form != REC_FORM_PATHS) {
         return REC_OK;
     }
-    find_families(job, plan, source, &found);
+    find_families(plan, source, &found);
     for (uint64_t i = 0; found.fits && i < found.count && used < sizeof names && hinted < sizeof hint; i++) {
         const lr_family *f = &found.at[i];
         same = same || (given && lr_family_has(f->profile, f->others, given));

@@ -21,7 +21,8 @@ typedef struct finder {
     rec_job *job;
     lr_families *families;
     const rec_record *record;
-    const lr_variables *numbers;
+    lr_variables numbers;
+    rec_plan *plan; /* for the keys alone */
     lr_plan_source *source;
     lr_matcher *matcher;
     lr_library library;
@@ -158,7 +159,7 @@ static bool hold(finder *f, const candidate *c, const char *select, uint64_t *co
 static int32_t try_one(finder *f, const candidate *c, const char *select, const char *said)
 {
     const lr_profile_section *s = c->section;
-    const char *type = f->numbers->model_type, *own = rec_metadata(f->record, "general.architecture");
+    const char *type = f->numbers.model_type, *own = rec_metadata(f->record, "general.architecture");
     bool named = type && s->model_type && in_words(s->model_type, type);
     lr_rest rest;
     char but[700] = "";
@@ -173,9 +174,9 @@ static int32_t try_one(finder *f, const candidate *c, const char *select, const 
                            (int)(rest.stranger->length < 300 ? rest.stranger->length : 300), rest.stranger->text,
                            rest.strangers > 1 ? ", …" : "");
         } else if (type && s->model_type && !named) {
-            const char *slash = strrchr(f->numbers->config_file, '/');
+            const char *slash = strrchr(f->numbers.config_file, '/');
             (void)snprintf(but, sizeof but, "its %.300s says model_type \"%s\"",
-                           slash ? slash + 1 : f->numbers->config_file, type);
+                           slash ? slash + 1 : f->numbers.config_file, type);
         } else if (s->doubt) {
             (void)snprintf(but, sizeof but, "%.600s", s->doubt);
         }
@@ -241,30 +242,41 @@ static void choose(lr_families *l)
     l->fits = fits;
 }
 
-void lr_families_free(rec_job *job, lr_families *families)
+void lr_families_free(const rec_job *job, lr_families *families)
 {
     lr_release(job->allocator, families->at);
     lr_arena_free(&families->arena);
     *families = (lr_families){0};
 }
 
-static int32_t begin_finder(finder *f, rec_plan *plan)
+/* Reads the configuration. To be ended also on failure. */
+static int32_t begin_finder(finder *f, rec_job *job, const rec_record *record, const char *path, const char *config)
+{
+    *f = (finder){.job = job, .record = record};
+    lr_library_begin(&f->library, job);
+    lr_variables_init(&f->numbers, job->allocator);
+    return lr_variables_read(job, &f->numbers, path, config);
+}
+
+/* Lists the keys and the profiles. */
+static int32_t list_all(finder *f)
 {
     rec_job *job = f->job;
-    f->source = plan ? lr_plan_source_new(job, plan) : NULL;
+    f->plan = lr_plan_new(job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+    f->source = f->plan ? lr_plan_source_new(job, f->plan) : NULL;
     if (!f->source) {
         return job->error.status;
     }
     f->source->record = f->record;
     f->matcher = lr_matcher_new(job);
-    if (!f->matcher || lr_plan_keys(job, plan, 0) != REC_OK || lr_library_each(&f->library, on_profile, f) != REC_OK) {
-        return job->error.status;
+    if (f->matcher && lr_plan_keys(job, f->plan, 0) == REC_OK &&
+        lr_library_each(&f->library, on_profile, f) == REC_OK) {
+        f->keys = lr_job_alloc(job, (f->source->key_count + 1) * sizeof *f->keys);
     }
-    f->keys = lr_alloc(job->allocator, (f->source->key_count + 1) * sizeof *f->keys);
-    return f->keys ? REC_OK : lr_fail_memory(job, f->source->key_count * sizeof *f->keys);
+    return job->error.status;
 }
 
-static void end_finder(finder *f, rec_plan *plan)
+static void end_finder(finder *f)
 {
     for (uint64_t i = 0; i < f->count; i++) {
         lr_looks_free(f->job, &f->candidates[i].first);
@@ -273,14 +285,15 @@ static void end_finder(finder *f, rec_plan *plan)
     lr_release(f->job->allocator, f->keys);
     lr_matcher_free(f->matcher);
     lr_library_end(&f->library);
-    rec_plan_free(plan);
+    lr_variables_free(&f->numbers);
+    rec_plan_free(f->plan);
 }
 
 /* Compares the file with one family. */
 static int32_t compare_one(finder *f, const candidate *c, const char *select, lr_family_rest *out)
 {
     const lr_profile_section *s = c->section;
-    const char *type = f->numbers->model_type;
+    const char *type = f->numbers.model_type;
     uint64_t count;
     lr_rest rest = {0};
     if (hold(f, c, select ? select : c->select, &count, &rest)) {
@@ -299,14 +312,12 @@ static int32_t compare_one(finder *f, const candidate *c, const char *select, lr
     return f->job->error.status;
 }
 
-int32_t lr_family_compare(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
-                          const char *profile, lr_family_rest *rest)
+int32_t lr_family_compare(rec_job *job, const rec_record *record, const char *path, const char *config,
+                          const char *select, const char *profile, lr_family_rest *rest)
 {
-    finder f = {.job = job, .record = record, .numbers = numbers};
-    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+    finder f;
     *rest = (lr_family_rest){0};
-    lr_library_begin(&f.library, job);
-    if (begin_finder(&f, plan) == REC_OK) {
+    if (begin_finder(&f, job, record, path, config) == REC_OK && list_all(&f) == REC_OK) {
         for (uint64_t i = 0; i < f.count && !rest->known && !lr_job_failed(job); i++) {
             const lr_profile_section *s = f.candidates[i].section;
             if (lr_family_has(s->name, s->others, profile)) {
@@ -314,24 +325,25 @@ int32_t lr_family_compare(rec_job *job, const rec_record *record, const lr_varia
             }
         }
     }
-    end_finder(&f, plan);
+    end_finder(&f);
     return job->error.status;
 }
 
-int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
-                         const char *asked, lr_families *families)
+int32_t lr_families_find(rec_job *job, const rec_record *record, const char *file, const char *config,
+                         const char *select, const char *asked, bool typed, lr_families *families)
 {
     enum { LEVELS = 3 };
-    finder f = {.job = job, .families = families, .record = record, .numbers = numbers};
-    rec_plan *plan = lr_plan_new(job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+    finder f;
     char path[2][300];
     const char *at = select;
     *families = (lr_families){0};
     lr_arena_init(&families->arena, job->allocator);
-    lr_library_begin(&f.library, job);
-    if (begin_finder(&f, plan) != REC_OK) {
+    if (begin_finder(&f, job, record, file, config) != REC_OK || (typed && !f.numbers.model_type) ||
+        list_all(&f) != REC_OK) {
         goto done;
     }
+    f.families = families;
+    families->typed = f.numbers.model_type != NULL;
     for (uint64_t i = 0; i < f.count && asked; i++) {
         const lr_profile_section *section = f.candidates[i].section;
         families->known = families->known || lr_family_has(section->name, section->others, asked);
@@ -348,9 +360,18 @@ int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variab
     }
 
 done:
-    end_finder(&f, plan);
+    end_finder(&f);
     if (lr_job_failed(job)) {
         lr_families_free(job, families);
     }
     return job->error.status;
+}
+
+void lr_families_guess(rec_context *context, const rec_record *record, const char *file, const char *config,
+                       const char *select, const char *asked, bool typed, lr_families *families)
+{
+    rec_job own;
+    lr_job_begin(&own, context, "families", NULL);
+    (void)lr_families_find(&own, record, file, config, select, asked, typed, families);
+    lr_job_drop(&own);
 }

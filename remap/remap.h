@@ -105,14 +105,19 @@ typedef struct lr_families {
     uint64_t count;
     bool fits;  /**< those there are fit; else none does, and they nearly do */
     bool known; /**< a family has the profile that was asked about */
+    bool typed; /**< the configuration names the model's type */
 } lr_families;
 
-/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`. @param numbers with the
- * model's configuration, if there is one. @param select below which it is looked; NULL: at the top, and below one name
- * that all keys have in common. @param asked a profile, or NULL. @param families (out) to be given back with
+/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`. @param file that the record
+ * was read from, and @param config the model's configuration, as in lr_variables_read(). @param select below which it
+ * is looked; NULL: at the top, and below one name that all keys have in common. @param asked a profile, or NULL. @param
+ * typed without the model's type in a configuration none is looked for. @param families (out) to be given back with
  * lr_families_free(). */
-int32_t lr_families_find(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
-                         const char *asked, lr_families *families);
+int32_t lr_families_find(rec_job *job, const rec_record *record, const char *file, const char *config,
+                         const char *select, const char *asked, bool typed, lr_families *families);
+/** The same for a note or a hint: a failure is no reason to fail, and finds none. */
+void lr_families_guess(rec_context *context, const rec_record *record, const char *file, const char *config,
+                       const char *select, const char *asked, bool typed, lr_families *families);
 /** How a file differs from the family that a profile is for. */
 typedef struct lr_family_rest {
     bool known;                       /**< the profile says what its family's files look like */
@@ -123,11 +128,11 @@ typedef struct lr_family_rest {
                                            none of them; "": it is, or nothing says */
 } lr_family_rest;
 /** Compares a record with the family of a profile, or of the profile for the same files with another destination. */
-int32_t lr_family_compare(rec_job *job, const rec_record *record, const lr_variables *numbers, const char *select,
-                          const char *profile, lr_family_rest *rest);
+int32_t lr_family_compare(rec_job *job, const rec_record *record, const char *file, const char *config,
+                          const char *select, const char *profile, lr_family_rest *rest);
 /** Whether one of the profiles for a family, or for its files with another destination, has that name. */
 bool lr_family_has(const char *profile, const char *others, const char *name);
-void lr_families_free(rec_job *job, lr_families *families);
+void lr_families_free(const rec_job *job, lr_families *families);
 
 /** The profile for a record where the load arguments leave that to the library (families.c): the only one that fits, to
  * be freed with lr_rules_free(). @param path of the file it was read from, or NULL.

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/names.h"
 #include "remap/forward/forward.h"
 #include "remap/remap.h"
 
@@ -212,13 +211,8 @@ static void put_kinds(writer *w, const lr_map *metadata)
 
 /* ------------------------------------------------------------------------------------------------------ places -- */
 
-/* A set of texts, for lists that are sorted and have each text once. */
-typedef struct texts {
-    char **at;
-    uint64_t count, room;
-} texts;
-
-static void add_text(writer *w, texts *t, const char *text, uint64_t length, bool fold)
+/* Adds a text to a list that is sorted later. */
+static void add_text(writer *w, lr_memory_list *t, const char *text, uint64_t length, bool fold)
 {
     char *copy = lr_job_failed(w->job) ? NULL : lr_job_arena_text(w->job, &w->arena, text, length);
     if (!copy || !lr_job_grow(w->job, &t->at, t->count + 1, &t->room, sizeof *t->at)) {
@@ -227,34 +221,28 @@ static void add_text(writer *w, texts *t, const char *text, uint64_t length, boo
     if (fold) {
         (void)lr_memory_fold(copy, length, copy);
     }
-    if (!t->count || strcmp(t->at[t->count - 1], copy) != 0) { /* neighbours are alike */
-        t->at[t->count++] = copy;
+    if (!t->count || strcmp(t->at[t->count - 1].text, copy) != 0) { /* neighbours are alike */
+        t->at[t->count++] = (lr_memory_entry){.text = copy};
     }
 }
 
-static void sort(texts *t)
+/* Sorts a list, and leaves each text once. */
+static void sort(lr_memory_list *t)
 {
     uint64_t kept = 0;
-    if (t->count) {
-        qsort(t->at, (size_t)t->count, sizeof *t->at, lr_by_text);
-    }
+    lr_memory_sort(t);
     for (uint64_t i = 0; i < t->count; i++) {
-        if (kept == 0 || strcmp(t->at[kept - 1], t->at[i]) != 0) {
+        if (kept == 0 || strcmp(t->at[kept - 1].text, t->at[i].text) != 0) {
             t->at[kept++] = t->at[i];
         }
     }
     t->count = kept;
 }
 
-static bool has(const texts *t, const char *text)
-{
-    return t->count && bsearch(&text, t->at, (size_t)t->count, sizeof *t->at, lr_by_text);
-}
-
 typedef struct places {
-    texts moved, levels, cells, keys, dropped;
-    texts linear, plain; /* weights of rank 2, with indices folded: transposed, or unchanged */
-    texts exact;         /* those transposed whose folded key is also that of one that was not */
+    lr_memory_list moved, levels, cells, keys, dropped;
+    lr_memory_list linear, plain; /* weights of rank 2, with indices folded: transposed, or unchanged */
+    lr_memory_list exact;         /* those transposed whose folded key is also that of one that was not */
 } places;
 
 static bool is_number(const char *text, uint64_t length)
@@ -344,7 +332,7 @@ static void part(writer *w, const rec_plan *plan, places *p)
     sort(&p->linear);
     sort(&p->plain);
     for (uint64_t i = 0; i < p->linear.count; i++) {
-        both = both || has(&p->plain, p->linear.at[i]);
+        both = both || lr_memory_find(&p->plain, p->linear.at[i].text, strlen(p->linear.at[i].text));
     }
     for (uint64_t i = 0; both && i < plan->line_count; i++) {
         const lr_line *from = &plan->lines[i];
@@ -356,10 +344,10 @@ static void part(writer *w, const rec_plan *plan, places *p)
     sort(&p->exact);
 }
 
-static void put_texts(writer *w, const char *word, const texts *t)
+static void put_texts(writer *w, const char *word, const lr_memory_list *t)
 {
     for (uint64_t i = 0; i < t->count; i++) {
-        line(w, word, t->at[i]);
+        line(w, word, t->at[i].text);
     }
 }
 
@@ -391,7 +379,7 @@ static void rule_option(writer *w, const char *word, const char *rule)
 /* The deeper place and the higher number first, so that no number is taken twice. */
 static int by_place(const void *a, const void *b)
 {
-    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    const char *x = ((const lr_memory_entry *)a)->text, *y = ((const lr_memory_entry *)b)->text;
     while (*x && *y) {
         uint64_t m = strspn(x, "0123456789"), n = strspn(y, "0123456789");
         if (m && n && (m != n || memcmp(x, y, (size_t)m) != 0)) {
@@ -409,20 +397,20 @@ static int by_place(const void *a, const void *b)
 enum { OPTIONS_MOST = 12 };
 
 /* More options than these are left out. */
-static void end_options(writer *w, const texts *t)
+static void end_options(writer *w, const lr_memory_list *t)
 {
     put_text(w, t->count > OPTIONS_MOST ? " …" : "");
 }
 
 /* Back rules that give lists their numbers again. */
-static void gap_options(writer *w, const texts *moved)
+static void gap_options(writer *w, const lr_memory_list *moved)
 {
     if (moved->count) {
         option(w, "gaps", "keep");
         qsort(moved->at, (size_t)moved->count, sizeof *moved->at, by_place);
     }
     for (uint64_t i = 0; i < moved->count && i < OPTIONS_MOST; i++) {
-        const char *to = moved->at[i], *blank = strrchr(to, ' ');
+        const char *to = moved->at[i].text, *blank = strrchr(to, ' ');
         const char *last = lr_path_last(to, (uint64_t)(blank - to));
         char pattern[600], text[1400];
         size_t used = 0;
@@ -440,21 +428,21 @@ static void gap_options(writer *w, const texts *moved)
 }
 
 /* How many texts begin so. */
-static uint64_t count_begun(const texts *t, const char *begin)
+static uint64_t count_begun(const lr_memory_list *t, const char *begin)
 {
     uint64_t count = 0;
     for (uint64_t i = 0; i < t->count; i++) {
-        count += strncmp(t->at[i], begin, strlen(begin)) == 0;
+        count += strncmp(t->at[i].text, begin, strlen(begin)) == 0;
     }
     return count;
 }
 
 /* Whether rules that match any index differ in their axes alone, or match a weight without weight_norm. */
-static bool is_mixed(const rec_plan *plan, const texts *folded)
+static bool is_mixed(const rec_plan *plan, const lr_memory_list *folded)
 {
     for (uint64_t i = 0; i < folded->count; i++) {
         char begin[1000];
-        (void)snprintf(begin, sizeof begin, "%.*s", (int)strcspn(folded->at[i], " "), folded->at[i]);
+        (void)snprintf(begin, sizeof begin, "%.*s", (int)strcspn(folded->at[i].text, " "), folded->at[i].text);
         if (count_begun(folded, begin) > 1) {
             return true;
         }
@@ -478,7 +466,7 @@ static bool is_mixed(const rec_plan *plan, const texts *folded)
 /* Rules for the weights of weight_norm that recognition found, or whose axis no rule has. */
 static void norm_options(writer *w, const rec_plan *plan)
 {
-    texts folded = {0}, exact = {0}, *all;
+    lr_memory_list folded = {0}, exact = {0}, *all;
     normed found;
     for (const lr_piece *piece = plan->pieces; piece; piece = piece->next) {
         bool by_rule = *piece->why != '\0';
@@ -492,7 +480,7 @@ static void norm_options(writer *w, const rec_plan *plan)
     sort(&folded);
     all = folded.count && is_mixed(plan, &folded) ? &exact : &folded;
     for (uint64_t i = 0; i < all->count && i < OPTIONS_MOST; i++) {
-        rule_option(w, "weight_norm", all->at[i]);
+        rule_option(w, "weight_norm", all->at[i].text);
     }
     end_options(w, all);
     lr_release(w->job->allocator, folded.at);
@@ -501,7 +489,7 @@ static void norm_options(writer *w, const rec_plan *plan)
 
 /* Writes what a reverse conversion needs in addition to the type. The metadata of a `.bin` cannot hold the rest: the
  * save notes it. */
-static void put_options(writer *w, const rec_plan *plan, const texts *moved)
+static void put_options(writer *w, const rec_plan *plan, const lr_memory_list *moved)
 {
     const lr_plan_source *source = &plan->sources[0];
     const lr_rules *rules = source->rules;
@@ -551,7 +539,7 @@ static void put_options(writer *w, const rec_plan *plan, const texts *moved)
 static void put_places(writer *w, const rec_plan *plan)
 {
     places p = {0};
-    texts *const all[] = {&p.moved, &p.levels, &p.cells, &p.keys, &p.dropped, &p.linear, &p.plain, &p.exact};
+    lr_memory_list *const all[] = {&p.moved, &p.levels, &p.cells, &p.keys, &p.dropped, &p.linear, &p.plain, &p.exact};
     for (uint64_t i = 0; i < plan->line_count && !lr_job_failed(w->job); i++) {
         note_line(w, plan, &plan->lines[i], &p);
     }

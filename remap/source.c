@@ -41,29 +41,21 @@ static void settle(const rec_plan *plan, const lr_arguments *arguments, lr_plan_
 }
 
 /* Whether nothing says what to do with a foreign file, and its configuration names the one family that fits it. */
-static bool is_confirmed(const rec_plan *plan, const lr_plan_input *input)
+static bool is_confirmed(const rec_job *job, const rec_plan *plan, const lr_plan_input *input)
 {
     const lr_arguments *a = input->arguments;
     bool open = !a || (!a->profile && !a->reverse &&
                        (!a->rules || (!a->rules->count && a->rules->adapter == LR_ADAPTER_UNSET && !a->rules->select)));
     bool foreign = input->record->root.form == REC_FORM_PATHS && input->record->adapter != LR_FILE_EITHER;
-    lr_families found = {0};
-    lr_variables numbers;
-    rec_job own; /* what cannot be read is no reason to fail */
-    bool confirmed = false;
+    lr_families found;
+    bool confirmed;
     if (!open || !foreign || !plan->advises || plan->trial || plan->foreign || plan->base || plan->type.layout ||
         input->type.layout || !input->path) {
         return false;
     }
-    lr_job_begin(&own, plan->context, "families", NULL);
-    lr_variables_init(&numbers, own.allocator);
-    if (lr_variables_read(&own, &numbers, input->path, a ? a->config : NULL) == REC_OK && numbers.model_type &&
-        lr_families_find(&own, input->record, &numbers, NULL, NULL, &found) == REC_OK) {
-        confirmed = found.fits && found.count == 1 && found.at[0].confirmed && !*found.at[0].select;
-    }
-    lr_families_free(&own, &found);
-    lr_variables_free(&numbers);
-    lr_job_drop(&own);
+    lr_families_guess(plan->context, input->record, input->path, a ? a->config : NULL, NULL, NULL, true, &found);
+    confirmed = found.fits && found.count == 1 && found.at[0].confirmed && !*found.at[0].select;
+    lr_families_free(job, &found);
     return confirmed;
 }
 
@@ -233,7 +225,7 @@ int32_t lr_plan_add(rec_job *job, rec_plan *plan, const lr_plan_input *input)
     source->name = lr_plan_keep(job, plan, input->name, strlen(input->name));
     source->path = input->path ? lr_plan_keep(job, plan, input->path, strlen(input->path)) : NULL;
     lr_arguments_init(&chosen, job->allocator);
-    if ((arguments && arguments->automatic) || is_confirmed(plan, input)) {
+    if ((arguments && arguments->automatic) || is_confirmed(job, plan, input)) {
         chosen = arguments ? *arguments : chosen;
         arguments = choose_profile(job, plan, input, &chosen) == REC_OK ? &chosen : arguments;
     } else if (has_layout(plan, input) && resolve_layout(job, input, &chosen) == REC_OK) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A flat map of paths as a tree, in place. Of a foreign file it is what a plan without rules, type and adapter makes of
- * it, without the plan. Keys go into a prefix tree in the order of the file, whose nodes know their names by number, so
- * that a name is stored once; where a key goes on as the one before does, nothing is looked up. Sorted is only what is
- * wrong. */
+ * it, without the plan. Keys go into a prefix tree in the order of the file; where a key goes on as the one before
+ * does, nothing is looked up. Sorted is only what is wrong. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,32 +13,20 @@
 enum { NAMES_DOT = 0xff };
 
 enum {
-    LEVELS_MOST = 200, /* of a record; the recursion stops there too */
-    LOOKED_THROUGH = 8 /* children that are looked through for a name; more are found by a hash */
+    LEVELS_MOST = 200,  /* of a record; the recursion stops there too */
+    LOOKED_THROUGH = 8, /* children that are looked through for a name; more are found by a hash */
+    RECENT = 256        /* keys of the record that others may share */
 };
-
-/* A part of keys, once for all keys that have it. */
-typedef struct name {
-    const char *text;
-    uint32_t length;
-    uint32_t index;  /* the element of a list that it is, NO_INDEX */
-    const char *own; /* in the record, with its dots; NULL: not yet */
-} name;
 enum { NO_INDEX = UINT32_MAX };
 
 /* Nodes are known by their numbers; 0 is the root, and nobody's child. */
 typedef struct node {
-    uint32_t name, parent;
+    const char *text; /* its name, of a key */
+    uint32_t length, parent;
     uint32_t first, last, next; /* children; the next one of the parent's */
     uint32_t count;             /* of children */
     uint32_t leaf;              /* number of the entry + 1 */
 } node;
-
-/* Open addressing; 0 is free. */
-typedef struct table {
-    uint32_t *slots;
-    uint64_t room, count; /* room: a power of two */
-} table;
 
 /* Where a part of the key before ends, and its node. */
 typedef struct level {
@@ -56,17 +43,17 @@ typedef struct splitter {
     rec_job *job;
     lr_arena *arena;
     const lr_map *flat;
-    lr_pages nodes, names;
-    uint32_t node_count, name_count;
-    uint64_t secret; /* of the hashes of nodes */
-    table by_name;   /* names */
-    table by_both;   /* nodes of parents with many children, by parent and name */
+    lr_pages nodes;
+    uint32_t node_count;
+    uint32_t *slots;      /* nodes of parents with many children, by parent and name: open addressing, 0 is free */
+    uint64_t room, known; /* of the slots; room: a power of two */
     level levels[LEVELS_MOST + 1];
     uint32_t depth;
     item before;
     bool odd;    /* some name has a dot */
     bool strict; /* nothing may stand below a value */
     bool wrong;  /* a key is there twice, or too deep */
+    rec_value recent[RECENT];
 } splitter;
 
 static node *node_at(const splitter *s, uint32_t number)
@@ -74,169 +61,106 @@ static node *node_at(const splitter *s, uint32_t number)
     return (node *)(void *)s->nodes.data + number;
 }
 
-static name *name_at(const splitter *s, uint32_t number)
-{
-    return (name *)(void *)s->names.data + number;
-}
-
-/* ----------------------------------------------------------------------------------------------------- finding -- */
-
-/* Both numbers were assigned here: the author of a file controls only which of them meet. */
-static uint64_t hash_both(uint64_t secret, uint32_t parent, uint32_t number)
-{
-    uint64_t hash = secret ^ ((uint64_t)parent << 32 | number);
-    hash ^= hash >> 32;
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-static uint64_t hash_of(const splitter *s, const table *t, uint32_t number)
-{
-    const name *part = t == &s->by_name ? name_at(s, number) : NULL;
-    const node *one = part ? NULL : node_at(s, number);
-    return part ? lr_key_hash(part->text, part->length) : hash_both(s->secret, one->parent, one->name);
-}
-
-static void put_slot(const splitter *s, table *t, uint32_t number)
-{
-    uint64_t at = hash_of(s, t, number) & (t->room - 1);
-    while (t->slots[at]) {
-        at = (at + 1) & (t->room - 1);
-    }
-    t->slots[at] = number;
-}
-
-/* Room for one more. */
-static int32_t reserve(splitter *s, table *t)
-{
-    table wider = {.room = t->room ? t->room * 4 : 64, .count = t->count};
-    if (t->count + 1 <= t->room / 2) {
-        return REC_OK;
-    }
-    wider.slots = lr_zalloc(s->job->allocator, wider.room * sizeof *wider.slots);
-    if (!wider.slots) {
-        return lr_fail_memory(s->job, wider.room * sizeof *wider.slots);
-    }
-    for (uint64_t i = 0; i < t->room; i++) {
-        if (t->slots[i]) {
-            uint64_t at = hash_of(s, t, t->slots[i]) & (wider.room - 1);
-            while (wider.slots[at]) {
-                at = (at + 1) & (wider.room - 1);
-            }
-            wider.slots[at] = t->slots[i];
-        }
-    }
-    lr_release(s->job->allocator, t->slots);
-    *t = wider;
-    return REC_OK;
-}
-
 /* ----------------------------------------------------------------------------------------------------- growing -- */
 
-/* Room for one more in an array that is page memory. */
-static int32_t more(splitter *s, lr_pages *pages, uint64_t count, size_t each)
+static bool is_named(const node *one, const char *text, uint32_t length)
 {
-    enum { FIRST = 64 };
-    uint64_t need = (count + 1) * each;
-    if (need > pages->size && !lr_pages_grow(pages, count ? 2 * need : FIRST * each)) {
-        return lr_fail_memory(s->job, need);
-    }
-    return REC_OK;
+    return one->length == length && memcmp(one->text, text, length) == 0;
 }
 
-/* Returns the plain decimal index that a part is, or NO_INDEX: longer lists have no index in 32 bits. */
-static uint32_t plain_index(const char *text, uint32_t length)
+/* The slot of a child of that name; free if there is none. */
+static uint32_t *slot_of(const splitter *s, uint32_t parent, const char *text, uint32_t length)
 {
-    uint64_t index;
-    if (length == 0 || text[0] == '+' || (text[0] == '0' && length > 1) || !lr_node_index(text, length, &index)) {
-        return NO_INDEX;
-    }
-    return index < NO_INDEX ? (uint32_t)index : NO_INDEX;
-}
-
-/* The number of a name. @return 0: the job has failed. */
-static uint32_t number_of(splitter *s, const char *text, uint32_t length)
-{
-    table *t = &s->by_name;
-    uint64_t at;
-    if (reserve(s, t) != REC_OK) {
-        return 0;
-    }
-    for (at = lr_key_hash(text, length) & (t->room - 1); t->slots[at]; at = (at + 1) & (t->room - 1)) {
-        const name *one = name_at(s, t->slots[at]);
-        if (one->length == length && memcmp(one->text, text, length) == 0) {
-            return t->slots[at];
+    uint64_t at = lr_key_hash(text, length) ^ parent * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t number; (number = s->slots[at & (s->room - 1)]) != 0; at++) {
+        if (node_at(s, number)->parent == parent && is_named(node_at(s, number), text, length)) {
+            break;
         }
     }
-    if (more(s, &s->names, s->name_count, sizeof(name)) != REC_OK) {
-        return 0;
-    }
-    *name_at(s, s->name_count) = (name){.text = text, .length = length, .index = plain_index(text, length)};
-    t->slots[at] = s->name_count;
-    t->count++;
-    return s->name_count++;
+    return &s->slots[at & (s->room - 1)];
 }
 
-/* Makes those children of a node known by parent and name that are not yet: the last one, or all. */
-static int32_t know(splitter *s, uint32_t parent)
+static void put_slot(const splitter *s, uint32_t number)
 {
-    const node *p = node_at(s, parent);
-    uint32_t one = p->count == LOOKED_THROUGH + 1 ? p->first : p->last;
-    for (; p->count > LOOKED_THROUGH && one; one = node_at(s, one)->next) {
-        if (reserve(s, &s->by_both) != REC_OK) {
+    const node *one = node_at(s, number);
+    *slot_of(s, one->parent, one->text, one->length) = number;
+}
+
+/* Enters a node into the slots. */
+static int32_t know(splitter *s, uint32_t number)
+{
+    uint32_t *before = s->slots;
+    uint64_t room = s->room, wider = room ? room * 4 : 64;
+    if (++s->known > room / 2) {
+        s->slots = lr_job_zalloc(s->job, wider * sizeof *s->slots);
+        if (!s->slots) {
+            s->slots = before;
             return s->job->error.status;
         }
-        put_slot(s, &s->by_both, one);
-        s->by_both.count++;
+        s->room = wider;
+        for (uint64_t i = 0; i < room; i++) {
+            if (before[i]) {
+                put_slot(s, before[i]);
+            }
+        }
+        lr_release(s->job->allocator, before);
     }
+    put_slot(s, number);
     return REC_OK;
 }
 
-/* Finds the child of that name; 0: not found. */
-static uint32_t find(const splitter *s, uint32_t parent, uint32_t number)
+/* Appends a node. @return false: the job has failed. */
+static bool new_node(splitter *s, uint32_t parent, const char *text, uint32_t length)
 {
-    const node *p = node_at(s, parent);
-    uint32_t one = p->first;
-    if (p->count > LOOKED_THROUGH) {
-        const table *t = &s->by_both;
-        uint64_t at = hash_both(s->secret, parent, number) & (t->room - 1);
-        while ((one = t->slots[at]) != 0 && (node_at(s, one)->parent != parent || node_at(s, one)->name != number)) {
-            at = (at + 1) & (t->room - 1);
-        }
-        return one;
+    enum { FIRST = 64 };
+    uint64_t need = ((uint64_t)s->node_count + 1) * sizeof(node);
+    if (s->node_count == UINT32_MAX) {
+        return LR_AS_FALSE(rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 names"));
     }
-    while (one && node_at(s, one)->name != number) {
-        one = node_at(s, one)->next;
+    if (need > s->nodes.size && !lr_pages_grow(&s->nodes, s->node_count ? 2 * need : FIRST * sizeof(node))) {
+        return LR_AS_FALSE(lr_fail_memory(s->job, need));
     }
-    return one;
+    *node_at(s, s->node_count++) = (node){.text = text, .length = length, .parent = parent};
+    return true;
+}
+
+/* Returns the plain decimal index that a name is, or NO_INDEX: longer lists have no index in 32 bits. */
+static uint32_t index_of(const node *one)
+{
+    uint64_t index;
+    return lr_path_index(one->text, one->length, &index) && index < NO_INDEX ? (uint32_t)index : NO_INDEX;
 }
 
 /* Finds or makes the child of that name. @return 0: the job has failed. */
 static uint32_t child(splitter *s, uint32_t parent, const char *text, uint32_t length)
 {
-    uint32_t number = number_of(s, text, length), one = number ? find(s, parent, number) : 0;
-    node *p;
-    if (one || !number) {
+    node *p = node_at(s, parent);
+    uint32_t one = p->first, number = s->node_count;
+    if (p->count > LOOKED_THROUGH) {
+        one = *slot_of(s, parent, text, length);
+    } else {
+        while (one && !is_named(node_at(s, one), text, length)) {
+            one = node_at(s, one)->next;
+        }
+    }
+    if (one || !new_node(s, parent, text, length)) {
         return one;
     }
-    if (s->node_count == UINT32_MAX) {
-        (void)rec_fail(s->job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 names");
-        return 0;
-    }
-    if (more(s, &s->nodes, s->node_count, sizeof(node)) != REC_OK) {
-        return 0;
-    }
-    one = s->node_count++;
-    *node_at(s, one) = (node){.name = number, .parent = parent};
     p = node_at(s, parent);
     if (p->last) {
-        node_at(s, p->last)->next = one;
+        node_at(s, p->last)->next = number;
     } else {
-        p->first = one;
+        p->first = number;
     }
-    p->last = one;
+    p->last = number;
     p->count++;
-    return know(s, parent) == REC_OK ? one : 0;
+    one = p->count == LOOKED_THROUGH + 1 ? p->first : number; /* those before are not in the slots yet */
+    for (; p->count > LOOKED_THROUGH && one; one = node_at(s, one)->next) {
+        if (know(s, one) != REC_OK) {
+            return 0;
+        }
+    }
+    return number;
 }
 
 /* A key without its escapes. @return false: out of memory. */
@@ -422,10 +346,15 @@ static bool is_both(const node *one)
     return one->leaf && one->first;
 }
 
-/* A name as a key: with its dots, and of one that is short and common the text that all records share. */
+/* A name as a key, with its dots. Names come again and again: their text is shared. */
 static int32_t key_value(splitter *s, const char *text, uint32_t length, rec_value *key)
 {
+    rec_value *recent = &s->recent[lr_key_hash(text, length) % RECENT];
     char *dotted = NULL;
+    if (recent->v.text && recent->length == length && memcmp(recent->v.text, text, length) == 0) {
+        *key = *recent;
+        return REC_OK;
+    }
     if (s->odd && memchr(text, NAMES_DOT, length)) {
         dotted = lr_alloc(s->job->allocator, length);
         for (uint32_t i = 0; dotted && i < length; i++) {
@@ -435,23 +364,18 @@ static int32_t key_value(splitter *s, const char *text, uint32_t length, rec_val
     }
     if (!text || !lr_string(s->arena, text, length, key)) {
         (void)lr_fail_memory(s->job, length);
+    } else {
+        *recent = *key;
     }
     lr_release(s->job->allocator, dotted);
     return s->job->error.status;
 }
 
-static int32_t put(splitter *s, lr_map *map, uint32_t number, const rec_value *value)
+static int32_t put(splitter *s, lr_map *map, const char *text, uint32_t length, const rec_value *value)
 {
-    name *one = name_at(s, number);
     lr_entry *entry = &map->entries[map->count++];
-    *entry = (lr_entry){.key = {.kind = REC_KIND_STRING, .length = one->length, .v.text = one->own}, .value = *value};
-    if (!one->own) {
-        if (key_value(s, one->text, one->length, &entry->key) != REC_OK) {
-            return s->job->error.status;
-        }
-        one->own = entry->key.v.text;
-    }
-    return REC_OK;
+    entry->value = *value;
+    return key_value(s, text, length, &entry->key);
 }
 
 /* A value with keys below its name: these become siblings with dotted names. A record of Burn has no such keys. */
@@ -469,9 +393,7 @@ static int32_t put_below(splitter *s, lr_map *map, uint32_t number, uint32_t off
     }
     for (uint64_t i = 0; i < all.count && status == REC_OK; i++) {
         const item *one = &all.items[i];
-        lr_entry *entry = &map->entries[map->count++];
-        entry->value = s->flat->entries[one->entry].value;
-        status = key_value(s, one->text + offset, one->length - offset, &entry->key);
+        status = put(s, map, one->text + offset, one->length - offset, &s->flat->entries[one->entry].value);
     }
     lr_release(s->job->allocator, all.items);
     return status;
@@ -502,11 +424,11 @@ static int32_t as_map(splitter *s, uint32_t number, uint32_t offset, rec_value *
         const node *one = node_at(s, c);
         rec_value value;
         if (is_both(one)) {
-            status = put(s, map, one->name, &s->flat->entries[one->leaf - 1].value);
+            status = put(s, map, one->text, one->length, &s->flat->entries[one->leaf - 1].value);
             status = status == REC_OK ? put_below(s, map, c, offset) : status;
         } else {
             status = value_of(s, c, offset, &value);
-            status = status == REC_OK ? put(s, map, one->name, &value) : status;
+            status = status == REC_OK ? put(s, map, one->text, one->length, &value) : status;
         }
     }
     if (status == REC_OK && !lr_map_index(s->arena, map, &twice)) {
@@ -528,7 +450,7 @@ static uint64_t elements_of(const splitter *s, const node *parent)
         most += (uint64_t)parent->count * HOLES_EACH + HOLES_LEAST;
     }
     for (uint32_t c = parent->first; c; c = node_at(s, c)->next) {
-        uint32_t index = name_at(s, node_at(s, c)->name)->index;
+        uint32_t index = index_of(node_at(s, c));
         if (index >= most || is_both(node_at(s, c))) {
             return 0;
         }
@@ -549,7 +471,7 @@ static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, uint64_t l
         list->items[i] = lr_nil(REC_FORM_UNKNOWN);
     }
     for (uint32_t c = parent->first; c && status == REC_OK; c = node_at(s, c)->next) {
-        status = value_of(s, c, offset, &list->items[name_at(s, node_at(s, c)->name)->index]);
+        status = value_of(s, c, offset, &list->items[index_of(node_at(s, c))]);
     }
     if (status == REC_OK) {
         list->count = length;
@@ -562,7 +484,7 @@ static int32_t as_list(splitter *s, uint32_t number, uint32_t offset, uint64_t l
 static int32_t value_of(splitter *s, uint32_t number, uint32_t offset, rec_value *out)
 {
     const node *one = node_at(s, number);
-    uint32_t inside = number ? offset + name_at(s, one->name)->length + 1 : 0;
+    uint32_t inside = number ? offset + one->length + 1 : 0;
     uint64_t length;
     if (!one->first) {
         *out = s->flat->entries[one->leaf - 1].value;
@@ -579,7 +501,6 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
         .job = job,
         .arena = &record->arena,
         .flat = record->root.v.map,
-        .secret = lr_key_secret(),
         .strict = !foreign,
     };
     rec_value root = {0};
@@ -600,13 +521,8 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
     if (s.flat->count > UINT32_MAX - 1) {
         return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "more than 4,294,967,295 tensors");
     }
-    s.nodes.allocator = s.names.allocator = job->allocator;
-    s.node_count = s.name_count = 1; /* the root, and none */
-    status = more(&s, &s.nodes, 0, sizeof(node));
-    status = status == REC_OK ? more(&s, &s.names, 0, sizeof(name)) : status;
-    if (status == REC_OK) {
-        *node_at(&s, 0) = (node){0};
-    }
+    s.nodes.allocator = job->allocator;
+    status = new_node(&s, 0, "", 0) ? REC_OK : job->error.status;
     for (uint32_t i = 0; i < s.flat->count && status == REC_OK && !s.wrong; i++) {
         status = add(&s, i);
     }
@@ -621,9 +537,7 @@ int32_t lr_unflatten(rec_job *job, rec_record *record)
         record->root = root;
         lr_arena_free(&record->flat_arena);
     }
-    lr_release(job->allocator, s.by_name.slots);
-    lr_release(job->allocator, s.by_both.slots);
+    lr_release(job->allocator, s.slots);
     lr_pages_free(&s.nodes);
-    lr_pages_free(&s.names);
     return status;
 }

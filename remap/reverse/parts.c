@@ -12,35 +12,24 @@
 /* ------------------------------------------------------------------------------------------------- by the record -- */
 
 /* The texts of all items, sorted. */
-typedef struct texts {
-    const char **list;
-    uint64_t count;
-} texts;
-
-static bool make_texts(lr_reverse *b, texts *t)
+static bool make_texts(lr_reverse *b, lr_memory_list *t)
 {
-    t->count = 0;
-    t->list = lr_alloc(b->job->allocator, (b->count + 1) * sizeof *t->list);
-    if (!t->list) {
-        return lr_fail_memory(b->job, b->count * sizeof *t->list) == REC_OK;
-    }
-    for (uint64_t i = 0; i < b->count; i++) {
+    t->at = lr_job_zalloc(b->job, (b->count + 1) * sizeof *t->at);
+    for (uint64_t i = 0; t->at && i < b->count; i++) {
         if (!b->items[i].gone) {
-            t->list[t->count++] = b->items[i].text;
+            t->at[t->count++].text = b->items[i].text;
         }
     }
-    qsort(t->list, (size_t)t->count, sizeof *t->list, lr_by_text);
-    return true;
+    lr_memory_sort(t);
+    return t->at != NULL;
 }
 
 /* Whether there is an item of that text below the first `head` bytes of another. */
-static bool has(const texts *t, const char *text, size_t head, const char *below)
+static bool has(const lr_memory_list *t, const char *text, size_t head, const char *below)
 {
     char name[LR_BACK_NAME_ROOM];
-    const char *key = name;
     int n = snprintf(name, sizeof name, "%.*s%s", (int)head, text, below);
-    return n > 0 && (size_t)n < sizeof name && t->count &&
-           bsearch(&key, t->list, (size_t)t->count, sizeof *t->list, lr_by_text) != NULL;
+    return n > 0 && (size_t)n < sizeof name && lr_memory_find(t, name, (uint64_t)n);
 }
 
 /* Whether a text continues with one of some names and a dot. */
@@ -56,15 +45,13 @@ static bool goes_on(const char *text, const char *const *names)
 }
 
 /* Whether all gates of a kind stand below a path. */
-static bool has_gates(const texts *t, const lr_torch_kind *kind, const char *text, size_t head, const char *direction)
+static bool has_gates(const lr_memory_list *t, const lr_torch_kind *kind, const char *text, size_t head,
+                      const char *direction)
 {
-    for (uint64_t i = 0; kind->parts[i]; i++) {
+    static const char *const ends[] = {"input_transform.weight", "hidden_transform.weight"};
+    for (uint64_t i = 0; kind->parts[i / 2]; i++) {
         char below[LR_BACK_NAME_ROOM];
-        (void)snprintf(below, sizeof below, "%s%s.input_transform.weight", direction, kind->parts[i]);
-        if (!has(t, text, head, below)) {
-            return false;
-        }
-        (void)snprintf(below, sizeof below, "%s%s.hidden_transform.weight", direction, kind->parts[i]);
+        (void)snprintf(below, sizeof below, "%s%s.%s", direction, kind->parts[i / 2], ends[i % 2]);
         if (!has(t, text, head, below)) {
             return false;
         }
@@ -73,7 +60,7 @@ static bool has_gates(const texts *t, const lr_torch_kind *kind, const char *tex
 }
 
 /* The recurrent kind whose gate begins at `at` in a text. @param begin (out) where the path below it begins. */
-static const lr_torch_kind *recurrent_at(const texts *t, const char *text, size_t at, size_t *begin)
+static const lr_torch_kind *recurrent_at(const lr_memory_list *t, const char *text, size_t at, size_t *begin)
 {
     static const char *const names[] = {"Lstm", "Gru", "Rnn"}, *const both[] = {"BiLstm", "BiGru", "BiRnn"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -93,19 +80,29 @@ static const lr_torch_kind *recurrent_at(const texts *t, const char *text, size_
     return NULL;
 }
 
-/* Whether the fields of a layer stand below a path. */
-static const lr_torch_kind *layer_at(const texts *t, const char *text, size_t at)
+/* What shows other kinds: how paths in them go on, and some of their tensors. */
+static const struct {
+    const char *kind, *begins[7], *tensors[9];
+} layers[] = {
+    {"TransformerEncoderLayer",
+     {"mha", "pwff", "norm_1", "norm_2"},
+     {"pwff.linear_inner.weight", "pwff.linear_outer.weight", "norm_1.gamma", "norm_2.gamma", "mha.query.weight",
+      "mha.output.weight"}},
+    {"TransformerDecoderLayer",
+     {"self_attn", "cross_attn", "pwff", "norm_1", "norm_2", "norm_3"},
+     {"pwff.linear_inner.weight", "pwff.linear_outer.weight", "norm_1.gamma", "norm_2.gamma", "norm_3.gamma",
+      "self_attn.query.weight", "cross_attn.query.weight"}},
+    {"MultiHeadAttention",
+     {"query", "key", "value", "output"},
+     {"query.weight", "key.weight", "value.weight", "output.weight"}},
+};
+
+static bool has_all(const lr_memory_list *t, const char *text, size_t head, const char *const *tensors)
 {
-    static const char *const names[] = {"mha", "self_attn", "cross_attn", "pwff", "norm_1", "norm_2", "norm_3", NULL};
-    bool inner = goes_on(text + at, names) && has(t, text, at, "pwff.linear_inner.weight") &&
-                 has(t, text, at, "pwff.linear_outer.weight") && has(t, text, at, "norm_1.gamma") &&
-                 has(t, text, at, "norm_2.gamma");
-    return inner && has(t, text, at, "mha.query.weight") && has(t, text, at, "mha.output.weight")
-               ? lr_torch_kind_find("TransformerEncoderLayer")
-           : inner && has(t, text, at, "self_attn.query.weight") && has(t, text, at, "cross_attn.query.weight") &&
-                   has(t, text, at, "norm_3.gamma")
-               ? lr_torch_kind_find("TransformerDecoderLayer")
-               : NULL;
+    while (*tensors && has(t, text, head, *tensors)) {
+        tensors++;
+    }
+    return !*tensors;
 }
 
 /* Whether the record shows Burn's attention below a path, by its constants or by what an import left. */
@@ -130,22 +127,18 @@ static bool has_constants(lr_reverse *b, const char *text, size_t head)
     return true;
 }
 
-static const lr_torch_kind *shown_at(lr_reverse *b, const texts *t, const char *text, size_t at, size_t *begin)
+static const lr_torch_kind *shown_at(lr_reverse *b, const lr_memory_list *t, const char *text, size_t at, size_t *begin)
 {
-    static const char *const names[] = {"query", "key", "value", "output", NULL};
     const lr_torch_kind *kind = recurrent_at(t, text, at, begin);
-    if (kind) {
-        return kind;
+    for (size_t i = 0; !kind && i < sizeof layers / sizeof *layers; i++) {
+        bool attention = strcmp(layers[i].kind, "MultiHeadAttention") == 0;
+        *begin = at;
+        if (goes_on(text + at, layers[i].begins) && has_all(t, text, at, layers[i].tensors) &&
+            (!attention || has_constants(b, text, at))) {
+            kind = lr_torch_kind_find(layers[i].kind);
+        }
     }
-    *begin = at;
-    kind = layer_at(t, text, at);
-    if (kind) {
-        return kind;
-    }
-    return goes_on(text + at, names) && has(t, text, at, "query.weight") && has(t, text, at, "key.weight") &&
-                   has(t, text, at, "value.weight") && has(t, text, at, "output.weight") && has_constants(b, text, at)
-               ? lr_torch_kind_find("MultiHeadAttention")
-               : NULL;
+    return kind;
 }
 
 /* ------------------------------------------------------------------------------------------------ where they are -- */
@@ -176,7 +169,7 @@ static void set_site(lr_back_item *one, const lr_torch_kind *kind, size_t below,
     }
 }
 
-static void find_by_record(lr_reverse *b, const texts *t, lr_back_item *one)
+static void find_by_record(lr_reverse *b, const lr_memory_list *t, lr_back_item *one)
 {
     const char *text = one->text;
     for (const char *part = text; part; part = strchr(part, '.') ? strchr(part, '.') + 1 : NULL) {
@@ -207,7 +200,7 @@ static void name_module(lr_reverse *b, lr_back_item *one)
 
 int32_t lr_back_find_sites(lr_reverse *b)
 {
-    texts t = {0};
+    lr_memory_list t = {0};
     if (b->torch && !b->type && !make_texts(b, &t)) {
         return b->job->error.status;
     }
@@ -225,7 +218,7 @@ int32_t lr_back_find_sites(lr_reverse *b)
         }
         name_module(b, one);
     }
-    lr_release(b->job->allocator, t.list);
+    lr_release(b->job->allocator, t.at);
     return b->job->error.status;
 }
 

@@ -141,8 +141,7 @@ const lr_re_set *lr_re_parse_class(lr_re_parser *p, uint32_t *height)
     p->at += good;
     *height = items == 1 ? 1 : 2; /* as Rust counts: the class, and a list in it */
     if (good && fold(p, start, &ranges)) {
-        set = lr_re_set_new(p->arena, &ranges, perl, negated);
-        set = set ? set : lr_re_fail_memory(p);
+        set = lr_re_set_new(p, &ranges, perl, negated);
     }
     lr_release(p->job->allocator, ranges.list);
     return set;

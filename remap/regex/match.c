@@ -11,16 +11,9 @@ enum {
     STEPS_MOST = 1000000,
     /* KiB for what a search may come back to. */
     HEAP_MOST = 32 << 10,
-    /* Bytes of a text, and of what it becomes. */
-    TEXT_MOST = 64 << 10,
-    OUTPUT_MOST = 1 << 20
+    /* Bytes of a text. */
+    TEXT_MOST = 64 << 10
 };
-
-typedef struct output {
-    char *data;
-    size_t used;
-    uint64_t room;
-} output;
 
 struct lr_matcher {
     const lr_allocator *allocator;
@@ -31,7 +24,7 @@ struct lr_matcher {
     uint32_t steps;        /* the limit that is set */
     const lr_regex *regex; /* of the last match; NULL: there was none */
     int found;             /* PCRE2's groups that were set in it */
-    output out, spare;     /* a result may be made from the one before */
+    lr_re_text out, spare; /* a result may be made from the one before */
 };
 
 static bool make_room(rec_job *job, lr_matcher *m, uint32_t pairs)
@@ -52,7 +45,7 @@ lr_matcher *lr_matcher_new(rec_job *job)
     if (!m) {
         return NULL;
     }
-    m->allocator = job->allocator;
+    m->allocator = m->out.allocator = m->spare.allocator = job->allocator;
     m->general = pcre2_general_context_create(lr_re_pcre2_alloc, lr_re_pcre2_free, (void *)(uintptr_t)job->allocator);
     m->limits = m->general ? pcre2_match_context_create(m->general) : NULL;
     if (!m->limits || !make_room(job, m, 16)) {
@@ -72,8 +65,8 @@ lr_matcher *lr_matcher_new(rec_job *job)
 void lr_matcher_free(lr_matcher *matcher)
 {
     if (matcher) {
-        lr_release(matcher->allocator, matcher->out.data);
-        lr_release(matcher->allocator, matcher->spare.data);
+        lr_re_text_free(&matcher->out);
+        lr_re_text_free(&matcher->spare);
         pcre2_match_data_free(matcher->data);
         pcre2_match_context_free(matcher->limits);
         pcre2_general_context_free(matcher->general);
@@ -200,68 +193,63 @@ bool lr_match_group(const lr_matcher *matcher, uint32_t group, size_t *begin, si
 
 /* --------------------------------------------------------------------------------------------------- replacing -- */
 
-static int32_t append(rec_job *job, output *out, const char *text, size_t length)
+static void empty(lr_re_text *out)
 {
-    if (length > OUTPUT_MOST || out->used + length > OUTPUT_MOST) {
-        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a rule makes a key of more than 1,048,576 bytes");
-    }
-    if (!lr_job_grow(job, &out->data, out->used + length + 1, &out->room, 1)) {
-        return job->error.status;
-    }
-    memcpy(out->data + out->used, text, length);
-    out->used += length;
-    out->data[out->used] = '\0';
-    return REC_OK;
+    out->used = 0;
+    out->full = out->failed = false;
+}
+
+static int32_t check(rec_job *job, const lr_re_text *out)
+{
+    return out->failed ? lr_fail_memory(job, out->used)
+           : out->full ? rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a rule makes a key of more than 1,048,576 bytes")
+                       : REC_OK;
 }
 
 /* Text of a replacement with its `%` filled in. */
-static int32_t append_parts(rec_job *job, output *out, const char *text, size_t length, const char *part)
+static void append_parts(lr_re_text *out, const char *text, size_t length, const char *part)
 {
-    int32_t status = REC_OK;
-    while (length && status == REC_OK) {
+    while (length) {
         const char *sign = memchr(text, '%', length);
         size_t before = sign ? (size_t)(sign - text) : length;
-        status = append(job, out, text, before);
-        if (sign && status == REC_OK) {
-            status = append(job, out, part, strlen(part));
+        lr_re_text_add(out, text, before);
+        if (sign) {
+            lr_re_text_word(out, part);
             before++;
         }
         text += before;
         length -= before;
     }
-    return status;
 }
 
-static int32_t expand(rec_job *job, lr_matcher *m, output *out, const char *text, const lr_template *replacement,
-                      const char *part)
+static void expand(const lr_matcher *m, lr_re_text *out, const char *text, const lr_template *replacement,
+                   const char *part)
 {
     uint32_t count;
     const lr_template_piece *pieces = lr_template_pieces(replacement, &count);
-    int32_t status = REC_OK;
     size_t begin, end;
-    for (uint32_t i = 0; i < count && status == REC_OK; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         if (!pieces[i].text) {
-            if (lr_match_group(m, pieces[i].group, &begin, &end)) {
-                status = append(job, out, text + begin, end - begin);
-            }
+            (void)lr_match_group(m, pieces[i].group, &begin, &end);
+            lr_re_text_add(out, text + begin, end - begin);
         } else if (part) {
-            status = append_parts(job, out, pieces[i].text, pieces[i].length, part);
+            append_parts(out, pieces[i].text, pieces[i].length, part);
         } else {
-            status = append(job, out, pieces[i].text, pieces[i].length);
+            lr_re_text_add(out, pieces[i].text, pieces[i].length);
         }
     }
-    return status;
 }
 
 int32_t lr_match_expand(rec_job *job, lr_matcher *matcher, const char *text, const lr_template *replacement,
                         const char *part)
 {
-    return expand(job, matcher, &matcher->out, text, replacement, part);
+    expand(matcher, &matcher->out, text, replacement, part);
+    return check(job, &matcher->out);
 }
 
 void lr_matcher_clear(lr_matcher *matcher)
 {
-    matcher->out.used = 0;
+    empty(&matcher->out);
     if (matcher->out.data) {
         matcher->out.data[0] = '\0';
     }
@@ -286,31 +274,32 @@ int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matche
 {
     size_t from = 0, copied = 0, begin, end;
     int64_t matches = 0;
-    output *out = &matcher->spare, made;
-    int found;
-    found = look(job, regex, matcher, text, length);
+    lr_re_text *out = &matcher->spare, made;
+    int found = look(job, regex, matcher, text, length);
     if (found > 0) {
         found = search(job, regex, matcher, text, length, 0, 0);
     }
-    out->used = 0;
+    empty(out);
     while (found > 0) {
         (void)lr_match_group(matcher, 0, &begin, &end);
         if (begin == end && matches && end == copied) { /* an empty match right after a match does not count */
             from = next_character(text, length, end);
         } else {
-            if (append(job, out, text + copied, begin - copied) != REC_OK ||
-                expand(job, matcher, out, text, replacement, NULL) != REC_OK) {
-                return -1;
-            }
+            lr_re_text_add(out, text + copied, begin - copied);
+            expand(matcher, out, text, replacement, NULL);
             matches++;
             from = copied = end;
         }
         found = from <= length ? search(job, regex, matcher, text, length, from, PCRE2_NO_UTF_CHECK) : 0;
     }
-    if (found < 0 || (matches && append(job, out, text + copied, length - copied) != REC_OK)) {
+    if (found < 0) {
         return -1;
     }
     if (matches) {
+        lr_re_text_add(out, text + copied, length - copied);
+        if (check(job, out) != REC_OK) {
+            return -1;
+        }
         made = *out;
         matcher->spare = matcher->out;
         matcher->out = made;

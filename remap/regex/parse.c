@@ -19,15 +19,19 @@ static bool push(lr_re_parser *p, const lr_re_node *node)
     return true;
 }
 
+/* A node of the pattern from a place to where the parser is. */
+static lr_re_node node_from(const lr_re_parser *p, int32_t kind, const char *begin)
+{
+    return (lr_re_node){.kind = kind, .begin = (uint32_t)(begin - p->pattern), .end = (uint32_t)(p->at - p->pattern)};
+}
+
 /* A literal of one character; its text is made when its sequence is complete. */
 static bool push_character(lr_re_parser *p, const char *begin, uint32_t character)
 {
-    lr_re_node node = {.kind = LR_RE_LITERAL,
-                       .begin = (uint32_t)(begin - p->pattern),
-                       .end = (uint32_t)(p->at - p->pattern),
-                       .group = character,
-                       .icase = p->flags.icase};
+    lr_re_node node = node_from(p, LR_RE_LITERAL, begin);
     char bytes[4];
+    node.group = character;
+    node.icase = p->flags.icase;
     node.length = lr_re_encode(character, bytes);
     return push(p, &node);
 }
@@ -62,8 +66,7 @@ static const lr_re_node *settle(lr_re_parser *p, const lr_re_node *item)
 /* Makes one node of the items from `base` on, which it replaces. @param count of them as Rust counts, with flags. */
 static bool close_sequence(lr_re_parser *p, size_t base, size_t count, const char *begin)
 {
-    lr_re_node node = {
-        .kind = LR_RE_EMPTY, .begin = (uint32_t)(begin - p->pattern), .end = (uint32_t)(p->at - p->pattern)};
+    lr_re_node node = node_from(p, LR_RE_EMPTY, begin);
     size_t own = p->item_count - base, kept = 0;
     const lr_re_node **nodes;
     uint32_t height = 0;
@@ -402,20 +405,16 @@ static bool parse_group(lr_re_parser *p, uint32_t depth, bool *flags_only)
 
 static bool push_anchor(lr_re_parser *p, const char *begin, int32_t anchor)
 {
-    lr_re_node node = {.kind = LR_RE_ANCHOR,
-                       .begin = (uint32_t)(begin - p->pattern),
-                       .end = (uint32_t)(p->at - p->pattern),
-                       .anchor = anchor};
+    lr_re_node node = node_from(p, LR_RE_ANCHOR, begin);
+    node.anchor = anchor;
     return push(p, &node);
 }
 
 static bool push_class(lr_re_parser *p, const char *begin, const lr_re_set *set, uint32_t height)
 {
-    lr_re_node node = {.kind = LR_RE_CLASS,
-                       .begin = (uint32_t)(begin - p->pattern),
-                       .end = (uint32_t)(p->at - p->pattern),
-                       .set = set,
-                       .height = height};
+    lr_re_node node = node_from(p, LR_RE_CLASS, begin);
+    node.set = set;
+    node.height = height;
     if (set && !set->negated && !set->perl && set->count == 1 && set->ranges->first == set->ranges->last) {
         char bytes[4];
         node.kind = LR_RE_LITERAL; /* `[.]` */
@@ -431,22 +430,19 @@ static bool push_dot(lr_re_parser *p)
     lr_re_range line_feed = {'\n', '\n'};
     lr_re_ranges ranges = {.list = &line_feed, .count = !p->flags.dot_all, .room = 1};
     const char *start = p->at++;
-    const lr_re_set *set = lr_re_set_new(p->arena, &ranges, 0, true);
-    return set ? push_class(p, start, set, 0) : lr_re_fail_memory(p) != NULL;
+    return push_class(p, start, lr_re_set_new(p, &ranges, 0, true), 0);
 }
 
 static bool push_escape(lr_re_parser *p)
 {
     lr_re_ranges none = {.count = 0};
     const char *start = p->at;
-    const lr_re_set *set;
     lr_re_escape escape;
     if (!lr_re_parse_escape(p, &escape)) {
         return false;
     }
     if (escape.perl) {
-        set = lr_re_set_new(p->arena, &none, escape.perl, false);
-        return set ? push_class(p, start, set, 0) : lr_re_fail_memory(p) != NULL;
+        return push_class(p, start, lr_re_set_new(p, &none, escape.perl, false), 0);
     }
     return escape.anchor ? push_anchor(p, start, escape.anchor) : push_character(p, start, escape.character);
 }
@@ -495,7 +491,7 @@ static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open)
     size_t base = all, count = 0;
     uint32_t alternatives = 0, height = 0;
     bool flags = false;
-    lr_re_node node = {.kind = LR_RE_CHOICE};
+    lr_re_node node;
     const lr_re_node **nodes;
     for (;;) {
         if (p->at == p->end || *p->at == ')' || *p->at == '|') {
@@ -538,8 +534,7 @@ static bool parse_choice(lr_re_parser *p, uint32_t depth, const char *open)
         }
         height = nodes[i]->height > height ? nodes[i]->height : height;
     }
-    node.begin = (uint32_t)(start - p->pattern);
-    node.end = (uint32_t)(p->at - p->pattern);
+    node = node_from(p, LR_RE_CHOICE, start);
     node.nodes = nodes;
     node.count = alternatives;
     lr_re_node_learn(&node);
@@ -568,8 +563,5 @@ void lr_re_parser_free(lr_re_parser *p)
 {
     lr_release(p->job->allocator, p->items);
     lr_release(p->job->allocator, p->names);
-    p->items = NULL;
-    p->names = NULL;
-    p->item_count = p->name_count = 0;
-    p->item_room = p->name_room = 0;
+    lr_re_text_free(&p->out);
 }

@@ -13,11 +13,6 @@ enum {
     NEST_MOST = 2000
 };
 
-static void *out_of_memory(rec_job *job, uint64_t size)
-{
-    return LR_AS_NULL(lr_fail_memory(job, size));
-}
-
 /* --------------------------------------------------------------------------------------------------- compiling -- */
 
 /* The longest literal that every match holds. */
@@ -42,11 +37,6 @@ static const lr_re_node *needed(const lr_re_node *n)
     }
 }
 
-static bool is_anchor(const lr_re_node *n, int32_t anchor)
-{
-    return n->kind == LR_RE_ANCHOR && n->anchor == anchor;
-}
-
 static bool is_exact(const lr_re_node *n)
 {
     return n->kind == LR_RE_LITERAL && !n->icase;
@@ -57,10 +47,10 @@ static void find_needed(lr_regex *regex)
     const lr_re_node *n = regex->tree;
     if (n->kind == LR_RE_SEQUENCE) {
         uint32_t last = n->count - 1;
-        if (is_anchor(n->nodes[0], LR_RE_TEXT_START) && is_exact(n->nodes[1])) {
+        if (n->nodes[0]->anchor == LR_RE_TEXT_START && is_exact(n->nodes[1])) {
             regex->head = n->nodes[1];
         }
-        if (is_anchor(n->nodes[last], LR_RE_TEXT_END) && is_exact(n->nodes[last - 1])) {
+        if (n->nodes[last]->anchor == LR_RE_TEXT_END && is_exact(n->nodes[last - 1])) {
             regex->tail = n->nodes[last - 1];
         }
     }
@@ -70,8 +60,9 @@ static void find_needed(lr_regex *regex)
     }
 }
 
-static bool compile(rec_job *job, lr_regex *regex, lr_re_parser *p, const lr_re_text *text)
+static bool compile(rec_job *job, lr_regex *regex, lr_re_parser *p)
 {
+    const lr_re_text *text = &p->out;
     pcre2_general_context *general = NULL;
     pcre2_compile_context *how = NULL;
     int error = 0;
@@ -80,7 +71,7 @@ static bool compile(rec_job *job, lr_regex *regex, lr_re_parser *p, const lr_re_
     general = pcre2_general_context_create(lr_re_pcre2_alloc, lr_re_pcre2_free, (void *)(uintptr_t)job->allocator);
     how = general ? pcre2_compile_context_create(general) : NULL;
     if (!how) {
-        (void)out_of_memory(job, text->used);
+        (void)lr_fail_memory(job, text->used);
         goto done;
     }
     (void)pcre2_set_newline(how, PCRE2_NEWLINE_LF);
@@ -90,7 +81,7 @@ static bool compile(rec_job *job, lr_regex *regex, lr_re_parser *p, const lr_re_
         (PCRE2_SPTR)(text->data ? text->data : ""), text->used,
         PCRE2_UTF | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_NO_UTF_CHECK, &error, &at, how);
     if (!regex->code && error == PCRE2_ERROR_HEAP_FAILED) {
-        (void)out_of_memory(job, text->used);
+        (void)lr_fail_memory(job, text->used);
     } else if (!regex->code) {
         PCRE2_UCHAR words[160] = "";
         (void)pcre2_get_error_message(error, words, sizeof words);
@@ -111,26 +102,23 @@ static bool settle(rec_job *job, lr_regex *regex, const lr_re_parser *p, const l
     regex->groups = p->groups;
     regex->name_count = p->name_count;
     regex->place = *place;
-    regex->names =
-        lr_arena_alloc(&regex->arena, ((uint64_t)p->name_count + 1) * sizeof *regex->names, _Alignof(lr_re_name));
+    regex->names = lr_job_arena_alloc(job, &regex->arena, p->name_count * sizeof *regex->names, 8);
     if (place->file) {
-        regex->place.file = lr_arena_text(&regex->arena, place->file, strlen(place->file));
+        regex->place.file = lr_job_arena_text(job, &regex->arena, place->file, strlen(place->file));
     }
     if (place->what) {
-        regex->place.what = lr_arena_text(&regex->arena, place->what, strlen(place->what));
+        regex->place.what = lr_job_arena_text(job, &regex->arena, place->what, strlen(place->what));
     }
-    if (!regex->names || !regex->place.file != !place->file || !regex->place.what != !place->what) {
-        return out_of_memory(job, sizeof *regex->names) != NULL;
+    if (regex->names && p->names) {
+        memcpy(regex->names, p->names, p->name_count * sizeof *regex->names);
     }
-    memcpy(regex->names, p->names ? p->names : regex->names, p->name_count * sizeof *regex->names);
-    return true;
+    return !lr_job_failed(job);
 }
 
 lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *place)
 {
     size_t length = strlen(pattern);
-    lr_re_text text = {.allocator = job->allocator};
-    lr_re_parser p = {.job = job, .place = place, .flags = {.icase = false}};
+    lr_re_parser p = {.job = job, .place = place, .out = {.allocator = job->allocator}};
     lr_regex *regex = NULL;
     bool good = false;
     if (length > LR_RE_PATTERN_MOST) {
@@ -140,18 +128,17 @@ lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *pla
         return LR_AS_NULL(lr_fail_location(job, place, "the pattern is not UTF-8 at its byte %zu",
                                            lr_utf8_valid(pattern, length) + 1));
     }
-    regex = lr_zalloc(job->allocator, sizeof *regex);
+    regex = lr_job_zalloc(job, sizeof *regex);
     if (!regex) {
-        return out_of_memory(job, sizeof *regex);
+        return NULL;
     }
     regex->allocator = job->allocator;
     lr_arena_init(&regex->arena, job->allocator);
     regex->budget.limit = TREE_MOST;
     regex->arena.budget = &regex->budget;
     p.arena = &regex->arena;
-    regex->pattern = lr_arena_text(&regex->arena, pattern, length);
+    regex->pattern = lr_job_arena_text(job, &regex->arena, pattern, length);
     if (!regex->pattern) {
-        (void)out_of_memory(job, length);
         goto done;
     }
     p.pattern = p.at = regex->pattern;
@@ -164,12 +151,11 @@ lr_regex *lr_regex_new(rec_job *job, const char *pattern, const lr_location *pla
         (void)lr_re_fail(&p, p.pattern, "its repetitions make it too large, as they do for Rust's engine: write fewer");
         goto done;
     }
-    good = settle(job, regex, &p, place) && lr_re_write(&p, regex->tree, &text) && compile(job, regex, &p, &text);
+    good = settle(job, regex, &p, place) && lr_re_write(&p, regex->tree) && compile(job, regex, &p);
     if (good) {
         find_needed(regex);
     }
 done:
-    lr_re_text_free(&text);
     lr_re_parser_free(&p);
     if (!good) {
         lr_regex_free(regex);

@@ -12,10 +12,10 @@ enum {
     LR_RE_PATTERN_MOST = 64 << 10, /**< bytes of a pattern */
     LR_RE_HEIGHT_MOST = 250,       /**< Rust's limit for nesting */
     LR_RE_CHARACTER_MOST = 0x10FFFF,
-    LR_RE_TEXT_MOST = 1 << 20 /**< bytes of a pattern in PCRE2's syntax */
+    LR_RE_TEXT_MOST = 1 << 20 /**< bytes of a pattern in PCRE2's syntax, and of a result */
 };
 
-/* growing_text.c: text that grows. A failure sticks, so that only the end needs to be checked. */
+/* growing_text.c: patterns and results, which grow. A failure sticks, so that only the end needs to be checked. */
 typedef struct lr_re_text {
     const lr_allocator *allocator;
     char *data; /**< NUL-terminated once something is in it */
@@ -40,9 +40,6 @@ typedef struct lr_re_ranges {
 } lr_re_ranges;
 
 void lr_re_ranges_add(lr_re_ranges *ranges, uint32_t first, uint32_t last);
-/** A set in the arena; sorts and joins the ranges. NULL: out of memory. */
-const lr_re_set *lr_re_set_new(lr_arena *arena, lr_re_ranges *ranges, uint32_t perl, bool negated);
-
 /** PCRE2's memory from an allocator. */
 void *lr_re_pcre2_alloc(PCRE2_SIZE size, void *allocator);
 void lr_re_pcre2_free(void *memory, void *allocator);
@@ -72,6 +69,7 @@ typedef struct lr_re_parser {
     lr_re_node *items; /**< those of the sequences and choices that are open, the innermost last */
     size_t item_count;
     uint64_t item_room;
+    lr_re_text out; /**< in PCRE2's syntax */
 } lr_re_parser;
 
 /** Fails at a place of the pattern (fail.c). @return false. */
@@ -98,6 +96,8 @@ typedef struct lr_re_escape {
 bool lr_re_parse_escape(lr_re_parser *p, lr_re_escape *escape);
 /** Reads the class whose `[` is at `p->at`. @param height levels in it. NULL: the job has failed. */
 const lr_re_set *lr_re_parse_class(lr_re_parser *p, uint32_t *height);
+/** A set in the arena; sorts and joins the ranges. NULL: the job has failed. */
+const lr_re_set *lr_re_set_new(lr_re_parser *p, lr_re_ranges *ranges, uint32_t perl, bool negated);
 /** Works out what is known of a node from its parts. */
 void lr_re_node_learn(lr_re_node *node);
 /** A copy in the arena. NULL: the job has failed. */
@@ -110,8 +110,8 @@ void lr_re_parser_free(lr_re_parser *p);
 
 /* Writing (write.c). */
 
-/** Appends the PCRE2 pattern that means the same; its groups have its numbers. @return false: the job has failed. */
-bool lr_re_write(lr_re_parser *p, const lr_re_node *tree, lr_re_text *out);
+/** Writes the PCRE2 pattern that means the same; its groups have its numbers. @return false: the job has failed. */
+bool lr_re_write(lr_re_parser *p, const lr_re_node *tree);
 
 /* A pattern ready to be matched: made by regex.c, used by match.c. */
 

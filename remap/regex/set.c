@@ -48,19 +48,15 @@ static void order(lr_re_ranges *ranges)
     ranges->count = kept + 1;
 }
 
-const lr_re_set *lr_re_set_new(lr_arena *arena, lr_re_ranges *ranges, uint32_t perl, bool negated)
+const lr_re_set *lr_re_set_new(lr_re_parser *p, lr_re_ranges *ranges, uint32_t perl, bool negated)
 {
-    lr_re_set *set = lr_arena_alloc(arena, sizeof *set, _Alignof(lr_re_set));
-    lr_re_range *list = NULL;
-    if (!set || ranges->failed) {
+    lr_re_set *set = ranges->failed ? lr_re_fail_memory(p) : lr_re_alloc(p, sizeof *set);
+    lr_re_range *list = set ? lr_re_alloc(p, ranges->count * sizeof *list) : NULL;
+    if (!list) {
         return NULL;
     }
     order(ranges);
     if (ranges->count) {
-        list = lr_arena_alloc(arena, ranges->count * sizeof *list, _Alignof(lr_re_range));
-        if (!list) {
-            return NULL;
-        }
         memcpy(list, ranges->list, ranges->count * sizeof *list);
     }
     *set = (lr_re_set){.negated = negated, .perl = perl, .count = (uint32_t)ranges->count, .ranges = list};

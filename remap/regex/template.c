@@ -88,16 +88,11 @@ static int32_t lacks_group(reader *r, const char *name, size_t length, const cha
     if (number_of(name, length, &number)) {
         (void)snprintf(what, sizeof what, "`%.*s` is empty: the pattern has %u group%s; write `$$` for a dollar sign",
                        shown, all, (unsigned)groups, groups == 1 ? "" : "s");
-    } else if (digits && number_of(name, digits, &number) && number <= groups && all[1] != '{') {
-        (void)snprintf(what, sizeof what,
-                       "`%.*s` is the group called `%.*s`, which the pattern lacks, so it is empty: "
-                       "write `${%.*s}%.*s` for group %.*s and `%.*s`",
-                       shown, all, shown - 1, name, (int)digits, name, shown - 1 - (int)digits, name + digits,
-                       (int)digits, name, shown - 1 - (int)digits, name + digits);
     } else {
-        /* Whether a shorter name is one: `$name_x`. */
-        size_t known = length;
-        while (known && !lr_regex_group(r->regex, name, known)) {
+        /* Whether a shorter name is one: `$1x`, `$name_x`. */
+        bool numbered = digits && number_of(name, digits, &number) && number <= groups;
+        size_t known = numbered ? digits : length;
+        while (!numbered && known && !lr_regex_group(r->regex, name, known)) {
             known--;
         }
         if (known && all[1] != '{') {

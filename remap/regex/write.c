@@ -12,87 +12,81 @@ enum { REPEAT_MOST = 65535 }; /* PCRE2's */
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
-typedef struct writer {
-    lr_re_parser *p;
-    lr_re_text *out;
-    bool failed;
-} writer;
-
-static void word(writer *w, const char *text)
+static void word(lr_re_parser *p, const char *text)
 {
-    lr_re_text_word(w->out, text);
+    lr_re_text_word(&p->out, text);
 }
 
-static void write_character(writer *w, uint32_t c)
+static void write_character(lr_re_parser *p, uint32_t c)
 {
     char sign[3] = {'\\', (char)c, 0};
     if (c > ' ' && c < 0x7F) {
         bool plain = c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-        word(w, plain ? sign + 1 : sign);
+        word(p, plain ? sign + 1 : sign);
     } else {
-        lr_re_text_format(w->out, "\\x{%x}", (unsigned)c);
+        lr_re_text_format(&p->out, "\\x{%x}", (unsigned)c);
     }
 }
 
-static void write_literal(writer *w, const lr_re_node *n)
+static void write_literal(lr_re_parser *p, const lr_re_node *n)
 {
     if (n->icase) {
-        word(w, "(?i:");
+        word(p, "(?i:");
     }
     for (uint32_t i = 0; i < n->length; i++) {
         if ((unsigned char)n->text[i] < 0x80) {
-            write_character(w, (unsigned char)n->text[i]);
+            write_character(p, (unsigned char)n->text[i]);
         } else {
-            lr_re_text_add(w->out, n->text + i, 1);
+            lr_re_text_add(&p->out, n->text + i, 1);
         }
     }
     if (n->icase) {
-        word(w, ")");
+        word(p, ")");
     }
 }
 
 /* The inside of a class: all sets except `\W`, which no class of PCRE2 can combine with others. */
-static void write_inside(writer *w, const lr_re_set *set)
+static void write_inside(lr_re_parser *p, const lr_re_set *set)
 {
     static const char *const words[] = {"\\p{Nd}", "\\p{White_Space}", WORD, "\\P{Nd}", "\\P{White_Space}"};
     for (uint32_t i = 0; i < set->count; i++) {
-        write_character(w, set->ranges[i].first);
+        write_character(p, set->ranges[i].first);
         if (set->ranges[i].last > set->ranges[i].first) {
-            word(w, "-");
-            write_character(w, set->ranges[i].last);
+            word(p, "-");
+            write_character(p, set->ranges[i].last);
         }
     }
     for (uint32_t i = 0; i < sizeof words / sizeof *words; i++) {
-        word(w, set->perl >> i & 1 ? words[i] : "");
+        word(p, set->perl >> i & 1 ? words[i] : "");
     }
 }
 
-static void write_class(writer *w, const char *before, const lr_re_set *set, const char *behind)
+static void write_class(lr_re_parser *p, const char *before, const lr_re_set *set, const char *behind)
 {
-    word(w, before);
-    write_inside(w, set);
-    word(w, behind);
+    word(p, before);
+    write_inside(p, set);
+    word(p, behind);
 }
 
-static void write_set(writer *w, const lr_re_set *set)
+static void write_set(lr_re_parser *p, const lr_re_set *set)
 {
     bool others = set->count || (set->perl & ~(uint32_t)LR_SET_NOT_WORD);
     if (!(set->perl & LR_SET_NOT_WORD)) {
         if (others) {
-            write_class(w, set->negated ? "[^" : "[", set, "]");
+            write_class(p, set->negated ? "[^" : "[", set, "]");
         } else {
-            word(w, set->negated ? "\\p{Any}" : "(?!)");
+            word(p, set->negated ? "\\p{Any}" : "(?!)");
         }
     } else if (!others) {
-        word(w, set->negated ? "[" WORD "]" : "[^" WORD "]");
+        word(p, set->negated ? "[" WORD "]" : "[^" WORD "]");
     } else if (set->negated) { /* none of the others, and of a word */
-        write_class(w, "(?:(?![", set, "])[" WORD "])");
+        write_class(p, "(?:(?![", set, "])[" WORD "])");
     } else {
-        write_class(w, "(?:[", set, "]|[^" WORD "])");
+        write_class(p, "(?:[", set, "]|[^" WORD "])");
     }
 }
 
-static void write_anchor(writer *w, const lr_re_node *n)
+static void write_anchor(lr_re_parser *p, const lr_re_node *n)
 {
     static const char *const words[] = {
         [LR_RE_TEXT_START] = "\\A",
@@ -102,13 +96,13 @@ static void write_anchor(writer *w, const lr_re_node *n)
         [LR_RE_WORD] = "(?:(?<=[" WORD "])(?![" WORD "])|(?<![" WORD "])(?=[" WORD "]))",
         [LR_RE_NOT_WORD] = "(?:(?<=[" WORD "])(?=[" WORD "])|(?<![" WORD "])(?![" WORD "]))",
     };
-    word(w, words[n->anchor]);
+    word(p, words[n->anchor]);
 }
 
-static void write_node(writer *w, const lr_re_node *n);
+static void write_node(lr_re_parser *p, const lr_re_node *n);
 
 /* What a quantifier may follow. */
-static void write_atom(writer *w, const lr_re_node *n)
+static void write_atom(lr_re_parser *p, const lr_re_node *n)
 {
     bool one = n->kind == LR_RE_LITERAL && !n->icase;
     if (one) {
@@ -119,106 +113,103 @@ static void write_atom(writer *w, const lr_re_node *n)
         one = size == n->length;
     }
     if (one || n->kind == LR_RE_GROUP || n->kind == LR_RE_CLASS) {
-        write_node(w, n);
+        write_node(p, n);
     } else {
-        word(w, "(?:");
-        write_node(w, n);
-        word(w, ")");
+        word(p, "(?:");
+        write_node(p, n);
+        word(p, ")");
     }
 }
 
-static void write_quantifier(writer *w, const lr_re_node *n)
+static void write_quantifier(lr_re_parser *p, const lr_re_node *n)
 {
     if (n->most == LR_RE_UNLIMITED && n->least < 2) {
-        word(w, n->least ? "+" : "*");
+        word(p, n->least ? "+" : "*");
     } else if (n->least == 0 && n->most == 1) {
-        word(w, "?");
+        word(p, "?");
     } else if (n->most == LR_RE_UNLIMITED) {
-        lr_re_text_format(w->out, "{%u,}", (unsigned)n->least);
+        lr_re_text_format(&p->out, "{%u,}", (unsigned)n->least);
     } else if (n->least == n->most) {
-        lr_re_text_format(w->out, "{%u}", (unsigned)n->least);
+        lr_re_text_format(&p->out, "{%u}", (unsigned)n->least);
     } else {
-        lr_re_text_format(w->out, "{%u,%u}", (unsigned)n->least, (unsigned)n->most);
+        lr_re_text_format(&p->out, "{%u,%u}", (unsigned)n->least, (unsigned)n->most);
     }
     if (n->lazy) {
-        word(w, "?");
+        word(p, "?");
     }
 }
 
-static void write_repeat(writer *w, const lr_re_node *n)
+static void write_repeat(lr_re_parser *p, const lr_re_node *n)
 {
     const lr_re_node *child = n->nodes[0];
     if (n->least > REPEAT_MOST || (n->most > REPEAT_MOST && n->most != LR_RE_UNLIMITED)) {
-        (void)lr_re_fail(w->p, w->p->pattern + n->end, "more than %d repetitions", REPEAT_MOST);
-        w->failed = true;
+        (void)lr_re_fail(p, p->pattern + n->end, "more than %d repetitions", REPEAT_MOST);
         return;
     }
     if (n->most != LR_RE_UNLIMITED || !child->nullable || child->no_text || (child->empty_last && !child->captures)) {
         uint32_t most = child->no_text && n->most == LR_RE_UNLIMITED ? (n->least ? n->least : 1) : n->most;
         lr_re_node plain = *n;
         plain.most = most;
-        write_atom(w, child);
+        write_atom(p, child);
         if (!(plain.least == 1 && plain.most == 1)) {
-            write_quantifier(w, &plain);
+            write_quantifier(p, &plain);
         }
         return;
     }
     /* Rust's engine drops ways of matching by the states that it has been in, which no pattern for PCRE2 can say. */
-    (void)lr_re_fail(w->p, w->p->pattern + n->begin,
+    (void)lr_re_fail(p, p->pattern + n->begin,
                      "what is repeated without a limit may match the empty text, and has groups or tries that first: "
                      "repeat what is never empty");
-    w->failed = true;
 }
 
-static void write_node(writer *w, const lr_re_node *n)
+static void write_node(lr_re_parser *p, const lr_re_node *n)
 {
-    if (w->failed || w->out->full || w->out->failed) {
+    if (lr_job_failed(p->job) || p->out.full || p->out.failed) {
         return;
     }
     switch (n->kind) {
     case LR_RE_LITERAL:
-        write_literal(w, n);
+        write_literal(p, n);
         break;
     case LR_RE_CLASS:
-        write_set(w, n->set);
+        write_set(p, n->set);
         break;
     case LR_RE_ANCHOR:
-        write_anchor(w, n);
+        write_anchor(p, n);
         break;
     case LR_RE_GROUP:
-        word(w, n->group ? "(" : "(?:");
-        write_node(w, n->nodes[0]);
-        word(w, ")");
+        word(p, n->group ? "(" : "(?:");
+        write_node(p, n->nodes[0]);
+        word(p, ")");
         break;
     case LR_RE_SEQUENCE:
         for (uint32_t i = 0; i < n->count; i++) {
             bool choice = n->nodes[i]->kind == LR_RE_CHOICE;
-            word(w, choice ? "(?:" : "");
-            write_node(w, n->nodes[i]);
-            word(w, choice ? ")" : "");
+            word(p, choice ? "(?:" : "");
+            write_node(p, n->nodes[i]);
+            word(p, choice ? ")" : "");
         }
         break;
     case LR_RE_CHOICE:
         for (uint32_t i = 0; i < n->count; i++) {
-            word(w, i ? "|" : "");
-            write_node(w, n->nodes[i]);
+            word(p, i ? "|" : "");
+            write_node(p, n->nodes[i]);
         }
         break;
     case LR_RE_REPEAT:
-        write_repeat(w, n);
+        write_repeat(p, n);
         break;
     default: /* LR_RE_EMPTY */
         break;
     }
 }
 
-bool lr_re_write(lr_re_parser *p, const lr_re_node *tree, lr_re_text *out)
+bool lr_re_write(lr_re_parser *p, const lr_re_node *tree)
 {
-    writer w = {.p = p, .out = out};
-    write_node(&w, tree);
-    if (out->failed) {
+    write_node(p, tree);
+    if (p->out.failed) {
         (void)lr_re_fail_memory(p);
-    } else if (out->full) {
+    } else if (p->out.full) {
         (void)lr_re_fail(p, p->pattern, "it is too large once it is taken apart");
     }
     return !lr_job_failed(p->job);

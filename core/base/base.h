@@ -439,6 +439,7 @@ void *lr_job_zalloc(rec_job *job, uint64_t size);
 char *lr_job_strdup(rec_job *job, const char *text);
 void *lr_job_arena_alloc(rec_job *job, lr_arena *arena, uint64_t size, uint64_t alignment);
 char *lr_job_arena_text(rec_job *job, lr_arena *arena, const char *text, uint64_t length);
+char *lr_job_arena_format(rec_job *job, lr_arena *arena, const char *format, ...) REC_PRINTF(3, 4);
 /** lr_grow with the job's allocator, with rec_job_resize, which counts against the budget, and lr_arena_grow.
  *  @return false: the job has failed. */
 bool lr_job_grow(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each);

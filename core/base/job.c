@@ -469,6 +469,26 @@ char *lr_job_arena_text(rec_job *job, lr_arena *arena, const char *text, uint64_
     return copy && length ? memcpy(copy, text, (size_t)length) : copy;
 }
 
+char *lr_job_arena_format(rec_job *job, lr_arena *arena, const char *format, ...)
+{
+    char text[1024], *whole;
+    va_list args;
+    int length;
+    va_start(args, format);
+    length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length < sizeof text) {
+        return lr_job_arena_text(job, arena, text, length < 0 ? 0 : (uint64_t)length);
+    }
+    whole = lr_job_arena_alloc(job, arena, (uint64_t)length + 1, 1);
+    if (whole) {
+        va_start(args, format);
+        (void)vsnprintf(whole, (size_t)length + 1, format, args);
+        va_end(args);
+    }
+    return whole;
+}
+
 /* Bytes needed for so many elements. */
 static uint64_t needed(uint64_t need, size_t each)
 {

@@ -37,18 +37,6 @@ const lr_builtin_file *lr_builtin_find(const char *path)
     return file->path ? file : NULL;
 }
 
-/* Returns `folder` + `between` + `name`. NULL: the job has failed. */
-static const char *join(lister *l, const char *folder, const char *between, const char *name)
-{
-    size_t room = strlen(folder) + strlen(between) + strlen(name) + 1;
-    char *path = lr_job_arena_alloc(l->job, l->arena, room, 1);
-    if (!path) {
-        return NULL;
-    }
-    (void)snprintf(path, room, "%s%s%s", folder, between, name);
-    return path;
-}
-
 static int32_t add(lister *l, const char *path)
 {
     lr_ini_files *data = l->data;
@@ -86,7 +74,7 @@ static int32_t list_folder(lister *l)
             break;
         }
         path = entry->d_name[0] != '.' && lr_ends_in(entry->d_name, ".ini")
-                   ? join(l, l->data->folder, "/", entry->d_name)
+                   ? lr_job_arena_format(l->job, l->arena, "%s/%s", l->data->folder, entry->d_name)
                    : NULL;
         if (path && lr_config_judge_data(l->job, path) == REC_OK) {
             (void)add(l, path);
@@ -104,7 +92,7 @@ static int32_t list_moved(lister *l)
     lr_moved moved;
     if (lr_moved_find(LR_OWN_DIR, l->data->folder, &moved) &&
         !*lr_trust_folder(moved.path, &moved.state, moved.same_owner, reason)) {
-        l->data->folder = join(l, moved.path, "", "");
+        l->data->folder = lr_job_arena_text(l->job, l->arena, moved.path, strlen(moved.path));
         return l->data->folder ? list_folder(l) : l->job->error.status;
     }
     return REC_OK;
@@ -114,7 +102,7 @@ static int32_t list_moved(lister *l)
 static int32_t list_builtin(lister *l, const char *kind)
 {
     size_t length;
-    l->data->folder = join(l, LR_BUILTIN, "", kind);
+    l->data->folder = lr_job_arena_format(l->job, l->arena, LR_BUILTIN "%s", kind);
     length = l->data->folder ? strlen(l->data->folder) : 0;
     for (const lr_builtin_file *file = lr_builtin_files; file->path && !lr_job_failed(l->job); file++) {
         if (strncmp(file->path, l->data->folder, length) == 0 && file->path[length] == '/') {
@@ -128,7 +116,7 @@ int32_t lr_ini_files_find(rec_job *job, lr_arena *arena, const char *kind, lr_in
 {
     const char *given = lr_config_data(job->context);
     lister l = {.job = job, .arena = arena, .data = data};
-    *data = (lr_ini_files){.folder = join(&l, given ? given : LR_DATA_DIR, "/", kind)};
+    *data = (lr_ini_files){.folder = lr_job_arena_format(job, arena, "%s/%s", given ? given : LR_DATA_DIR, kind)};
     data->files = lr_job_arena_alloc(job, arena, FILES_MOST * sizeof *data->files, sizeof *data->files);
     if (!lr_job_failed(job) && (given || LR_DATA_DIR[0] != '\0')) {
         (void)list_folder(&l);

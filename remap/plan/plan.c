@@ -19,31 +19,6 @@ const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_
     return kept;
 }
 
-const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...)
-{
-    char text[1024], *whole;
-    va_list args;
-    int length;
-    va_start(args, format);
-    length = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (length < 0) {
-        length = 0;
-    }
-    if ((size_t)length < sizeof text) {
-        return lr_plan_keep(job, plan, text, (uint64_t)length);
-    }
-    /* Keys are made here too: they may be long, and two of them must not become one. */
-    whole = lr_job_arena_alloc(job, &plan->arena, (uint64_t)length + 1, 1);
-    if (!whole) {
-        return NULL;
-    }
-    va_start(args, format);
-    (void)vsnprintf(whole, (size_t)length + 1, format, args);
-    va_end(args);
-    return whole;
-}
-
 const char *lr_plan_and(rec_job *job, rec_plan *plan, const char *a, const char *b)
 {
     return !*a ? b : !*b ? a : lr_plan_text(job, plan, "%s, %s", a, b);

@@ -239,8 +239,8 @@ lr_plan_source *lr_plan_source_new(rec_job *job, rec_plan *plan);
 void lr_plan_source_drop(rec_plan *plan);
 /** A copy of a text in the plan's arena. */
 const char *lr_plan_keep(rec_job *job, rec_plan *plan, const char *text, uint64_t length);
-/** A text made by a format, in the plan's arena. */
-const char *lr_plan_text(rec_job *job, rec_plan *plan, const char *format, ...) REC_PRINTF(3, 4);
+/** A text made by a format, in the plan's arena, however long it is: keys are made so. */
+#define lr_plan_text(job, plan, ...) ((const char *)lr_job_arena_format((job), &(plan)->arena, __VA_ARGS__))
 /** "a", "b" -> "a.b"; where `a` is NULL or "" it is `b` itself. NULL: the job has failed. */
 const char *lr_plan_join(rec_job *job, rec_plan *plan, const char *a, const char *b);
 int32_t lr_plan_problem(rec_job *job, rec_plan *plan, int32_t kind, bool fatal, const char *key, const char *hint,

@@ -169,19 +169,19 @@ static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text,
 
 const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_location *place)
 {
-    lr_amount *amount = lr_arena_alloc(&rules->arena, sizeof *amount, 8);
-    const char *copy = lr_arena_text(&rules->arena, text, length);
+    parser p = {.job = job, .rules = rules, .place = place};
+    lr_amount *amount = lr_job_arena_alloc(job, &rules->arena, sizeof *amount, 8);
+    const char *copy = lr_job_arena_text(job, &rules->arena, text, length);
     lr_term *left;
     if (!amount || !copy) {
-        return LR_AS_NULL(lr_fail_memory(job, sizeof *amount));
+        return NULL;
     }
     amount->text = copy;
     if (strcmp(copy, "-1") == 0) { /* RESHAPE's "what is left" */
-        left = lr_job_arena_alloc(job, &rules->arena, sizeof *left, 8);
-        if (!left) {
-            return NULL;
+        left = new_term(&p, '0');
+        if (left) {
+            left->number = -1;
         }
-        *left = (lr_term){.kind = '0', .number = -1};
         amount->terms = left;
     } else {
         amount->terms = parse_all(job, rules, copy, length, place);
@@ -199,45 +199,23 @@ static int32_t bad_let(rec_job *job, const lr_location *place, const char *text,
         job, "Write let = NAME AMOUNT | AMOUNT | AMOUNT if NAME: the first one whose names are all there counts.");
 }
 
-/* Finds a last ` if NAME`. @return where the expression ends. */
-static const char *find_condition(const char *text, const char *end, const char **name, size_t *length)
-{
-    *length = 0;
-    for (const char *at = text; at + 4 < end; at++) {
-        if ((at[0] == ' ' || at[0] == '\t') && at[1] == 'i' && at[2] == 'f' && (at[3] == ' ' || at[3] == '\t')) {
-            *name = at + 4 + strspn(at + 4, " \t");
-            *length = lr_number_name(*name, (size_t)(end - *name));
-            return at;
-        }
-    }
-    return end;
-}
-
-/* One alternative: text up to `end`, without blanks around it. */
-static int32_t read_choice(rec_job *job, lr_rules *rules, const char *at, const char *end, const char *whole,
-                           const lr_location *place, lr_choice *choice)
+/* One alternative. */
+static int32_t read_choice(rec_job *job, lr_rules *rules, lr_extract text, const char *whole, const lr_location *place,
+                           lr_choice *choice)
 {
     parser p = {.job = job, .rules = rules, .place = place};
-    const char *name = NULL;
-    size_t length;
-    const char *stop = find_condition(at, end, &name, &length);
-    if (stop != end && (!length || name + length != end)) {
+    lr_extract amount, name;
+    bool condition = lr_extract_cut(text, "if", &amount, &name) && amount.length && name.length;
+    if (condition && lr_number_name(name.at, name.length) != name.length) {
         return bad_let(job, place, whole, "has no name after \"if\"");
     }
-    if (stop != end) {
-        choice->condition = keep_name(&p, name, length);
-    }
-    while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t')) {
-        stop--;
-    }
-    if (stop == at) {
+    choice->condition = condition ? keep_name(&p, name.at, name.length) : NULL;
+    amount = condition ? amount : text;
+    if (!amount.length) {
         return bad_let(job, place, whole, "has an empty alternative");
     }
-    choice->text = lr_arena_text(&rules->arena, at, (size_t)(stop - at));
-    if (!choice->text) {
-        return lr_fail_memory(job, (uint64_t)(stop - at));
-    }
-    choice->terms = lr_job_failed(job) ? NULL : parse_all(job, rules, choice->text, (size_t)(stop - at), place);
+    choice->text = lr_job_arena_text(job, &rules->arena, amount.at, amount.length);
+    choice->terms = lr_job_failed(job) ? NULL : parse_all(job, rules, choice->text, amount.length, place);
     return job->error.status;
 }
 
@@ -263,26 +241,21 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
     if (rules->let_count == LETS_MOST) {
         return lr_fail_location(job, place, "more than %d lets", LETS_MOST);
     }
-    choices = lr_arena_alloc(&rules->arena, CHOICES_MOST * sizeof *choices, 8);
+    choices = lr_job_arena_alloc(job, &rules->arena, CHOICES_MOST * sizeof *choices, 8);
     let.name = keep_name(&p, text, name);
-    let.text = lr_arena_text(&rules->arena, text, length);
+    let.text = lr_job_arena_text(job, &rules->arena, text, length);
     let.choices = choices;
-    if (lr_job_failed(job) || !choices || !let.text) {
-        return lr_job_failed(job) ? job->error.status : lr_fail_memory(job, length);
+    if (lr_job_failed(job)) {
+        return job->error.status;
     }
     memset(choices, 0, CHOICES_MOST * sizeof *choices);
     for (;;) {
-        const char *bar = memchr(at, '|', (size_t)(end - at)), *stop = bar ? bar : end;
-        while (at < stop && (*at == ' ' || *at == '\t')) {
-            at++;
-        }
-        while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t')) {
-            stop--;
-        }
+        const char *bar = memchr(at, '|', (size_t)(end - at));
+        lr_extract one = lr_extract_trim(at, bar ? bar : end);
         if (let.choice_count == CHOICES_MOST) {
             return lr_fail_location(job, place, "let %s has more than %d alternatives", let.name, CHOICES_MOST);
         }
-        if (read_choice(job, rules, at, stop, text, place, &choices[let.choice_count++]) != REC_OK) {
+        if (read_choice(job, rules, one, text, place, &choices[let.choice_count++]) != REC_OK) {
             return job->error.status;
         }
         if (!bar) {

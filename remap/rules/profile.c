@@ -69,20 +69,6 @@ static const lr_config *read_file(lr_library *library, const char *path)
     return lr_config_read(job, file->config, path) == REC_OK ? file->config : NULL;
 }
 
-/* Returns `folder`/`name`. @param length of `folder`. NULL: the job has failed. */
-static char *join(lr_library *library, const char *folder, size_t length, const char *name)
-{
-    size_t tail = strlen(name) + 1;
-    char *path = lr_job_arena_alloc(library->job, &library->arena, length + 1 + tail, 1);
-    if (!path) {
-        return NULL;
-    }
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + 1, name, tail);
-    return path;
-}
-
 /* Lists the files that come with the library, once. */
 static int32_t list_files(lr_library *library)
 {
@@ -287,7 +273,9 @@ static const lr_profile_section *find(lr_library *library, const char *text, con
     }
     if (beside && *path != '/') {
         const char *slash = strrchr(beside, '/');
-        path = slash ? join(library, beside, (size_t)(slash - beside), path) : path;
+        path = slash
+                   ? lr_job_arena_format(library->job, &library->arena, "%.*s/%s", (int)(slash - beside), beside, path)
+                   : path;
     }
     if (path && asker && access(path, R_OK) != 0) {
         int error = errno;
@@ -453,11 +441,7 @@ static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint3
 /* A text of a section, for the rules made of it. */
 static const char *keep(lr_library *library, lr_rules *rules, const char *text)
 {
-    const char *copy = text ? lr_arena_text(&rules->arena, text, strlen(text)) : NULL;
-    if (text && !copy) {
-        (void)lr_fail_memory(library->job, strlen(text) + 1);
-    }
-    return copy;
+    return text ? lr_job_arena_text(library->job, &rules->arena, text, strlen(text)) : NULL;
 }
 
 lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside)

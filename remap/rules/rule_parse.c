@@ -11,12 +11,6 @@
 
 enum { PARTS_MOST = 256, SHAPE_MOST = 64, DTYPES_MOST = 32, RANK_MOST = 64, PATTERN_MOST = 64 << 10 };
 
-/** Part of a text. */
-typedef struct span {
-    const char *at;
-    size_t length;
-} span;
-
 /** A rule that is read. */
 typedef struct parser {
     rec_job *job;
@@ -77,7 +71,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static span trim(const char *at, const char *end)
+lr_extract lr_extract_trim(const char *at, const char *end)
 {
     while (end > at && is_blank(end[-1])) {
         end--;
@@ -85,19 +79,18 @@ static span trim(const char *at, const char *end)
     while (at < end && is_blank(*at)) {
         at++;
     }
-    return (span){at, (size_t)(end - at)};
+    return (lr_extract){at, (size_t)(end - at)};
 }
 
-/* Splits a text at the first `mark` with blanks (or an end of the text) on both sides. @return false: not found. */
-static bool cut(span text, const char *mark, span *left, span *right)
+bool lr_extract_cut(lr_extract text, const char *mark, lr_extract *left, lr_extract *right)
 {
     const char *end = text.at + text.length;
     size_t length = strlen(mark);
     for (const char *at = text.at; at + length <= end; at++) {
         if (memcmp(at, mark, length) == 0 && (at == text.at || is_blank(at[-1])) &&
             (at + length == end || is_blank(at[length]))) {
-            *left = trim(text.at, at);
-            *right = trim(at + length, end);
+            *left = lr_extract_trim(text.at, at);
+            *right = lr_extract_trim(at + length, end);
             return true;
         }
     }
@@ -105,7 +98,7 @@ static bool cut(span text, const char *mark, span *left, span *right)
 }
 
 /* Takes the next word off a text. @return false at its end. */
-static bool take_word(span *text, span *word)
+static bool take_word(lr_extract *text, lr_extract *word)
 {
     const char *end = text->at + text->length, *at = text->at;
     while (at < end && is_blank(*at)) {
@@ -116,11 +109,11 @@ static bool take_word(span *text, span *word)
         at++;
     }
     word->length = (size_t)(at - word->at);
-    *text = (span){at, (size_t)(end - at)};
+    *text = (lr_extract){at, (size_t)(end - at)};
     return word->length > 0;
 }
 
-static bool same(span text, const char *word)
+static bool same(lr_extract text, const char *word)
 {
     return text.length == strlen(word) && memcmp(text.at, word, text.length) == 0;
 }
@@ -135,20 +128,20 @@ static void *take(parser *p, uint64_t size)
     return memory;
 }
 
-static const char *copy(parser *p, span text)
+static const char *copy(parser *p, lr_extract text)
 {
     return lr_job_arena_text(p->job, &p->rules->arena, text.at, text.length);
 }
 
 /* A text for a message only: cut if it is long. */
-static const char *shown(span text, char *buffer, size_t room)
+static const char *shown(lr_extract text, char *buffer, size_t room)
 {
     (void)snprintf(buffer, room, "%.*s", (int)(text.length < room ? text.length : room - 1), text.at);
     return buffer;
 }
 
 /* A whole number without sign of at most `most`. */
-static bool read_whole(span text, uint64_t most, uint64_t *number)
+static bool read_whole(lr_extract text, uint64_t most, uint64_t *number)
 {
     *number = 0;
     for (size_t i = 0; i < text.length; i++) {
@@ -162,7 +155,7 @@ static bool read_whole(span text, uint64_t most, uint64_t *number)
 
 /* ------------------------------------------------------------------------------------------------------ pieces -- */
 
-static int32_t read_pattern(parser *p, span text)
+static int32_t read_pattern(parser *p, lr_extract text)
 {
     if (!text.length) {
         return bad_form(p, "has no pattern");
@@ -177,7 +170,7 @@ static int32_t read_pattern(parser *p, span text)
     return p->job->error.status;
 }
 
-static int32_t read_template(parser *p, span text, const lr_regex *regex)
+static int32_t read_template(parser *p, lr_extract text, const lr_regex *regex)
 {
     p->rule->replacement = copy(p, text);
     if (p->rule->replacement) {
@@ -186,7 +179,7 @@ static int32_t read_template(parser *p, span text, const lr_regex *regex)
     return p->job->error.status;
 }
 
-static const lr_amount *read_amount(parser *p, span text)
+static const lr_amount *read_amount(parser *p, lr_extract text)
 {
     if (text.length && *text.at == '-') {
         char buffer[LR_NAME_MOST];
@@ -196,11 +189,11 @@ static const lr_amount *read_amount(parser *p, span text)
 }
 
 /* Words that are amounts, `most` of them. */
-static int32_t read_amounts(parser *p, span text, uint64_t least, uint64_t most)
+static int32_t read_amounts(parser *p, lr_extract text, uint64_t least, uint64_t most)
 {
     lr_amount *amounts = take(p, most * sizeof *amounts);
     char buffer[LR_NAME_MOST];
-    span all = text, word;
+    lr_extract all = text, word;
     uint64_t count = 0;
     for (; amounts && take_word(&text, &word); count++) {
         const lr_amount *amount;
@@ -223,12 +216,12 @@ static int32_t read_amounts(parser *p, span text, uint64_t least, uint64_t most)
 
 /* -------------------------------------------------------------------------------------------------------- drop -- */
 
-static int32_t read_dtypes(parser *p, span text)
+static int32_t read_dtypes(parser *p, lr_extract text)
 {
     rec_dtype *dtypes = take(p, DTYPES_MOST * sizeof *dtypes);
     char name[LR_NAME_MOST];
     uint64_t count = 0;
-    span word;
+    lr_extract word;
     for (; dtypes && take_word(&text, &word); count++) {
         if (count == DTYPES_MOST) {
             return bad_form(p, "has too many dtypes");
@@ -252,9 +245,9 @@ static int32_t read_dtypes(parser *p, span text)
 }
 
 /* `needed` or `needed unless zero`. @return false: it is neither. */
-static bool read_needed(parser *p, span text)
+static bool read_needed(parser *p, lr_extract text)
 {
-    span word;
+    lr_extract word;
     p->rule->needed = LR_NEEDED;
     if (!take_word(&text, &word)) {
         return true;
@@ -264,17 +257,17 @@ static bool read_needed(parser *p, span text)
 }
 
 /* `rank N`, `dtype NAME…` and `needed`, each once. */
-static int32_t read_conditions(parser *p, span text)
+static int32_t read_conditions(parser *p, lr_extract text)
 {
     char buffer[LR_NAME_MOST];
     bool more = true;
     while (more) {
-        span part = text, word;
+        lr_extract part = text, word;
         uint64_t rank = 0;
-        more = cut(text, "|", &part, &text);
-        part = trim(part.at, part.at + part.length);
+        more = lr_extract_cut(text, "|", &part, &text);
+        part = lr_extract_trim(part.at, part.at + part.length);
         if (take_word(&part, &word) && same(word, "rank") && p->rule->rank < 0) {
-            part = trim(part.at, part.at + part.length);
+            part = lr_extract_trim(part.at, part.at + part.length);
             if (!read_whole(part, RANK_MOST, &rank)) {
                 return bad_form(p, "has the rank \"%s\"", shown(part, buffer, sizeof buffer));
             }
@@ -293,7 +286,7 @@ static int32_t read_conditions(parser *p, span text)
 
 /* ---------------------------------------------------------------------------------------------- split and join -- */
 
-static int32_t read_axis(parser *p, span word)
+static int32_t read_axis(parser *p, lr_extract word)
 {
     char buffer[LR_NAME_MOST];
     uint64_t axis = 0;
@@ -311,7 +304,7 @@ static int32_t read_axis(parser *p, span word)
 }
 
 /* @return the length of the part's name that text begins with. */
-static size_t part_name(span text)
+static size_t part_name(lr_extract text)
 {
     size_t length = 0;
     while (length < text.length &&
@@ -323,7 +316,7 @@ static size_t part_name(span text)
     return length;
 }
 
-static int32_t read_part(parser *p, span word, lr_part *parts, uint64_t count)
+static int32_t read_part(parser *p, lr_extract word, lr_part *parts, uint64_t count)
 {
     char buffer[LR_NAME_MOST];
     size_t length = part_name(word);
@@ -332,24 +325,24 @@ static int32_t read_part(parser *p, span word, lr_part *parts, uint64_t count)
         (void)bad_form(p, "has the part \"%s\"", shown(word, buffer, sizeof buffer));
         return LR_HINT(p->job, "A part is NAME, or NAME*SHARE without blanks: q*H/K.");
     }
-    part->name = copy(p, (span){word.at, length});
+    part->name = copy(p, (lr_extract){word.at, length});
     for (uint64_t i = 0; part->name && i < count; i++) {
         if (strcmp(parts[i].name, part->name) == 0) {
             return bad_form(p, "has the part \"%s\" twice", shown(word, buffer, sizeof buffer));
         }
     }
     if (part->name && length < word.length) {
-        part->amount = read_amount(p, (span){word.at + length + 1, word.length - length - 1});
+        part->amount = read_amount(p, (lr_extract){word.at + length + 1, word.length - length - 1});
     }
     return p->job->error.status;
 }
 
 /* `AXIS NAME[*E] NAME[*E]… [in E]` */
-static int32_t read_parts(parser *p, span text)
+static int32_t read_parts(parser *p, lr_extract text)
 {
     lr_part *parts = take(p, PARTS_MOST * sizeof *parts);
     uint64_t count = 0;
-    span word;
+    lr_extract word;
     if (!parts || !take_word(&text, &word)) {
         return parts ? bad_form(p, "has no parts") : p->job->error.status;
     }
@@ -358,7 +351,7 @@ static int32_t read_parts(parser *p, span text)
     }
     while (take_word(&text, &word)) {
         if (same(word, "in") && p->rule->kind == LR_RULE_SPLIT) {
-            text = trim(text.at, text.at + text.length);
+            text = lr_extract_trim(text.at, text.at + text.length);
             if (!text.length) {
                 return bad_form(p, "has no number of groups after \"in\"");
             }
@@ -442,7 +435,7 @@ static int32_t compile_join(parser *p)
 
 /* --------------------------------------------------------------------------------------------- reshape, module -- */
 
-static int32_t read_shape(parser *p, span text, const lr_amount **shape, uint64_t *rank)
+static int32_t read_shape(parser *p, lr_extract text, const lr_amount **shape, uint64_t *rank)
 {
     lr_amount *amounts = take(p, SHAPE_MOST * sizeof *amounts);
     const char *at, *end;
@@ -453,10 +446,10 @@ static int32_t read_shape(parser *p, span text, const lr_amount **shape, uint64_
         return bad_form(p, "has the shape \"%s\"", shown(text, buffer, sizeof buffer));
     }
     end = text.at + text.length - 1;
-    text = trim(text.at + 1, end);
+    text = lr_extract_trim(text.at + 1, end);
     for (at = text.at; amounts && text.length; at++) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
-        span size = trim(at, comma ? comma : end);
+        lr_extract size = lr_extract_trim(at, comma ? comma : end);
         const lr_amount *amount;
         if (count == SHAPE_MOST) {
             return bad_form(p, "has too many sizes");
@@ -482,11 +475,11 @@ static int32_t read_shape(parser *p, span text, const lr_amount **shape, uint64_
 }
 
 /* `[E, E]`, or `[E, E] to [E, E]`, which has an inverse. */
-static int32_t read_shapes(parser *p, span text)
+static int32_t read_shapes(parser *p, lr_extract text)
 {
     lr_rule *rule = p->rule;
-    span before, after;
-    if (!cut(text, "to", &before, &after)) {
+    lr_extract before, after;
+    if (!lr_extract_cut(text, "to", &before, &after)) {
         return read_shape(p, text, &rule->amounts, &rule->amount_count);
     }
     return read_shape(p, before, &rule->before, &rule->before_count) == REC_OK
@@ -495,12 +488,12 @@ static int32_t read_shapes(parser *p, span text)
 }
 
 /* All axes from 0 on in another order. */
-static int32_t read_order(parser *p, span text)
+static int32_t read_order(parser *p, lr_extract text)
 {
     uint32_t *order = take(p, RANK_MOST * sizeof *order);
     uint64_t seen = 0, axis = 0, count = 0;
     char buffer[LR_NAME_MOST];
-    span all = text, word;
+    lr_extract all = text, word;
     while (order && take_word(&text, &word)) {
         if (count == RANK_MOST || !read_whole(word, RANK_MOST - 1, &axis) || (seen >> axis & 1)) {
             return bad_form(p, "has the axes \"%s\"", shown(all, buffer, sizeof buffer));
@@ -516,7 +509,7 @@ static int32_t read_order(parser *p, span text)
     return p->job->error.status;
 }
 
-static int32_t read_type(parser *p, span text)
+static int32_t read_type(parser *p, lr_extract text)
 {
     lr_excerpt brief;
     lr_suggestion near;
@@ -544,7 +537,7 @@ static int32_t read_type(parser *p, span text)
     return p->job->error.status;
 }
 
-static int32_t read_variant(parser *p, span text)
+static int32_t read_variant(parser *p, lr_extract text)
 {
     char buffer[LR_NAME_MOST];
     if (!text.length || lr_number_name(text.at, text.length) != text.length || memchr(text.at, '.', text.length)) {
@@ -557,11 +550,11 @@ static int32_t read_variant(parser *p, span text)
 /* ------------------------------------------------------------------------------------------------------- rules -- */
 
 /* `DST = SRC`: keys, no patterns. */
-static int32_t parse_tie(parser *p, span text)
+static int32_t parse_tie(parser *p, lr_extract text)
 {
-    span to, from;
+    lr_extract to, from;
     lr_excerpt brief;
-    if (!cut(text, "=", &to, &from) || !to.length || !from.length) {
+    if (!lr_extract_cut(text, "=", &to, &from) || !to.length || !from.length) {
         return bad_form(p, "is \"%s\"", lr_excerpt_text(&brief, p->rule->text));
     }
     p->rule->pattern = copy(p, to);
@@ -573,7 +566,7 @@ static int32_t parse_tie(parser *p, span text)
 }
 
 /* Parses the text after the pattern's ` | `. */
-static int32_t parse_arguments(parser *p, span text, bool given)
+static int32_t parse_arguments(parser *p, lr_extract text, bool given)
 {
     char buffer[LR_NAME_MOST];
     switch (p->rule->kind) {
@@ -609,7 +602,7 @@ static int32_t parse_arguments(parser *p, span text, bool given)
 }
 
 /* Parses the text after the ` => `. */
-static int32_t parse_replacement(parser *p, span text)
+static int32_t parse_replacement(parser *p, lr_extract text)
 {
     switch (p->rule->kind) {
     case LR_RULE_MODULE:
@@ -637,20 +630,20 @@ static int32_t parse_replacement(parser *p, span text)
 int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict)
 {
     parser p = {.job = job, .rules = rules, .rule = rule, .strict = strict};
-    span pattern = trim(rule->text, rule->text + strlen(rule->text));
-    span replacement = {"", 0}, arguments = {"", 0};
+    lr_extract pattern = lr_extract_trim(rule->text, rule->text + strlen(rule->text));
+    lr_extract replacement = {"", 0}, arguments = {"", 0};
     bool given = false, arrow = kinds[rule->kind].arrow;
     int needs = kinds[rule->kind].arguments;
     lr_excerpt brief;
     if (rule->kind == LR_RULE_TIE) {
         return parse_tie(&p, pattern);
     }
-    if (cut(pattern, "=>", &pattern, &replacement) != arrow) {
+    if (lr_extract_cut(pattern, "=>", &pattern, &replacement) != arrow) {
         return arrow ? bad_form(&p, "has no \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text))
                      : bad_form(&p, "has a \" => \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
     }
     if (needs) {
-        given = cut(pattern, "|", &pattern, &arguments);
+        given = lr_extract_cut(pattern, "|", &pattern, &arguments);
         if (!given && needs == NEEDED) {
             return bad_form(&p, "has no \" | \" in \"%s\"", lr_excerpt_text(&brief, rule->text));
         }

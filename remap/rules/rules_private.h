@@ -8,6 +8,16 @@
 
 /* rule_parse.c, expression.c */
 
+/** Part of a text. */
+typedef struct lr_extract {
+    const char *at;
+    size_t length;
+} lr_extract;
+/** The text between, without blanks around it. */
+lr_extract lr_extract_trim(const char *at, const char *end);
+/** Splits a text at the first `mark` with blanks (or an end of the text) on both sides. @return false: not found. */
+bool lr_extract_cut(lr_extract text, const char *mark, lr_extract *left, lr_extract *right);
+
 /** Takes the value of a rule apart. `rule` has its kind, text and place, and frees what was made. */
 int32_t lr_rule_parse(rec_job *job, lr_rules *rules, lr_rule *rule, bool strict);
 /** Parses a `let`, and appends it to the rules. */

@@ -300,43 +300,25 @@ static bool exists(const char *path)
     return stat(path, &state) == 0;
 }
 
-/* `folder` (`length` bytes, with the slash if it has one) + `stem` + `name`. NULL: the job has failed. */
-static char *join(rec_job *job, const char *folder, size_t length, const char *stem, size_t stem_length,
-                  const char *name)
-{
-    size_t tail = strlen(name) + 1;
-    bool slash = length && folder[length - 1] != '/';
-    char *path = lr_job_alloc(job, length + slash + stem_length + tail);
-    if (!path) {
-        return NULL;
-    }
-    memcpy(path, folder, length);
-    path[length] = '/';
-    memcpy(path + length + slash, stem, stem_length);
-    memcpy(path + length + slash + stem_length, name, tail);
-    return path;
-}
-
 /* Finds the configuration of a model: in its directory, else NAME.config.json for each NAME that its file's begins with
  * (model.safetensors.index, model.safetensors, model), else config.json next to it.
  * @param source of a model at an address, whose plugin finds companion files; NULL: a local one. @param path (out) the
  * last place looked at. @param config (out) what is there, of an address. @return whether it is there. */
-static bool find_config(rec_job *job, rec_source *source, const char *model, char **path, rec_source **config)
+static bool find_config(rec_job *job, lr_arena *arena, rec_source *source, const char *model, char **path,
+                        rec_source **config)
 {
     const char *slash = strrchr(model, '/'), *name = slash ? slash + 1 : model;
     size_t length = (size_t)(name - model), stem = strlen(name);
     struct stat state;
     bool found = false, more = !source || stem;
     if (!source && stat(model, &state) == 0 && S_ISDIR(state.st_mode)) {
-        *path = join(job, model, strlen(model), "", 0, "config.json");
+        *path = lr_job_arena_format(job, arena, "%s%sconfig.json", model, stem ? "/" : "");
         return *path && exists(*path);
     }
     while (more && !found) {
         while (stem && name[--stem] != '.') {
         }
-        lr_release(job->allocator, *path);
-        *path = stem ? join(job, model, length, name, stem, ".config.json")
-                     : join(job, model, length, "", 0, "config.json");
+        *path = lr_job_arena_format(job, arena, "%.*s%sconfig.json", (int)(length + stem), model, stem ? "." : "");
         if (*path && source) {
             (void)rec_source_beside_maybe(job, source, *path + length, config);
         }
@@ -350,6 +332,7 @@ int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model
 {
     rec_source *source = NULL, *config = NULL;
     char *model = NULL, *path = NULL;
+    lr_arena arena; /* of the paths */
     bool found = false;
     if (explicit_path) {
         return read_config(job, numbers, explicit_path, NULL);
@@ -357,15 +340,14 @@ int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model
     if (!model_path) {
         return REC_OK;
     }
-    if (lr_path_scheme(model_path)) {
+    lr_arena_init(&arena, job->allocator);
+    model = lr_job_arena_text(job, &arena, model_path, strlen(model_path));
+    if (model && lr_path_scheme(model_path)) {
         source = lr_registry_open(job, model_path, false);
-        model = source ? lr_job_strdup(job, model_path) : NULL;
-    }
-    if (model) {
         model[strcspn(model, "?#")] = '\0';
     }
     if (!lr_job_failed(job)) {
-        found = find_config(job, source, model ? model : model_path, &path, &config);
+        found = find_config(job, &arena, source, model, &path, &config);
     }
     if (found) {
         (void)read_config(job, numbers, path, config);
@@ -374,8 +356,7 @@ int32_t lr_variables_read(rec_job *job, lr_variables *numbers, const char *model
         numbers->config_tried = lr_strdup(numbers->allocator, path);
         (void)(numbers->config_tried ? REC_OK : lr_fail_memory(job, strlen(path) + 1));
     }
-    lr_release(job->allocator, path);
-    lr_release(job->allocator, model);
+    lr_arena_free(&arena);
     rec_source_release(config);
     lr_source_release(source);
     return job->error.status;

@@ -103,14 +103,9 @@ static const lr_def *recognise(writer *w, const lr_seen *seen, const char *field
         best = lr_own_types_find(&w->own, seen, field, &other);
     }
     if (other) {
-        text note = {0};
-        put(w, &note, best->name);
-        put(w, &note, ", but ");
-        put(w, &note, other->name);
-        put(w, &note, " has the same fields");
-        if (!lr_job_failed(w->job)) {
-            assume(w, note.at);
-        }
+        const char *note =
+            lr_job_arena_format(w->job, w->arena, "%s, but %s has the same fields", best->name, other->name);
+        assume(w, note ? note : "");
     } else if (best && seen->kind == LR_SEEN_ENUM) {
         assume(w, "Burn's enum of this variant");
     }
@@ -271,49 +266,38 @@ static const char *define(writer *w, const char *name, bool root, const char *be
     return lr_job_failed(w->job) ? "" : free_name;
 }
 
-/* @param name of the item; root: it must be that. */
-static const char *define_struct(writer *w, const lr_seen *seen, const char *name, bool root)
+/* Writes a struct or an enum. @param name of it; root: it must be that. */
+static const char *define_item(writer *w, const lr_seen *seen, const char *name, bool root)
 {
-    bool module = !lr_seen_data(seen);
+    static const char *const before[][2] = {
+        {"#[derive(Record, Clone)]\npub struct ", "#[derive(Record, Clone)]\npub enum "},
+        {"#[derive(Module, Debug)]\npub struct ", "#[derive(Module, Debug)]\npub enum "}};
+    bool module = !lr_seen_data(seen), variants = seen->kind == LR_SEEN_ENUM;
     text body = {0}, notes = w->notes;
     w->notes = (text){0};
-    put(w, &body, "{\n");
-    for (uint64_t i = 0; i < seen->count; i++) {
-        put(w, &body, "    ");
-        put_name(w, &body, seen->names[i]);
-        put(w, &body, ": ");
-        put_type(w, &body, seen->children[i], seen->names[i], module, false);
-        put(w, &body, ",");
-        end_line(w, &body);
+    if (variants) {
+        assume(w, "that there are no other variants, and their order");
     }
-    put(w, &body, "}\n");
-    w->notes = notes;
-    return define(w, name, root,
-                  module ? "#[derive(Module, Debug)]\npub struct " : "#[derive(Record, Clone)]\npub struct ",
-                  w->plain ? " " : "<B: Backend> ", body.at);
-}
-
-static const char *define_enum(writer *w, const lr_seen *seen, const char *name, bool root)
-{
-    bool module = !lr_seen_data(seen);
-    text body = {0}, notes = w->notes;
-    w->notes = (text){0};
-    assume(w, "that there are no other variants, and their order");
     put(w, &body, "{");
     end_line(w, &body);
     for (uint64_t i = 0; i < seen->count; i++) {
         put(w, &body, "    ");
-        put(w, &body, seen->names[i]);
+        if (variants) {
+            put(w, &body, seen->names[i]);
+        } else {
+            put_name(w, &body, seen->names[i]);
+        }
         if (seen->children[i]) {
-            put_wrapped(w, &body, "(", seen->children[i], ")", seen->names[i], module);
+            put(w, &body, variants ? "(" : ": ");
+            put_type(w, &body, seen->children[i], seen->names[i], module, variants);
+            put(w, &body, variants ? ")" : "");
         }
         put(w, &body, ",");
         end_line(w, &body);
     }
     put(w, &body, "}\n");
     w->notes = notes;
-    return define(w, name, root, module ? "#[derive(Module, Debug)]\npub enum " : "#[derive(Record, Clone)]\npub enum ",
-                  w->plain ? " " : "<B: Backend> ", body.at);
+    return define(w, name, root, before[module][variants], w->plain ? " " : "<B: Backend> ", body.at);
 }
 
 static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, bool several)
@@ -331,11 +315,8 @@ static void put_own(writer *w, text *t, const lr_seen *seen, const char *field, 
                        "the record of an optimizer that Burn 0.%d does not have", (int)w->minor);
         return;
     }
-    {
-        const char *name = name_of(w, field, several);
-        put(w, t, seen->kind == LR_SEEN_ENUM ? define_enum(w, seen, name, false) : define_struct(w, seen, name, false));
-        put(w, t, w->plain ? "" : "<B>");
-    }
+    put(w, t, define_item(w, seen, name_of(w, field, several), false));
+    put(w, t, w->plain ? "" : "<B>");
 }
 
 /* @param field whose type it is. @param module its struct is a module. @param nested it stands in a list or tuple. */
@@ -444,7 +425,7 @@ static void put_root(writer *w, const lr_seen *seen, const char *name)
     const lr_def *def = own ? recognise(w, seen, name) : NULL;
     text line = {0};
     if (own && !def && seen->kind != LR_SEEN_IDS) {
-        (void)(seen->kind == LR_SEEN_ENUM ? define_enum(w, seen, name, true) : define_struct(w, seen, name, true));
+        (void)define_item(w, seen, name, true);
         return;
     }
     w->notes.used = 0;

@@ -133,7 +133,7 @@ bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr
         bool ours = def->kind == LR_DEF_STRUCT || def->kind == LR_DEF_ENUM || def->kind == LR_DEF_OPTIMIZER;
         const rec_layout *layout;
         for (uint64_t i = 0; i < def->generic_count && def->kind != LR_DEF_OPTIMIZER; i++) {
-            ours = ours && !(def->generic_constants && def->generic_constants[i]); /* a part of an optimizer's state */
+            ours = ours && !def->generics[i].constant; /* a part of an optimizer's state */
         }
         if (!ours || def->since <= 0 || lr_types_find_path(types, &expr, job->burn.minor) != def) {
             continue;

@@ -77,7 +77,7 @@ const lr_expr *lr_scope_parameter(const lr_expr *expr, const lr_scope *in, const
         return NULL;
     }
     for (uint64_t i = 0; i < in->def->generic_count; i++) {
-        if (strcmp(in->def->generics[i], expr->name) == 0) {
+        if (strcmp(in->def->generics[i].name, expr->name) == 0) {
             *where = in->outer;
             if (in->rank && i == 1) {
                 return in->rank;
@@ -86,7 +86,7 @@ const lr_expr *lr_scope_parameter(const lr_expr *expr, const lr_scope *in, const
                 return in->use->args[i];
             }
             *where = in; /* a default may speak of the parameters before it */
-            return in->def->generic_defaults ? in->def->generic_defaults[i] : NULL;
+            return in->def->generics[i].initial;
         }
     }
     return NULL;
@@ -104,7 +104,7 @@ const lr_expr *lr_scope_number(const lr_expr *expr, const lr_scope *in)
 static bool has_backend(const lr_def *def)
 {
     for (uint64_t i = 0; i < def->generic_count; i++) {
-        if (strcmp(def->generics[i], "B") == 0) {
+        if (strcmp(def->generics[i].name, "B") == 0) {
             return true;
         }
     }
@@ -146,8 +146,8 @@ bool lr_mentions(lr_layer *l, const lr_scope *in, const lr_expr *expr)
     const lr_def *def = in->def;
     uint64_t count = expr->kind == LR_EXPR_ARRAY ? 1 : expr->count; /* without the length */
     for (uint64_t i = 0; expr->kind == LR_EXPR_NAME && i < def->generic_count; i++) {
-        if (!expr->path && strcmp(def->generics[i], expr->name) == 0) {
-            return !(def->generic_constants && def->generic_constants[i]);
+        if (!expr->path && strcmp(def->generics[i].name, expr->name) == 0) {
+            return !def->generics[i].constant;
         }
     }
     if (expr->kind == LR_EXPR_NAME && (def->implicit || in->dialect == LR_DIALECT_PLAIN) && names_data(l, in, expr)) {

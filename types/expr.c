@@ -384,7 +384,7 @@ static const lr_expr *array_type(lr_rust_parser *parser, const char *start)
         expr.number = length->number;
     } else if (!parser->mute) {
         uint64_t index = lr_rust_generic(parser, length->name, strlen(length->name));
-        const lr_expr *initial = index == UINT64_MAX ? NULL : parser->generics->defaults[index];
+        const lr_expr *initial = index == UINT64_MAX ? NULL : parser->generics->at[index].initial;
         lr_rust_append(parser, &args, length);
         if (initial && initial->kind == LR_EXPR_NUMBER) {
             expr.number = initial->number;

@@ -27,11 +27,11 @@ static size_t path_to(const seer *s, char *path, size_t room)
 
 static lr_seen *make(const seer *s, int32_t kind, uint64_t count)
 {
-    lr_seen *seen = lr_arena_alloc(s->arena, sizeof *seen, 8);
-    const char **names = lr_arena_alloc(s->arena, (count + 1) * sizeof *names, 8);
-    lr_seen **children = lr_arena_alloc(s->arena, (count + 1) * sizeof *children, 8);
+    lr_seen *seen = lr_job_arena_alloc(s->job, s->arena, sizeof *seen, 8);
+    const char **names = lr_job_arena_alloc(s->job, s->arena, (count + 1) * sizeof *names, 8);
+    lr_seen **children = lr_job_arena_alloc(s->job, s->arena, (count + 1) * sizeof *children, 8);
     if (!seen || !names || !children) {
-        return LR_AS_NULL(lr_fail_memory(s->job, (count + 1) * sizeof *children));
+        return NULL;
     }
     memset(names, 0, (size_t)(count + 1) * sizeof *names);
     memset(children, 0, (size_t)(count + 1) * sizeof *children);
@@ -70,6 +70,11 @@ static bool has_all(const lr_seen *a, const lr_seen *b)
     return i == b->count;
 }
 
+static bool same_module(const lr_seen *a, const lr_seen *b)
+{
+    return a->module && b->module && strcmp(a->module, b->module) == 0;
+}
+
 /* Structs of the same fields, in whatever order the file has them. In a flat file one may lack some of the other's,
  * which are Options then. @return NULL: they are not the same struct (or the job has failed). */
 static lr_seen *merge_structs(const seer *s, const lr_seen *a, const lr_seen *b)
@@ -81,7 +86,7 @@ static lr_seen *merge_structs(const seer *s, const lr_seen *a, const lr_seen *b)
         return NULL;
     }
     both->form = a->form;
-    both->module = a->module && b->module && strcmp(a->module, b->module) == 0 ? a->module : NULL;
+    both->module = same_module(a, b) ? a->module : NULL;
     for (uint64_t i = 0; i < more->count; i++) {
         uint64_t k = lr_seen_child(less, more->names[i]);
         lr_seen *one = more->children[i], *other = k < less->count ? less->children[k] : NULL;
@@ -102,7 +107,7 @@ static lr_seen *merge_parts(const seer *s, const lr_seen *a, const lr_seen *b)
     }
     both->form = a->form;
     both->length = a->length;
-    both->module = a->module && b->module && strcmp(a->module, b->module) == 0 ? a->module : NULL;
+    both->module = same_module(a, b) ? a->module : NULL;
     both->varies = a->varies || b->varies || a->length != b->length;
     for (uint64_t i = 0; i < a->count; i++) {
         both->names[i] = a->names[i];
@@ -112,20 +117,6 @@ static lr_seen *merge_parts(const seer *s, const lr_seen *a, const lr_seen *b)
         }
     }
     return both;
-}
-
-/* Modules of one type of which one lacks an optional part: a layer without bias among its siblings. */
-static lr_seen *merge_modules(const seer *s, const lr_seen *a, const lr_seen *b)
-{
-    lr_seen *one;
-    if (!a->module || !b->module || strcmp(a->module, b->module) != 0) {
-        return NULL;
-    }
-    one = make(s, LR_SEEN_STRUCT, 0);
-    if (one) {
-        *one = *a;
-    }
-    return one;
 }
 
 /* All variants of both, in the order in which they were seen. */
@@ -199,7 +190,10 @@ static lr_seen *merge(const seer *s, lr_seen *a, lr_seen *b)
         return a->count == b->count ? merge_parts(s, a, b) : NULL;
     case LR_SEEN_STRUCT:
         inner = merge_structs(s, a, b);
-        return inner || lr_job_failed(s->job) ? inner : merge_modules(s, a, b);
+        if (!inner && same_module(a, b)) { /* one lacks an optional part: a layer without bias among its siblings */
+            return lr_job_failed(s->job) ? NULL : a;
+        }
+        return inner;
     case LR_SEEN_ENUM:
         return merge_enums(s, a, b);
     case LR_SEEN_FLOAT: /* those of 64 bits need them, and hold the others */

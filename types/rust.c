@@ -98,26 +98,6 @@ static void define_alias(reader *r, lr_def *def, const lr_expr *type, int32_t cf
     }
 }
 
-/* Gives a definition the parameters that were read. */
-static void take_generics(reader *r, lr_def *def)
-{
-    const lr_rust_generics *generics = &r->generics;
-    size_t count = (size_t)generics->count;
-    const char **names = lr_rust_keep(&r->parser, r->parser.arena, count * sizeof *names);
-    bool *constants = lr_rust_keep(&r->parser, r->parser.arena, count * sizeof *constants);
-    const lr_expr **defaults = lr_rust_keep(&r->parser, r->parser.arena, count * sizeof *defaults);
-    if (!names || !constants || !defaults) {
-        return;
-    }
-    memcpy(names, generics->names, count * sizeof *names);
-    memcpy(constants, generics->constants, count * sizeof *constants);
-    memcpy(defaults, generics->defaults, count * sizeof *defaults);
-    def->generic_count = generics->count;
-    def->generics = names;
-    def->generic_constants = constants;
-    def->generic_defaults = defaults;
-}
-
 /* ----------------------------------------------------------------------------------------------------- headers -- */
 
 /* The name of an item. NULL: failed. */
@@ -138,7 +118,7 @@ static void one_generic(reader *r)
     lr_rust_parser *parser = &r->parser;
     lr_rust_generics *to = &r->generics;
     lr_rust_lexer *lexer = &parser->lexer;
-    bool constant;
+    lr_type_generic generic = {0};
     (void)lr_rust_attributes_read(parser, LR_CFG_YES);
     if (lexer->token.kind == LR_RUST_LIFETIME) {
         lr_rust_next(lexer);
@@ -147,24 +127,23 @@ static void one_generic(reader *r)
         }
         return;
     }
-    constant = lr_rust_take(lexer, "const");
+    generic.constant = lr_rust_take(lexer, "const");
     if (to->count == LR_GENERICS_MOST) {
         (void)lr_rust_fail(lexer, REC_E_LIMIT, NULL, 0, "more than %d parameters of one type", LR_GENERICS_MOST);
         return;
     }
-    to->names[to->count] = item_name(r, constant ? "constant parameter" : "type parameter");
-    if (!to->names[to->count]) {
+    generic.name = item_name(r, generic.constant ? "constant parameter" : "type parameter");
+    if (!generic.name || !lr_rust_grow(parser, &to->at, to->count + 1, &to->room, sizeof *to->at)) {
         return;
     }
-    to->constants[to->count] = constant;
-    to->defaults[to->count++] = NULL;
-    if (constant) {
+    to->at[to->count++] = generic;
+    if (generic.constant) {
         (void)(lr_rust_need(lexer, ":", "after the name of the constant parameter") && lr_rust_skip_type(parser));
     } else if (lr_rust_take(lexer, ":")) {
         (void)lr_rust_skip_bounds(parser);
     }
     if (lr_rust_take(lexer, "=")) {
-        to->defaults[to->count - 1] = lr_rust_argument(parser);
+        to->at[to->count - 1].initial = lr_rust_argument(parser);
     }
 }
 
@@ -172,7 +151,7 @@ static void one_generic(reader *r)
 static void read_generics(reader *r)
 {
     lr_rust_lexer *lexer = &r->parser.lexer;
-    r->generics.count = 0;
+    r->generics = (lr_rust_generics){0};
     r->parser.generics = &r->generics;
     if (!lr_rust_take(lexer, "<")) {
         return;
@@ -214,7 +193,8 @@ static lr_def begin_def(reader *r, int32_t kind, int32_t derive, const char *wha
     lr_def def = {.kind = kind, .derive = derive, .rust = true, .file = lexer->file, .line = lexer->token.line};
     def.name = item_name(r, what);
     read_generics(r);
-    take_generics(r, &def);
+    def.generics = r->generics.at;
+    def.generic_count = r->generics.count;
     skip_where(r);
     return def;
 }
@@ -384,7 +364,7 @@ static const lr_expr *struct_payload(reader *r, const lr_def *of, const char *va
     (void)snprintf(name, room, "%s::%s", of->name, variant);
     def.name = name;
     for (uint64_t i = 0; i < of->generic_count; i++) {
-        lr_expr part = {.kind = LR_EXPR_NAME, .name = of->generics[i]};
+        lr_expr part = {.kind = LR_EXPR_NAME, .name = of->generics[i].name};
         lr_rust_append(parser, &args, lr_rust_node(parser, part, NULL));
     }
     define_fields(r, &def, &list, cfg);

@@ -68,7 +68,7 @@ void lr_rust_path_add(lr_rust_path *path, const char *name, size_t length)
 uint64_t lr_rust_generic(const lr_rust_parser *parser, const char *name, size_t length)
 {
     for (uint64_t i = 0; parser->generics && i < parser->generics->count; i++) {
-        if (lr_text_is(name, length, parser->generics->names[i])) {
+        if (lr_text_is(name, length, parser->generics->at[i].name)) {
             return i;
         }
     }

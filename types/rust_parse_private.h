@@ -45,10 +45,8 @@ typedef struct lr_rust_import {
 /** The type and constant parameters of the definition that is being read. Lifetimes are left out. */
 enum { LR_GENERICS_MOST = 64 };
 typedef struct lr_rust_generics {
-    uint64_t count;
-    const char *names[LR_GENERICS_MOST];
-    bool constants[LR_GENERICS_MOST]; /**< which are constants */
-    const lr_expr *defaults[LR_GENERICS_MOST];
+    lr_type_generic *at; /**< in the parser's arena */
+    uint64_t count, room;
 } lr_rust_generics;
 
 typedef struct lr_rust_parser {

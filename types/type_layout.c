@@ -93,6 +93,21 @@ static const rec_layout *tensor(lr_layer *l, const lr_expr *expr, const lr_scope
 
 typedef const rec_layout *(*layout_fn)(lr_layer *l, const lr_expr *expr, const lr_scope *in);
 
+/* A tuple or a map of the first arguments of an expression. */
+static const rec_layout *product(lr_layer *l, int32_t kind, uint64_t count, const lr_expr *expr, const lr_scope *in,
+                                 layout_fn of)
+{
+    rec_layout *layout = lr_layout_node(l->job, kind, count);
+    for (uint64_t i = 0; layout && i < count; i++) {
+        const rec_layout *child = of(l, expr->args[i], in);
+        if (!child) {
+            return NULL;
+        }
+        lr_layout_set(layout, i, "", child);
+    }
+    return layout;
+}
+
 static const rec_layout *sequence(lr_layer *l, int32_t kind, uint64_t count, const lr_expr *element, const lr_scope *in,
                                   layout_fn of)
 {
@@ -114,15 +129,7 @@ static bool container(lr_layer *l, const lr_expr *expr, const lr_scope *in, layo
 {
     *out = NULL;
     if (expr->kind == LR_EXPR_TUPLE && expr->count) {
-        rec_layout *tuple = lr_layout_node(l->job, REC_LAYOUT_TUPLE, expr->count);
-        for (uint64_t i = 0; tuple && i < expr->count; i++) {
-            const rec_layout *child = of(l, expr->args[i], in);
-            if (!child) {
-                return true;
-            }
-            lr_layout_set(tuple, i, "", child);
-        }
-        *out = tuple;
+        *out = product(l, REC_LAYOUT_TUPLE, expr->count, expr, in, of);
         return true;
     }
     if (expr->kind == LR_EXPR_ARRAY) {
@@ -252,19 +259,6 @@ static const rec_layout *module_field(lr_layer *l, const lr_type_field *field, c
 
 /* -------------------------------------------------------------------------------------------------------- data -- */
 
-static const rec_layout *map_layout(lr_layer *l, const lr_expr *expr, const lr_scope *in)
-{
-    rec_layout *map = lr_layout_node(l->job, REC_LAYOUT_MAP, 2);
-    for (uint64_t i = 0; map && i < 2; i++) {
-        const rec_layout *child = data_layout(l, expr->args[i], in);
-        if (!child) {
-            return NULL;
-        }
-        lr_layout_set(map, i, "", child);
-    }
-    return map;
-}
-
 /* `ModelRecord<B>`, which derive(Module) generates for `Model<B>`. */
 static const lr_def *record_of(const lr_layer *l, const lr_expr *expr)
 {
@@ -318,7 +312,7 @@ static const rec_layout *data_name(lr_layer *l, const lr_expr *expr, const lr_sc
         return tensor(l, expr->args[0], in, false);
     }
     if ((lr_is_name(expr, "HashMap") || lr_is_name(expr, "BTreeMap")) && expr->count >= 2) {
-        return map_layout(l, expr, in);
+        return product(l, REC_LAYOUT_MAP, 2, expr, in, data_layout);
     }
     if (lr_is_name(expr, "PhantomData")) {
         return lr_layout_node(l->job, REC_LAYOUT_UNIT, 0);

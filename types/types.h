@@ -44,6 +44,13 @@ typedef struct lr_type_field {
     uint32_t line;
 } lr_type_field;
 
+/** A type or constant parameter: "B". */
+typedef struct lr_type_generic {
+    const char *name;
+    bool constant;          /**< Burn counts no mention of it */
+    const lr_expr *initial; /**< its default, or NULL */
+} lr_type_generic;
+
 enum {
     LR_DEF_STRUCT = 1,    /**< fields */
     LR_DEF_ENUM = 2,      /**< fields are the variants; each has one payload at most */
@@ -65,9 +72,7 @@ typedef struct lr_def {
     bool implicit; /**< generics are left out (INI): a field mentions them if it holds a module or tensor */
     bool rust;     /**< from Rust source, which has two dialects: dialect.c */
     uint64_t generic_count;
-    const char *const *generics;            /**< names of its type and constant parameters, in order: "B" */
-    const bool *generic_constants;          /**< which are constants (Burn counts no mention of them); NULL: none */
-    const lr_expr *const *generic_defaults; /**< of each, NULL for none; NULL: no defaults */
+    const lr_type_generic *generics; /**< in order */
     uint64_t field_count;
     const lr_type_field *fields;
     const char *file; /**< for messages */
@@ -135,7 +140,7 @@ lr_type_ref lr_type_of_expr(const rec_types *types, const lr_expr *expr);
 int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint64_t length, const char *file);
 /** Reads the type sections of INI files (types_ini.c): all of them or, with a mistake in one, none. */
 int32_t lr_types_add_inis(rec_job *job, rec_types *types, const char *const *paths, uint64_t count);
-/** Reads Burn's own modules, once: the *.ini files that lr_ini_files_find() names (builtin.c). */
+/** Reads Burn's own modules, once: the *.ini files that lr_ini_files_find() names (types.c). */
 int32_t lr_types_add_builtin(rec_job *job, rec_types *types);
 
 /* shapes.c */

@@ -181,11 +181,9 @@ static int32_t end_section(parser *p)
 /* Parses the names between < and >, each optionally with `const` or a bound. */
 static int32_t read_generics(parser *p, const char *text, size_t length, uint32_t line)
 {
-    const char *names[GENERICS_MOST];
-    bool constants[GENERICS_MOST], *flags;
     const char *const end = text + length;
-    const char **list;
-    uint64_t count = 0;
+    lr_type_generic *list = NULL;
+    uint64_t count = 0, room = 0;
     while (skip_blanks(text) < end) {
         const char *comma = memchr(text, ',', (size_t)(end - text));
         const char *stop = comma ? comma : end, *at = skip_blanks(text);
@@ -203,22 +201,14 @@ static int32_t read_generics(parser *p, const char *text, size_t length, uint32_
         if (count == GENERICS_MOST) {
             return MISTAKE(p, line, "[%s] has more than %d type parameters", p->title, GENERICS_MOST);
         }
-        constants[count] = constant;
-        names[count] = copy(p, at, name);
-        if (!names[count++]) {
+        if (!lr_job_arena_grow(p->job, &p->types->arena, &list, count + 1, &room, sizeof *list)) {
             return p->job->error.status;
         }
+        list[count++] = (lr_type_generic){.name = copy(p, at, name), .constant = constant};
         text = comma ? comma + 1 : end;
     }
-    list = take(p, (count + 1) * sizeof *list);
-    flags = take(p, count + 1);
-    if (list && flags) {
-        memcpy(list, names, (size_t)count * sizeof *list);
-        memcpy(flags, constants, (size_t)count * sizeof *flags);
-        p->def->generics = list;
-        p->def->generic_constants = flags;
-        p->def->generic_count = count;
-    }
+    p->def->generics = list;
+    p->def->generic_count = count;
     return p->job->error.status;
 }
 

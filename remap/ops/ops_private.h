@@ -64,7 +64,7 @@ static inline uint32_t lr_op_width(const lr_op *op)
 
 /** The node's bytes if they are in memory already, in one piece; NULL if they have to be made or read. */
 const uint8_t *lr_op_at_hand(const lr_op *op);
-/** Makes rows of a permutation: indices [first, first + rows) of its outermost axis (permute_rows.c).
+/** Makes rows of a permutation: indices [first, first + rows) of its outermost axis (permute.c).
  *  @param from the whole input. */
 void lr_op_permute_rows(const lr_op *op, const uint8_t *from, uint64_t first, uint64_t rows, uint8_t *target);
 /** As lr_op_read, but what was made on the way is kept until lr_op_forget. */

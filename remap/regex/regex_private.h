@@ -15,7 +15,7 @@ enum {
     LR_RE_TEXT_MOST = 1 << 20 /**< bytes of a pattern in PCRE2's syntax, and of a result */
 };
 
-/* growing_text.c: patterns and results, which grow. A failure sticks, so that only the end needs to be checked. */
+/* text.c: patterns and results, which grow. A failure sticks, so that only the end needs to be checked. */
 typedef struct lr_re_text {
     const lr_allocator *allocator;
     char *data; /**< NUL-terminated once something is in it */

@@ -98,7 +98,7 @@ static void assert_generics(const lr_def *def, const char *expected)
     for (uint64_t i = 0; i < def->generic_count; i++) {
         size_t used = strlen(text);
         (void)snprintf(text + used, sizeof text - used, "%s%s%s", i ? ", " : "",
-                       def->generic_constants[i] ? "const " : "", def->generics[i]);
+                       def->generics[i].constant ? "const " : "", def->generics[i].name);
     }
     assert_string_equal(text, expected);
 }

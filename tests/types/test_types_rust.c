@@ -98,8 +98,8 @@ static void say_def(text *to, const lr_def *def)
     static const char *const kinds[] = {"", "struct", "enum", "type", "stateless", "optimizer"};
     say(to, "%s%s %s", derives[def->derive], kinds[def->kind], def->name);
     for (uint64_t i = 0; i < def->generic_count; i++) {
-        const lr_expr *initial = def->generic_defaults[i];
-        say(to, "%s%s%s", i ? ", " : "<", def->generic_constants[i] ? "const " : "", def->generics[i]);
+        const lr_expr *initial = def->generics[i].initial;
+        say(to, "%s%s%s", i ? ", " : "<", def->generics[i].constant ? "const " : "", def->generics[i].name);
         if (initial) {
             say(to, " = ");
             say_type(to, initial);

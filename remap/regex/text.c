@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * UTF-8 of patterns, and PCRE2's memory. */
+ * UTF-8 of patterns, texts that grow, and PCRE2's memory. */
+#include <stdio.h>
+#include <string.h>
+
 #include "remap/regex/regex_private.h"
 
 void *lr_re_pcre2_alloc(PCRE2_SIZE size, void *allocator)
@@ -54,4 +57,40 @@ uint32_t lr_re_peek(const lr_re_parser *p, const char *at, uint32_t *size)
         *size = at == p->end ? 0 : size_of(character);
     }
     return character;
+}
+
+void lr_re_text_add(lr_re_text *text, const char *bytes, size_t length)
+{
+    if (length > LR_RE_TEXT_MOST || text->used + length > LR_RE_TEXT_MOST) {
+        text->full = true;
+        return;
+    }
+    if (!lr_grow(text->allocator, &text->data, text->used + length + 1, &text->room, 1)) {
+        text->failed = true;
+        return;
+    }
+    memcpy(text->data + text->used, bytes, length);
+    text->used += length;
+    text->data[text->used] = '\0';
+}
+
+void lr_re_text_word(lr_re_text *text, const char *word)
+{
+    lr_re_text_add(text, word, strlen(word));
+}
+
+void lr_re_text_format(lr_re_text *text, const char *format, ...)
+{
+    char word[64];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(word, sizeof word, format, args);
+    va_end(args);
+    lr_re_text_word(text, word);
+}
+
+void lr_re_text_free(lr_re_text *text)
+{
+    lr_release(text->allocator, text->data);
+    *text = (lr_re_text){.allocator = text->allocator};
 }

@@ -3,13 +3,6 @@
 #include "core/scheme/scheme.h"
 #include "recorder/recorder.h"
 
-/* The recorder that will write `out` makes foreign files. */
-static bool is_foreign(rec_job *job, const rec_recorder *to, const char *out)
-{
-    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
-    return plugin && lr_adapter_kind(plugin->d.adapter) != LR_FILE_BURN;
-}
-
 /* One source by its load arguments alone: what is to be saved. @param plan (out) which holds it; NULL: it is the
  * caller's. */
 static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, const rec_recorder *to, const char *out,
@@ -33,13 +26,11 @@ static rec_record *load_one(rec_job *job, rec_recorder *from, const char *in, co
         }
         return record;
     }
-    *plan = lr_plan_new(job, to->type, to->target, to->precision, is_foreign(job, to, out));
+    *plan = lr_recorder_plan(job, to, out);
     if (!*plan) {
         rec_record_free(record);
         return NULL;
     }
-    (*plan)->burns = lr_recorder_is_burns(job, to, out);
-    (*plan)->paths = lr_recorder_has_paths(job, to, out);
     return lr_plan_add(job, *plan, &input) == REC_OK && lr_plan_carry_out(job, *plan, NULL) == REC_OK ? (*plan)->result
                                                                                                       : NULL;
 }

@@ -4,18 +4,33 @@
 #include "core/io/io.h"
 #include "recorder/recorder.h"
 
+/* The plugin that writes `out`, as far as it is known. */
+static const lr_plugin *writer_of(rec_job *job, const rec_recorder *to, const char *out)
+{
+    return to->plugin ? to->plugin : out ? lr_registry_by_extension(job, out, LR_CAN_SAVE) : NULL;
+}
+
+rec_plan *lr_recorder_plan(rec_job *job, const rec_recorder *to, const char *out)
+{
+    const lr_plugin *plugin = writer_of(job, to, out);
+    rec_plan *plan = lr_plan_new(job, to->type, to->target, to->precision,
+                                 plugin && lr_adapter_kind(plugin->d.adapter) != LR_FILE_BURN);
+    if (plan && plugin) {
+        plan->burns = lr_plugin_is_burns(plugin);
+        plan->paths = ((plugin->format ? plugin->format : plugin)->d.traits & REC_TRAIT_PATHS) != 0;
+    }
+    return plan;
+}
+
 rec_plan *rec_plan_new(rec_context *context, const rec_recorder *to)
 {
     rec_job job;
     rec_plan *plan = NULL;
     lr_job_open(&job, to ? to->context : context, "plan", NULL);
     if (!lr_job_failed(&job)) {
-        plan = to ? lr_plan_new(&job, to->type, to->target, to->precision,
-                                to->plugin && lr_adapter_kind(to->plugin->d.adapter) != LR_FILE_BURN)
-                  : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
+        plan =
+            to ? lr_recorder_plan(&job, to, NULL) : lr_plan_new(&job, (lr_type_ref){0}, 0, REC_PRECISION_KEEP, false);
         if (plan) {
-            plan->burns = to && to->plugin && lr_plugin_is_burns(to->plugin);
-            plan->paths = to && to->plugin && (to->plugin->d.traits & REC_TRAIT_PATHS);
             plan->advises = true;
         }
         if (plan && to && lr_recorder_lend(&job, (rec_recorder *)(uintptr_t)to, plan) != REC_OK) {
@@ -131,18 +146,6 @@ rec_status rec_plan_add_record(rec_plan *plan, const rec_recorder *arguments, co
     return lr_job_end(&job);
 }
 
-bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out)
-{
-    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
-    return plugin && lr_plugin_is_burns(plugin);
-}
-
-bool lr_recorder_has_paths(rec_job *job, const rec_recorder *to, const char *out)
-{
-    const lr_plugin *plugin = to->plugin ? to->plugin : lr_registry_by_extension(job, out, LR_CAN_SAVE);
-    return plugin && ((plugin->format ? plugin->format : plugin)->d.traits & REC_TRAIT_PATHS);
-}
-
 static bool goes_back(const rec_plan *plan)
 {
     for (uint64_t s = 0; s < plan->source_count; s++) {
@@ -155,7 +158,8 @@ static bool goes_back(const rec_plan *plan)
 
 int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out)
 {
-    if (goes_back(plan) && lr_recorder_is_burns(job, to, out)) { /* the plan was made without it */
+    const lr_plugin *plugin = goes_back(plan) ? writer_of(job, to, out) : NULL;
+    if (plugin && lr_plugin_is_burns(plugin)) { /* the plan was made without it */
         return lr_fail_burns(job);
     }
     return lr_plan_carry_out(job, plan, NULL) == REC_OK ? lr_save_file(job, to, plan->result, out) : job->error.status;

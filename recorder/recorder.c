@@ -65,11 +65,42 @@ static int32_t resolve(rec_job *job, rec_recorder *r, const char *name)
     return section ? apply_section(job, r, section) : REC_OK;
 }
 
+/* Takes another type, and lets go of what the last one was made of. */
+static void take_type(rec_recorder *recorder, lr_type_ref type)
+{
+    const rec_types *before = recorder->type.types;
+    if (type.types) {
+        (void)lr_types_retain(type.types);
+    }
+    recorder->type = type;
+    recorder->expression = NULL;
+    rec_types_free((rec_types *)(uintptr_t)before); /* sheds the const: it is given up */
+}
+
+/* Sets a type by name. NULL removes it. */
+static int32_t set_type_name(rec_job *job, rec_recorder *recorder, const rec_types *types, const char *expression)
+{
+    const lr_expr *expr = NULL;
+    const char *text = NULL;
+    if (expression) {
+        expr = lr_expr_parse(job, &recorder->arena, expression, strlen(expression), NULL, 0);
+        text = expr ? lr_arena_text(&recorder->arena, expression, strlen(expression)) : NULL;
+        if (expr && !text) {
+            (void)lr_fail_memory(job, strlen(expression) + 1);
+        }
+    }
+    if (!lr_job_failed(job)) {
+        take_type(recorder, expr ? lr_type_of_expr(types, expr) : (lr_type_ref){0});
+        recorder->expression = text;
+    }
+    return job->error.status;
+}
+
 static void recorder_free(rec_recorder *r)
 {
     rec_context *context = r->context;
     const lr_allocator *allocator = &context->allocator;
-    lr_recorder_take_type(r, (lr_type_ref){0});
+    take_type(r, (lr_type_ref){0});
     lr_recorder_forget(r);
     lr_arena_free(&r->arena);
     lr_release(allocator, r);
@@ -143,9 +174,9 @@ static rec_recorder *copy(rec_job *job, const rec_recorder *from)
     lr_arena_init(&r->arena, job->allocator);
     lr_recorder_begin(r);
     if (from->expression) {
-        (void)lr_recorder_type_name(job, r, from->type.types, from->expression);
+        (void)set_type_name(job, r, from->type.types, from->expression);
     } else {
-        lr_recorder_take_type(r, from->type);
+        take_type(r, from->type);
     }
     if (lr_job_failed(job) || lr_recorder_set_like(job, r, from) != REC_OK) {
         recorder_free(r);
@@ -217,9 +248,20 @@ rec_status rec_recorder_set_type(rec_recorder *recorder, const rec_type *type)
     if (type && (type->size < sizeof *type || type->field_size < sizeof(rec_field))) {
         return lr_publish(REC_E_ARGUMENT, "the type is not one that REC_DEFINE_STRUCT or REC_DEFINE_ENUM made");
     }
-    lr_recorder_take_type(recorder, lr_type_of_c(type));
+    take_type(recorder, lr_type_of_c(type));
     lr_publish_ok();
     return REC_OK;
+}
+
+rec_status rec_recorder_set_type_name(rec_recorder *recorder, const rec_types *types, const char *expression)
+{
+    rec_job job;
+    if (LR_NULL(recorder) || (expression && LR_NULL(types))) {
+        return REC_E_ARGUMENT;
+    }
+    lr_job_begin(&job, recorder->context, "set", NULL);
+    (void)set_type_name(&job, recorder, types, expression);
+    return lr_job_end(&job);
 }
 
 /* ------------------------------------------------------------------------------------------------------- names -- */

@@ -36,13 +36,8 @@ struct rec_recorder {
     lr_arguments arguments;
 };
 
-/** Takes another type, and lets go of what the last one was made of. */
-void lr_recorder_take_type(rec_recorder *recorder, lr_type_ref type);
 /** Lets a plan keep the recorder: rec_close_recorder() gives that up as well. */
 int32_t lr_recorder_lend(rec_job *job, rec_recorder *recorder, rec_plan *plan);
-
-/** Sets a type by name. NULL removes it. */
-int32_t lr_recorder_type_name(rec_job *job, rec_recorder *recorder, const rec_types *types, const char *expression);
 
 /* options.c */
 
@@ -125,10 +120,8 @@ rec_record *lr_load_for(rec_job *job, rec_recorder *from, const char *in, const 
 
 /** A record that was just loaded, as the input of a plan, which takes it. @param path from the caller. */
 lr_plan_input lr_recorder_input(const rec_recorder *recorder, rec_record *raw, const char *path);
-/** Whether the recorder will write `out` in a format of Burn. */
-bool lr_recorder_is_burns(rec_job *job, const rec_recorder *to, const char *out);
-/** Whether it stores a tensor under the path of its fields, so that a list is no struct. */
-bool lr_recorder_has_paths(rec_job *job, const rec_recorder *to, const char *out);
+/** A plan for what the recorder will write. @param out the file; NULL: unknown. NULL: the job has failed. */
+rec_plan *lr_recorder_plan(rec_job *job, const rec_recorder *to, const char *out);
 /** Carries a plan out into a file. */
 int32_t lr_save_plan(rec_job *job, rec_plan *plan, rec_recorder *to, const char *out);
 

@@ -404,9 +404,7 @@ static lr_seen *see_tensor(const seer *s, const rec_tensor *tensor)
     if (seen) {
         seen->rank = tensor->rank;
         seen->assumed = tensor->assumed;
-        seen->elements = lr_dtype_is_int(tensor->stored)    ? REC_FIELD_INTS
-                         : lr_dtype_is_bool(tensor->stored) ? REC_FIELD_BOOLS
-                                                            : REC_FIELD_FLOATS;
+        seen->elements = lr_elements_of(tensor->stored);
     }
     return seen;
 }

@@ -121,12 +121,9 @@ static bool fits(const rec_value *value, const rec_layout *layout, fit *f)
 {
     if (layout->role == LR_ROLE_TENSOR || layout->role == LR_ROLE_PARAMETER) {
         const rec_tensor *tensor = value->kind == REC_KIND_TENSOR ? value->v.tensor : NULL;
-        int32_t elements = !tensor                            ? 0
-                           : lr_dtype_is_int(tensor->stored)  ? REC_FIELD_INTS
-                           : lr_dtype_is_bool(tensor->stored) ? REC_FIELD_BOOLS
-                                                              : REC_FIELD_FLOATS;
         f->data++;
-        return tensor && tensor->rank == layout->rank && (elements == layout->elements || tensor->assumed);
+        return tensor && tensor->rank == layout->rank &&
+               (lr_elements_of(tensor->stored) == layout->elements || tensor->assumed);
     }
     if (holds_nothing(layout)) {
         return lr_value_is_nothing(value);

@@ -61,12 +61,9 @@ static int32_t floats_to_ints(adopter *a, rec_tensor *tensor)
 static int32_t adopt_tensor(adopter *a, rec_value *value, const rec_layout *layout)
 {
     rec_tensor *tensor = value->kind == REC_KIND_TENSOR ? value->v.tensor : NULL;
-    const char *words = layout->elements == REC_FIELD_INTS    ? "integers"
-                        : layout->elements == REC_FIELD_BOOLS ? "bools"
-                                                              : "floats";
+    const char *words = lr_elements_words(layout->elements);
     bool ints = layout->elements == REC_FIELD_INTS;
     int32_t status = REC_OK;
-    bool fits;
     if (!tensor) {
         return lr_fail_path(a->job, REC_E_MISMATCH, a->path, "expected a tensor of %s, found %s", words,
                             lr_kind_words(value->kind));
@@ -86,11 +83,7 @@ static int32_t adopt_tensor(adopter *a, rec_value *value, const rec_layout *layo
         status = floats_to_ints(a, tensor);
     }
     tensor->assumed = false;
-    fits = ints ? lr_dtype_is_int(tensor->stored)
-           : layout->elements == REC_FIELD_BOOLS
-               ? lr_dtype_is_bool(tensor->stored)
-               : !lr_dtype_is_int(tensor->stored) && !lr_dtype_is_bool(tensor->stored);
-    if (status == REC_OK && !fits) {
+    if (status == REC_OK && lr_elements_of(tensor->stored) != layout->elements) {
         return lr_fail_path(a->job, REC_E_MISMATCH, a->path, "expected a tensor of %s, found one of %s", words,
                             rec_tensor_dtype_name(tensor));
     }

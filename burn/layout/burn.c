@@ -88,33 +88,15 @@ const char *lr_burn_dtype_name(rec_dtype dtype, int32_t minor, uint64_t *index)
 
 /* ---------------------------------------------------------------------------------------------------- metadata -- */
 
-static const struct {
-    rec_precision precision;
-    const char *float_name, *int_name, *settings;
-} precisions[] = {
+static const lr_burn_precision precisions[] = {
     {REC_PRECISION_DOUBLE, "f64", "i64", "DoublePrecisionSettings"},
     {REC_PRECISION_FULL, "f32", "i32", "FullPrecisionSettings"},
     {REC_PRECISION_HALF, "half::binary16::f16", "i16", "HalfPrecisionSettings"},
 };
 
-static size_t precision_index(rec_precision precision)
+const lr_burn_precision *lr_burn_precision_of(rec_precision precision)
 {
-    return precision == REC_PRECISION_DOUBLE ? 0 : precision == REC_PRECISION_HALF ? 2 : 1;
-}
-
-const char *lr_burn_float_name(rec_precision precision)
-{
-    return precisions[precision_index(precision)].float_name;
-}
-
-const char *lr_burn_int_name(rec_precision precision)
-{
-    return precisions[precision_index(precision)].int_name;
-}
-
-const char *lr_burn_settings_name(rec_precision precision)
-{
-    return precisions[precision_index(precision)].settings;
+    return &precisions[precision == REC_PRECISION_DOUBLE ? 0 : precision == REC_PRECISION_HALF ? 2 : 1];
 }
 
 lr_burn lr_burn_of(const lr_map *metadata)

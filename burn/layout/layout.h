@@ -229,9 +229,11 @@ bool lr_burn_scheme_fits(const rec_value *dtype, int32_t from, int32_t minor);
 const char *lr_burn_id(const char *id, int32_t minor, char *buffer);
 
 /** "f32", "half::binary16::f16": what Burn writes into metadata. */
-const char *lr_burn_float_name(rec_precision precision);
-const char *lr_burn_int_name(rec_precision precision);
-const char *lr_burn_settings_name(rec_precision precision);
+typedef struct lr_burn_precision {
+    rec_precision precision;
+    const char *float_name, *int_name, *settings;
+} lr_burn_precision;
+const lr_burn_precision *lr_burn_precision_of(rec_precision precision);
 
 /* raise.c */
 

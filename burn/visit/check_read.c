@@ -14,31 +14,9 @@ static uint64_t where(void *user, char *path, size_t room)
     return c->used;
 }
 
-/* What the job is while it loads, and was before. */
-typedef struct before {
-    uint64_t (*where)(void *, char *, size_t);
-    void *user;
-    lr_budget budget;
-    uint64_t input, beside, inflated;
-    bool quiet;
-    lr_job_burn burn;
-    int32_t adapter;
-    const char *adapter_name;
-} before;
-
-static before begin(lr_check *c, rec_source *source)
+static void begin(lr_check *c, rec_source *source)
 {
     rec_job *job = c->job;
-    before b = {.where = job->where,
-                .user = job->where_user,
-                .budget = job->budget,
-                .input = job->input,
-                .inflated = job->inflated,
-                .beside = job->beside,
-                .quiet = job->quiet,
-                .burn = job->burn,
-                .adapter = job->adapter,
-                .adapter_name = job->adapter_name};
     c->burn = job->burn;
     c->reading = true;
     c->total = rec_source_size(source);
@@ -50,24 +28,24 @@ static before begin(lr_check *c, rec_source *source)
     if (c->total != REC_UNKNOWN) {
         lr_job_input(job, c->total);
     }
-    return b;
 }
 
-static void end(lr_check *c, const before *b)
+/* The job is again what it was before it loaded. */
+static void end(lr_check *c, const rec_job *before)
 {
     rec_job *job = c->job;
     lr_source_absent_end(job);
     job->missed = false;
-    job->where = b->where;
-    job->where_user = b->user;
-    job->budget = b->budget;
-    job->input = b->input;
-    job->inflated = b->inflated;
-    job->beside = b->beside;
-    job->quiet = b->quiet;
-    job->burn = b->burn;
-    job->adapter = b->adapter;
-    job->adapter_name = b->adapter_name;
+    job->where = before->where;
+    job->where_user = before->where_user;
+    job->budget = before->budget;
+    job->input = before->input;
+    job->inflated = before->inflated;
+    job->beside = before->beside;
+    job->quiet = before->quiet;
+    job->burn = before->burn;
+    job->adapter = before->adapter;
+    job->adapter_name = before->adapter_name;
     c->reading = false;
 }
 
@@ -102,8 +80,9 @@ static void read_both(lr_check *c, rec_source *source, lr_check_finish finish)
 int32_t lr_check_read(lr_check *c, rec_source *source, lr_check_finish finish)
 {
     rec_job *job = c->job;
-    before b = begin(c, source);
+    const rec_job before = *job;
     bool torch;
+    begin(c, source);
     read_both(c, source, finish);
     if (!lr_job_failed(job)) {
         (void)lr_check_whole(c);
@@ -111,8 +90,8 @@ int32_t lr_check_read(lr_check *c, rec_source *source, lr_check_finish finish)
     if (lr_job_failed(job) && !job->error.hint[0]) {
         lr_check_hint(c);
     }
-    torch = !lr_job_failed(job) && c->paths && b.adapter == LR_FILE_BURN && job->adapter == LR_FILE_PYTORCH;
-    end(c, &b);
+    torch = !lr_job_failed(job) && c->paths && before.adapter == LR_FILE_BURN && job->adapter == LR_FILE_PYTORCH;
+    end(c, &before);
     if (torch) {
         lr_note(job, REC_NOTE_LAYOUT, 1, "",
                 "the file does not record Burn's module layout: it will be read as PyTorch's unless `adapter = none` "

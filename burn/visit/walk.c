@@ -74,6 +74,7 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     rec_precision precision = w->precision;
     const char *version = rec_metadata(record, "version");
     const char *settings;
+    const lr_burn_precision *names;
     rec_precision said = said_precision(record);
     bool chosen = record->precision != REC_PRECISION_KEEP && record->precision != REC_PRECISION_DEFAULT;
     /* An unknown precision is kept if nothing was converted and no tensor's type depends on it. */
@@ -87,10 +88,11 @@ static void make_metadata(const lr_walk *w, struct metadata *m)
     if (precision == REC_PRECISION_KEEP && !own) {
         precision = own_precision(record);
     }
-    settings = own ? rec_metadata(record, "settings") : lr_burn_settings_name(precision);
+    names = lr_burn_precision_of(precision);
+    settings = own ? rec_metadata(record, "settings") : names->settings;
     memcpy(m->keys, keys, sizeof keys);
-    m->values[0] = own ? rec_metadata(record, "float") : lr_burn_float_name(precision);
-    m->values[1] = own ? rec_metadata(record, "int") : lr_burn_int_name(precision);
+    m->values[0] = own ? rec_metadata(record, "float") : names->float_name;
+    m->values[1] = own ? rec_metadata(record, "int") : names->int_name;
     format_name(w, settings, m->format, sizeof m->format);
     m->values[2] = m->format;
     (void)snprintf(m->version, sizeof m->version, "0.%d.0", (int)w->job->burn.minor);

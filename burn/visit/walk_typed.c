@@ -452,7 +452,6 @@ enum { INTS_SINCE = 11 };
 static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     const rec_tensor *tensor;
-    bool fits;
     if (value->kind != REC_KIND_TENSOR) {
         return mismatch(w, "a tensor", value);
     }
@@ -461,15 +460,9 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "a tensor of rank %u where the type has rank %" PRIu64,
                         (unsigned)tensor->rank, layout->rank);
     }
-    fits = layout->elements == REC_FIELD_INTS    ? lr_dtype_is_int(tensor->dtype)
-           : layout->elements == REC_FIELD_BOOLS ? lr_dtype_is_bool(tensor->dtype)
-                                                 : !lr_dtype_is_int(tensor->dtype) && !lr_dtype_is_bool(tensor->dtype);
-    if (!fits) {
+    if (lr_elements_of(tensor->dtype) != layout->elements) {
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "a tensor of %s where the type has %s",
-                        rec_tensor_dtype_name(tensor),
-                        layout->elements == REC_FIELD_INTS    ? "integers"
-                        : layout->elements == REC_FIELD_BOOLS ? "bools"
-                                                              : "floats");
+                        rec_tensor_dtype_name(tensor), lr_elements_words(layout->elements));
     }
     if (!w->tensors && layout->role == LR_ROLE_PARAMETER && layout->elements != REC_FIELD_FLOATS &&
         w->job->burn.minor < INTS_SINCE) {

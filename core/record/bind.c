@@ -108,9 +108,7 @@ static bool shape_fits(const rec_field *field, const rec_tensor *tensor)
 
 static void bind_tensor(binder *b, const rec_field *field, const rec_value *value, void *target)
 {
-    const char *words = field->kind == REC_FIELD_FLOATS ? "floats"
-                        : field->kind == REC_FIELD_INTS ? "integers"
-                                                        : "bools";
+    const char *words = lr_elements_words(field->kind);
     const rec_tensor *tensor = rec_value_tensor(value);
     char expected[160], found[160];
     bool fits;

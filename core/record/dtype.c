@@ -53,6 +53,16 @@ uint32_t rec_dtype_bits(rec_dtype dtype)
     return known(dtype) ? dtypes[dtype].bits : 0;
 }
 
+int32_t lr_elements_of(rec_dtype dtype)
+{
+    return lr_dtype_is_int(dtype) ? REC_FIELD_INTS : lr_dtype_is_bool(dtype) ? REC_FIELD_BOOLS : REC_FIELD_FLOATS;
+}
+
+const char *lr_elements_words(int32_t elements)
+{
+    return elements == REC_FIELD_INTS ? "integers" : elements == REC_FIELD_BOOLS ? "bools" : "floats";
+}
+
 const char *rec_precision_name(rec_precision precision)
 {
     return precision >= 0 && precision < PRECISIONS ? precisions[precision] : "unknown";

@@ -435,6 +435,10 @@ static inline void lr_swap_if_big(void *data, uint32_t width, uint64_t count)
 bool lr_dtype_is_float(rec_dtype dtype); /**< f64 f32 flex32 f16 bf16 */
 bool lr_dtype_is_int(rec_dtype dtype);   /**< signed and unsigned integers */
 bool lr_dtype_is_bool(rec_dtype dtype);
+/** @return REC_FIELD_INTS, _BOOLS or, also of types that are neither, _FLOATS. */
+int32_t lr_elements_of(rec_dtype dtype);
+/** "integers". */
+const char *lr_elements_words(int32_t elements);
 /** What a tensor of `dtype` becomes at a precision (not DEFAULT). */
 rec_dtype lr_dtype_at(rec_dtype dtype, rec_precision precision);
 

@@ -9,11 +9,6 @@
 static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool transpose, const char *why,
                      rec_value *out, int *how);
 
-static const char *kind_words(int32_t elements)
-{
-    return elements == REC_FIELD_INTS ? "integers" : elements == REC_FIELD_BOOLS ? "bools" : "floats";
-}
-
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
 static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, bool transpose, const char *why,
@@ -22,7 +17,7 @@ static int32_t build_tensor(lr_fit *t, const rec_layout *layout, lr_node *node, 
     int32_t status;
     char what[96];
     if (!lr_fit_has_content(node)) {
-        (void)snprintf(what, sizeof what, "a tensor of %s of rank %" PRIu64, kind_words(layout->elements),
+        (void)snprintf(what, sizeof what, "a tensor of %s of rank %" PRIu64, lr_elements_words(layout->elements),
                        layout->rank);
         return lr_fit_miss(t, layout, what, how);
     }

@@ -5,9 +5,6 @@
 #include "plugins/codec/burns.h"
 #include "plugins/codec/gguf/entry.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "common/utf8.h"
 #include "plugins/codec/number.h"
 
@@ -17,60 +14,17 @@ void lr_gguf_put_text(lr_buffer *b, const char *text, uint64_t length)
     lr_put(b, text, length);
 }
 
-void lr_gguf_put_number(lr_buffer *b, uint64_t number)
-{
-    char text[24];
-    lr_put(b, text, (uint64_t)snprintf(text, sizeof text, "%" PRIu64, number));
-}
-
-void lr_gguf_put_scalar(lr_buffer *b, const rec_scalar *key)
-{
-    if (key->kind == REC_KIND_BOOL) {
-        lr_put(b, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
-    } else {
-        bool negative = key->kind == REC_KIND_INT && key->v.i < 0;
-        lr_put(b, "-", negative);
-        lr_gguf_put_number(b, negative ? 0 - (uint64_t)key->v.i : key->v.u);
-    }
-}
-
-void lr_gguf_put_unescaped(lr_buffer *b, const char *path, uint64_t length)
-{
-    uint64_t at = b->size;
-    lr_put(b, path, length);
-    lr_put(b, "", 1); /* the NUL */
-    if (b->status == REC_OK) {
-        b->size = at + rec_path_unescape(path, length, b->data + at, length + 1);
-    }
-}
-
-/* ----------------------------------------------------------------------------------------------------- entries -- */
-
-/* The name of a tensor. */
-static const char *name_of(const void *self, uint64_t number, uint64_t *length)
-{
-    const lr_gguf_entries *e = self;
-    uint64_t place[2];
-    memcpy(place, e->places.data + number * sizeof place, sizeof place);
-    *length = place[1];
-    return e->names.data + place[0];
-}
-
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job)
 {
     memset(e, 0, sizeof *e);
-    e->job = e->text.job = e->numbers.job = e->names.job = e->places.job = e->lost.job = job;
+    e->job = e->text.job = e->numbers.job = e->lost.job = job;
     e->alignment = LR_GGUF_ALIGNMENT;
-    e->keys = (lr_st_keys){.text = name_of, .self = e};
 }
 
 void lr_gguf_entries_close(lr_gguf_entries *e)
 {
     rec_job_free(e->job, e->text.data);
     rec_job_free(e->job, e->numbers.data);
-    rec_job_free(e->job, e->names.data);
-    rec_job_free(e->job, e->places.data);
-    lr_st_keys_close(&e->keys);
     rec_job_free(e->job, e->lost.data);
 }
 
@@ -381,20 +335,4 @@ int32_t lr_gguf_entries_end(lr_gguf_entries *e)
         end_list(e);
     }
     return e->depth || e->skipped ? e->text.status : finish(e);
-}
-
-/* ------------------------------------------------------------------------------------------------------- names -- */
-
-int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length)
-{
-    uint64_t place[2] = {e->names.size, length}, number = e->places.size / sizeof place;
-    int32_t status = number < INT32_MAX ? lr_st_keys_reserve(&e->keys, e->job, number + 1)
-                                        : rec_fail(e->job, REC_E_LIMIT, REC_UNKNOWN, "more than 2^31 tensors");
-    lr_put(&e->names, name, length);
-    lr_put(&e->places, place, sizeof place);
-    status = status != REC_OK ? status : e->names.status != REC_OK ? e->names.status : e->places.status;
-    return status != REC_OK || lr_st_keys_add(&e->keys, number, name, length) == REC_UNKNOWN
-               ? status
-               : rec_fail(e->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two tensors would be called %.*s in GGUF",
-                          length < 200 ? (int)length : 200, name);
 }

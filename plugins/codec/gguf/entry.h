@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What a writer gathers for the header: bytes, metadata entries, and the names of tensors, of which none may come
- * twice. */
+ * What a writer gathers for the header: bytes and metadata entries. */
 #ifndef LR_GGUF_ENTRY_H
 #define LR_GGUF_ENTRY_H
 
 #include "plugins/codec/buffer.h"
 #include "plugins/codec/gguf/gguf.h"
-#include "plugins/codec/keys.h"
 
 /** Writes a string: first its length. */
 void lr_gguf_put_text(lr_buffer *b, const char *text, uint64_t length);
-/** Parts of a path: a number; a key that is a bool or number; a path without its escapes. */
-void lr_gguf_put_number(lr_buffer *b, uint64_t number);
-void lr_gguf_put_scalar(lr_buffer *b, const rec_scalar *key);
-void lr_gguf_put_unescaped(lr_buffer *b, const char *path, uint64_t length);
-
 enum { LR_GGUF_NESTED_MOST = 8, LR_GGUF_BYTES_MOST = 1 << 30 };
 
 /** A list of metadata on its way. */
@@ -27,7 +20,7 @@ typedef struct lr_gguf_list {
     int64_t smallest; /**< of those that are */
 } lr_gguf_list;
 
-/** The metadata, and the names of the tensors. */
+/** The metadata. */
 typedef struct lr_gguf_entries {
     rec_job *job;
     lr_buffer text;
@@ -44,9 +37,6 @@ typedef struct lr_gguf_entries {
     uint32_t depth;
     lr_gguf_list lists[LR_GGUF_NESTED_MOST];
     lr_buffer numbers; /**< of the innermost list: eight bytes each */
-    lr_buffer names;   /**< of tensors: the bytes of all */
-    lr_buffer places;  /**< of each: where it is in `names` and how long, two uint64_t */
-    lr_st_keys keys;   /**< of them */
 } lr_gguf_entries;
 
 void lr_gguf_entries_open(lr_gguf_entries *e, rec_job *job);
@@ -68,6 +58,4 @@ int32_t lr_gguf_entries_map(lr_gguf_entries *e);
 int32_t lr_gguf_entries_other(lr_gguf_entries *e);
 int32_t lr_gguf_entries_end(lr_gguf_entries *e);
 
-/** Keeps the name of a tensor. Fails if another one has it. */
-int32_t lr_gguf_names_add(lr_gguf_entries *e, const char *name, uint64_t length);
 #endif

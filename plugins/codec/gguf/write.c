@@ -5,22 +5,20 @@
 #include <string.h>
 
 #include "common/names.h"
+#include "plugins/codec/flat.h"
 #include "plugins/codec/gguf/entry.h"
 #include "plugins/codec/pass.h"
 
 typedef struct writer {
     rec_job *job;
     rec_sink *sink;
-    lr_buffer path;   /**< of the value that comes next */
-    uint64_t *starts; /**< of each level: how long the path was before it */
-    uint64_t *index;  /**< of each level: the next number of a list, REC_UNKNOWN of a map */
-    uint32_t depth, room;
-    bool paths;    /**< the root's keys are paths */
+    lr_flat at;
     bool burn;     /**< modules are laid out as Burn's */
     bool nameless; /**< a tensor below the root has an empty name */
     lr_gguf_entries metadata;
     bool architecture;                                 /* they say what llama.cpp chooses a model by */
     lr_buffer tensors;                                 /**< the header's entries of them */
+    lr_buffer places;                                  /**< lr_flat_place of their names in these */
     uint64_t count, ids, offset, long_names, flexible; /* flexible: of Flex32 */
     uint64_t next;                                     /**< of the second walk: bytes of the data written */
 } writer;
@@ -35,38 +33,6 @@ static int32_t refuse(writer *w, const char *what)
     status = rec_fail_found(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "tensors", "%s at `%s`", what, path);
     rec_fail_hint(w->job, "GGUF holds tensors and metadata, nothing else: save the record as MessagePack (NamedMpk) or "
                           "safetensors, which hold all of it.");
-    return status;
-}
-
-/* Between a name and the one before it, which may be empty. */
-static void put_dot(writer *w)
-{
-    lr_put(&w->path, ".", w->depth > 1);
-}
-
-/* A value begins: a list's is named by its number. */
-static int32_t value_begins(writer *w)
-{
-    uint64_t *index = w->depth ? &w->index[w->depth - 1] : NULL;
-    if (!index || *index == REC_UNKNOWN) {
-        return REC_OK;
-    }
-    w->path.size = w->starts[w->depth - 1];
-    put_dot(w);
-    lr_gguf_put_number(&w->path, (*index)++);
-    return w->path.status;
-}
-
-static int32_t push(writer *w, uint64_t index)
-{
-    int32_t status = value_begins(w);
-    if (status == REC_OK && w->depth == w->room) {
-        status = rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "the record is nested deeper than %" PRIu32, w->room);
-    }
-    if (status == REC_OK) {
-        w->starts[w->depth] = w->path.size;
-        w->index[w->depth++] = index;
-    }
     return status;
 }
 
@@ -95,7 +61,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
         return lr_gguf_entries_scalar(&w->metadata, scalar);
     }
     /* Constants and absent options hold nothing. */
-    return scalar->kind == REC_KIND_NIL ? value_begins(w) : refuse(w, "a value that is not a tensor");
+    return scalar->kind == REC_KIND_NIL ? lr_flat_value(&w->at) : refuse(w, "a value that is not a tensor");
 }
 
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
@@ -118,7 +84,7 @@ static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     writer *w = self;
     (void)at, (void)form, (void)count;
-    return w->metadata.open ? lr_gguf_entries_list(&w->metadata) : push(w, 0);
+    return w->metadata.open ? lr_gguf_entries_list(&w->metadata) : lr_flat_begin(&w->at, true);
 }
 
 static int32_t on_list_of(void *self, uint64_t at, const char *type)
@@ -135,31 +101,18 @@ static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
     if (w->metadata.open) {
         return lr_gguf_entries_map(&w->metadata);
     }
-    if (!w->depth) {
-        w->paths = form == REC_FORM_PATHS;
-        w->burn = !w->paths;
+    if (!w->at.depth) {
+        w->at.paths = form == REC_FORM_PATHS;
+        w->burn = !w->at.paths;
     }
-    return push(w, REC_UNKNOWN);
+    return lr_flat_begin(&w->at, false);
 }
 
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     writer *w = self;
     (void)at;
-    if (w->metadata.open) {
-        return REC_OK;
-    }
-    w->path.size = w->starts[w->depth - 1];
-    if (key->kind != REC_KIND_STRING) {
-        put_dot(w);
-        lr_gguf_put_scalar(&w->path, key);
-    } else if (w->depth == 1 && w->paths) {
-        lr_gguf_put_unescaped(&w->path, key->text, key->v.length);
-    } else {
-        put_dot(w);
-        lr_put(&w->path, key->text, key->v.length);
-    }
-    return w->path.status;
+    return w->metadata.open ? REC_OK : lr_flat_key(&w->at, key);
 }
 
 static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
@@ -170,10 +123,8 @@ static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_sca
     if (w->metadata.open || !payload) {
         return w->metadata.open ? lr_gguf_entries_map(&w->metadata) : refuse(w, "a variant without data");
     }
-    status = push(w, REC_UNKNOWN);
-    put_dot(w);
-    lr_put(&w->path, name->text, name->v.length);
-    return status == REC_OK ? w->path.status : status;
+    status = lr_flat_begin(&w->at, false);
+    return status == REC_OK ? lr_flat_name(&w->at, name->text, name->v.length) : status;
 }
 
 static int32_t on_end(void *self, uint64_t at)
@@ -183,8 +134,7 @@ static int32_t on_end(void *self, uint64_t at)
     if (w->metadata.open) {
         return lr_gguf_entries_end(&w->metadata);
     }
-    w->depth--;
-    w->path.size = w->starts[w->depth];
+    lr_flat_end(&w->at);
     return REC_OK;
 }
 
@@ -192,7 +142,7 @@ static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
     writer *w = self;
     (void)at;
-    return present ? REC_OK : w->metadata.open ? lr_gguf_entries_other(&w->metadata) : value_begins(w);
+    return present ? REC_OK : w->metadata.open ? lr_gguf_entries_other(&w->metadata) : lr_flat_value(&w->at);
 }
 
 static int32_t refuse_type(writer *w, const rec_tensor_event *event)
@@ -212,11 +162,13 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     int32_t number = lr_gguf_type_number(event->dtype, event->dtype_name), status;
     const lr_gguf_type *type = number < 0 ? NULL : lr_gguf_type_of((uint32_t)number);
     uint64_t count = 1, size = 0, pad = w->metadata.alignment - 1;
+    const lr_buffer *path = &w->at.path;
+    lr_flat_place place;
     (void)at;
     if (w->metadata.open) {
         return lr_gguf_entries_other(&w->metadata);
     }
-    status = value_begins(w);
+    status = lr_flat_value(&w->at);
     if (status != REC_OK) {
         return status;
     }
@@ -233,7 +185,9 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         size != event->data.length) {
         return refuse(w, "blocks that are not whole rows of the tensor");
     }
-    lr_gguf_put_text(&w->tensors, w->path.data, w->path.size);
+    lr_gguf_put_text(&w->tensors, path->data, path->size);
+    place = (lr_flat_place){w->tensors.size - path->size, path->size};
+    lr_put(&w->places, &place, sizeof place);
     lr_put_little(&w->tensors, event->rank, 4);
     for (uint32_t i = event->rank; i-- > 0;) {
         lr_put_little(&w->tensors, event->shape[i], 8);
@@ -242,12 +196,11 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     lr_put_little(&w->tensors, w->offset, 8);
     w->offset = (w->offset + size + pad) & ~pad;
     w->count++;
-    w->nameless = w->nameless || (w->depth && !w->path.size);
+    w->nameless = w->nameless || (w->at.depth && !path->size);
     w->ids += event->id && !(event->flags & REC_EVENT_ID_MADE);
     w->flexible += event->dtype == REC_DTYPE_FLEX32;
-    w->long_names += w->path.size > LR_GGUF_NAME_MOST;
-    return w->tensors.status == REC_OK ? lr_gguf_names_add(&w->metadata, w->path.data, w->path.size)
-                                       : w->tensors.status;
+    w->long_names += path->size > LR_GGUF_NAME_MOST;
+    return w->tensors.status == REC_OK ? w->places.status : w->tensors.status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
@@ -330,6 +283,17 @@ static int32_t write_header(writer *w)
     return status;
 }
 
+static int32_t check_names(const writer *w)
+{
+    const lr_flat_place *places = (const void *)w->places.data;
+    lr_flat_text twice;
+    int32_t status = lr_flat_twice(w->job, w->tensors.data, places, w->count, &twice);
+    return status == REC_OK && twice.text
+               ? rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two tensors would be called %.*s in GGUF",
+                          (int)(twice.length < 200 ? twice.length : 200), twice.text)
+               : status;
+}
+
 static void report(const writer *w)
 {
     if (w->ids) {
@@ -365,13 +329,11 @@ static void report(const writer *w)
 
 int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
 {
-    writer w = {.job = job, .sink = sink, .path.job = job, .tensors.job = job, .room = rec_job_depth_limit(job)};
+    writer w = {.job = job, .sink = sink, .at.path.job = job, .tensors.job = job, .places.job = job};
     int32_t status;
     lr_gguf_entries_open(&w.metadata, job);
-    w.starts = rec_job_alloc(job, w.room * sizeof *w.starts);
-    w.index = rec_job_alloc(job, w.room * sizeof *w.index);
-    status = w.starts && w.index ? REC_OK : rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the header");
-    status = status == REC_OK ? rec_job_walk(job, &gather, &w) : status;
+    status = rec_job_walk(job, &gather, &w);
+    status = status == REC_OK ? check_names(&w) : status;
     if (status == REC_OK && w.nameless && w.count == 1) {
         status = rec_fail_found(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor with a name, or one that is the record",
                                 "a tensor alone whose name is empty");
@@ -383,9 +345,8 @@ int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
     }
     status = status == REC_OK ? rec_job_walk(job, &put, &w) : status;
     lr_gguf_entries_close(&w.metadata);
-    rec_job_free(job, w.starts);
-    rec_job_free(job, w.index);
-    rec_job_free(job, w.path.data);
+    lr_flat_free(&w.at);
+    rec_job_free(job, w.places.data);
     rec_job_free(job, w.tensors.data);
     return status;
 }

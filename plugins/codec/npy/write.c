@@ -11,6 +11,7 @@
 
 #include "common/crc32.h"
 #include "plugins/codec/burns.h"
+#include "plugins/codec/flat.h"
 #include "plugins/codec/npy/npy.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/room.h"
@@ -20,20 +21,10 @@ enum { TILE = 256 * 1024, LOCAL = 30, EXTRA = 20, NARROW = 0x7fffffff };
 
 /* A member that is written. */
 typedef struct written {
-    uint64_t name; /* in the names */
-    uint32_t name_length;
-    uint32_t crc;
     uint64_t local; /* where its header is */
     uint64_t stored, size;
+    uint32_t crc;
 } written;
-
-/* A list or map that is open. */
-typedef struct level {
-    uint64_t path; /* length of the path to it */
-    uint64_t count;
-    bool list;
-    bool told; /* a list whose numbers were counted */
-} level;
 
 typedef struct writer {
     rec_job *job;
@@ -43,17 +34,13 @@ typedef struct writer {
     bool fixed;   /* another one has found them */
     bool compress;
     int method_level;
-    bool paths; /* the outermost keys are dotted paths */
     bool aside; /* inside a metadata entry */
     uint64_t aside_depth;
-    level *levels;
-    uint64_t depth, level_room;
-    char *path;
-    uint64_t used, path_room;
+    lr_flat at; /* `told`: a list whose numbers were counted */
     written *members;
-    uint64_t count, member_room, next;
-    char *names;
-    uint64_t name_used, name_room;
+    lr_flat_place *places; /* of their names */
+    uint64_t count, member_room, place_room, next;
+    lr_buffer names;
     lr_buffer record;                      /* what is written next */
     uint64_t ids, values, metadata, bools; /* bools: of Bool(U8) */
     lr_codec_excerpt value, entry;         /* the first of them */
@@ -71,15 +58,16 @@ static int32_t no_memory(writer *w)
 
 static lr_zip_record record_of(const writer *w, const written *m)
 {
-    const char *name = w->names + m->name;
+    const lr_flat_place *place = &w->places[m - w->members];
+    const char *name = w->names.data + place->at;
     return (lr_zip_record){.name = name,
-                           .name_length = m->name_length,
+                           .name_length = place->length,
                            .at = m->local,
                            .stored = m->stored,
                            .size = m->size,
                            .crc = m->crc,
                            .version = LR_ZIP_WIDE,
-                           .flags = lr_npz_is_ascii(name, m->name_length) ? 0 : LR_ZIP_NAME_UTF8,
+                           .flags = lr_npz_is_ascii(name, place->length) ? 0 : LR_ZIP_NAME_UTF8,
                            .method = w->compress ? LR_ZIP_DEFLATED : LR_ZIP_STORED,
                            .mode = 0600};
 }
@@ -106,14 +94,15 @@ static int32_t patch_local(writer *w, const written *m)
     lr_little_put(stored, m->stored, 8);
     status = rec_sink_patch(w->sink, m->local + 14, crc, sizeof crc);
     return status == REC_OK && w->compress
-               ? rec_sink_patch(w->sink, m->local + LOCAL + m->name_length + 12, stored, sizeof stored)
+               ? rec_sink_patch(w->sink, m->local + LOCAL + w->places[m - w->members].length + 12, stored,
+                                sizeof stored)
                : status;
 }
 
 static int32_t put_directory(writer *w)
 {
     lr_buffer *b = &w->record;
-    uint64_t at = rec_sink_tell(w->sink), size, comment = w->paths ? sizeof LR_NPZ_FOREIGN - 1 : 0;
+    uint64_t at = rec_sink_tell(w->sink), size, comment = w->at.paths ? sizeof LR_NPZ_FOREIGN - 1 : 0;
     b->size = 0;
     for (uint64_t i = 0; i < w->count; i++) {
         lr_zip_record r = record_of(w, &w->members[i]);
@@ -237,11 +226,13 @@ static int32_t header_of(writer *w, const rec_tensor_event *t, char *text, uint6
 static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
 {
     static const char extension[] = ".npy";
-    uint64_t length = w->used + sizeof extension - 1;
+    const lr_buffer *path = &w->at.path;
+    uint64_t length = path->size + sizeof extension - 1;
     written *m;
     int32_t status = lr_codec_grow(w->job, &w->members, w->count + 1, &w->member_room, sizeof *w->members);
-    status = status == REC_OK ? lr_codec_grow(w->job, &w->names, w->name_used + length, &w->name_room, 1) : status;
-    if (status == REC_OK && (length > UINT16_MAX || memchr(w->used ? w->path : "", '\0', (size_t)w->used))) {
+    status =
+        status == REC_OK ? lr_codec_grow(w->job, &w->places, w->count + 1, &w->place_room, sizeof *w->places) : status;
+    if (status == REC_OK && (length > UINT16_MAX || memchr(path->size ? path->data : "", '\0', (size_t)path->size))) {
         status = refuse(w,
                         length > UINT16_MAX ? "a name of more than 65,531 bytes, which no zip file can hold"
                                             : "a name with a NUL, where NumPy would truncate it",
@@ -250,15 +241,13 @@ static int32_t new_member(writer *w, uint64_t header, const rec_tensor_event *t)
     if (status != REC_OK) {
         return status;
     }
+    w->places[w->count] = (lr_flat_place){w->names.size, length};
     m = &w->members[w->count++];
-    *m = (written){.name = w->name_used, .name_length = (uint32_t)length, .size = header + t->data.length};
+    *m = (written){.size = header + t->data.length};
     m->stored = w->compress ? 0 : m->size;
-    if (w->used) {
-        memcpy(w->names + m->name, w->path, (size_t)w->used);
-    }
-    memcpy(w->names + m->name + w->used, extension, sizeof extension - 1);
-    w->name_used += length;
-    return REC_OK;
+    lr_put(&w->names, path->data, path->size);
+    lr_put_word(&w->names, extension);
+    return w->names.status;
 }
 
 static int32_t put_member(writer *w, const rec_tensor_event *t)
@@ -302,34 +291,10 @@ static int32_t put_array(writer *w, const rec_tensor_event *t)
 
 /* ------------------------------------------------------------------------------------------------------ events -- */
 
-static int32_t to_path(writer *w, const char *text, uint64_t length)
-{
-    int32_t status = lr_codec_grow(w->job, &w->path, w->used + length + 2, &w->path_room, 1);
-    level *l = &w->levels[w->depth - 1];
-    if (status != REC_OK) {
-        return status;
-    }
-    w->used = l->path;
-    if (w->depth > 1) {
-        w->path[w->used++] = '.';
-    }
-    if (w->paths && w->depth == 1) { /* NumPy's names have nothing escaped */
-        w->used += rec_path_unescape(text, length, w->path + w->used, length + 1);
-    } else if (length) {
-        memcpy(w->path + w->used, text, (size_t)length);
-        w->used += length;
-    }
-    return REC_OK;
-}
-
 /* Before each value: in a list its place. */
 static int32_t value_begins(writer *w)
 {
-    char digits[24];
-    if (w->aside || !w->depth || !w->levels[w->depth - 1].list) {
-        return REC_OK;
-    }
-    return to_path(w, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRIu64, w->levels[w->depth - 1].count++));
+    return w->aside ? REC_OK : lr_flat_value(&w->at);
 }
 
 /* A value that is no array. @return what to do about it. */
@@ -343,7 +308,7 @@ static int32_t other(writer *w)
         return refuse(w, "a record that is not one tensor", "An .npy file holds one array: save it as .npz.");
     }
     if (!w->values++) {
-        (void)lr_codec_shown(&w->value, w->path, w->used);
+        (void)lr_codec_shown(&w->value, w->at.path.data, w->at.path.size);
     }
     return REC_OK;
 }
@@ -360,13 +325,13 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     writer *w = self;
-    level *l = w->depth ? &w->levels[w->depth - 1] : NULL;
+    lr_flat_level *l = w->at.depth ? &w->at.levels[w->at.depth - 1] : NULL;
     (void)at, (void)dtype, (void)data;
     if (w->aside || !l || l->told) {
         return REC_OK;
     }
     l->told = true;
-    l->count += count;
+    l->next += count;
     return other(w);
 }
 
@@ -379,20 +344,11 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
 
 static int32_t push(writer *w, bool list)
 {
-    int32_t status = value_begins(w);
     if (w->aside) {
         w->aside_depth++;
         return REC_OK;
     }
-    if (status == REC_OK && w->array) {
-        return other(w);
-    }
-    status =
-        status == REC_OK ? lr_codec_grow(w->job, &w->levels, w->depth + 1, &w->level_room, sizeof *w->levels) : status;
-    if (status == REC_OK) {
-        w->levels[w->depth++] = (level){.path = w->used, .list = list};
-    }
-    return status;
+    return w->array ? other(w) : lr_flat_begin(&w->at, list);
 }
 
 static int32_t on_list(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -405,28 +361,15 @@ static int32_t on_map(void *self, uint64_t at, int32_t form, uint64_t count)
 {
     writer *w = self;
     (void)at, (void)count;
-    w->paths = w->paths || (form == REC_FORM_PATHS && !w->depth && !w->aside);
+    w->at.paths = w->at.paths || (form == REC_FORM_PATHS && !w->at.depth && !w->aside);
     return push(w, false);
 }
 
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     writer *w = self;
-    char digits[24];
     (void)at;
-    if (w->aside) {
-        return REC_OK;
-    }
-    switch (key->kind) {
-    case REC_KIND_STRING:
-        return to_path(w, key->text, key->v.length);
-    case REC_KIND_BOOL:
-        return to_path(w, key->v.i ? "true" : "false", key->v.i ? 4 : 5);
-    case REC_KIND_INT:
-        return to_path(w, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRId64, key->v.i));
-    default:
-        return to_path(w, digits, (uint64_t)snprintf(digits, sizeof digits, "%" PRIu64, key->v.u));
-    }
+    return w->aside ? REC_OK : lr_flat_key(&w->at, key);
 }
 
 static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
@@ -435,7 +378,7 @@ static int32_t on_variant(void *self, uint64_t at, uint64_t index, const rec_sca
     int32_t status = push(w, false);
     (void)at, (void)index;
     if (status == REC_OK && !w->aside) {
-        status = to_path(w, name->text, name->v.length);
+        status = lr_flat_name(&w->at, name->text, name->v.length);
         status = status == REC_OK && !payload ? other(w) : status; /* its name is all there is to it */
     }
     return status;
@@ -447,8 +390,8 @@ static int32_t on_end(void *self, uint64_t at)
     (void)at;
     if (w->aside) {
         w->aside = --w->aside_depth > 0;
-    } else if (w->depth) {
-        w->used = w->levels[--w->depth].path;
+    } else if (w->at.depth) {
+        lr_flat_end(&w->at);
     }
     return REC_OK;
 }
@@ -487,7 +430,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *t)
     (void)at;
     w->ids += t->id && !(t->flags & REC_EVENT_ID_MADE);
     w->bools += t->dtype == REC_DTYPE_BOOL8;
-    if (status == REC_OK && !w->depth && !w->array) {
+    if (status == REC_OK && !w->at.depth && !w->array) {
         return refuse(w, "a tensor without a name: the record is nothing else", "Save it as .npy.");
     }
     return status != REC_OK ? status : w->array ? put_array(w, t) : put_member(w, t);
@@ -514,8 +457,8 @@ static const rec_visitor visitor = {
 
 static int32_t walk(writer *w)
 {
-    w->depth = w->used = w->ids = w->values = w->metadata = w->bools = 0;
-    w->paths = w->aside = false;
+    w->at.depth = w->at.path.size = w->ids = w->values = w->metadata = w->bools = 0;
+    w->at.paths = w->aside = false;
     return rec_job_walk(w->job, &visitor, w);
 }
 
@@ -532,7 +475,7 @@ static void note_left_out(const writer *w)
                      "the id%s of %" PRIu64 " parameter%s: left out, because NumPy files hold arrays only",
                      w->ids == 1 ? "" : "s", w->ids, w->ids == 1 ? "" : "s");
     }
-    if (w->ids && !w->paths) {
+    if (w->ids && !w->at.paths) {
         rec_job_note(w->job, REC_NOTE_LAYOUT, "",
                      "written with Burn's names and layout; for a model of PyTorch's, use reverse");
     }
@@ -555,10 +498,10 @@ static int32_t finish(writer *w, int32_t status)
     if (w->streaming) {
         (void)deflateEnd(&w->stream);
     }
-    rec_job_free(w->job, w->levels);
-    rec_job_free(w->job, w->path);
+    lr_flat_free(&w->at);
     rec_job_free(w->job, w->members);
-    rec_job_free(w->job, w->names);
+    rec_job_free(w->job, w->places);
+    rec_job_free(w->job, w->names.data);
     rec_job_free(w->job, w->record.data);
     rec_job_free(w->job, w->tile);
     return status;
@@ -566,42 +509,21 @@ static int32_t finish(writer *w, int32_t status)
 
 int32_t lr_npy_save(rec_job *job, rec_sink *sink)
 {
-    writer w = {.job = job, .sink = sink, .array = true};
+    writer w = {.job = job, .sink = sink, .at.path.job = job, .array = true};
     return finish(&w, walk(&w));
-}
-
-/* Names as C's qsort can compare them. */
-typedef struct named {
-    const char *text;
-    uint64_t length;
-} named;
-
-static int by_name(const void *a, const void *b)
-{
-    const named *x = a, *y = b;
-    return lr_text_order(x->text, x->length, y->text, y->length);
 }
 
 /* Two places of a record may have one name: a field `b` in `a`, and a field `a.b`. */
 static int32_t check_names(writer *w)
 {
-    named *names = rec_job_alloc(w->job, (w->count + 1) * sizeof *names);
+    lr_flat_text twice;
     lr_codec_excerpt name;
-    int32_t status = names ? REC_OK : no_memory(w);
-    for (uint64_t i = 0; i < w->count && status == REC_OK; i++) {
-        names[i] = (named){w->names + w->members[i].name, w->members[i].name_length};
+    int32_t status = lr_flat_twice(w->job, w->names.data, w->places, w->count, &twice);
+    if (status == REC_OK && twice.text) {
+        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two arrays would both be called `%s`",
+                          lr_codec_shown(&name, twice.text, twice.length - 4));
+        rec_fail_hint(w->job, "Rename one of them: in NumPy's files names are joined with dots.");
     }
-    if (status == REC_OK) {
-        qsort(names, (size_t)w->count, sizeof *names, by_name);
-    }
-    for (uint64_t i = 1; i < w->count && status == REC_OK; i++) {
-        if (by_name(&names[i - 1], &names[i]) == 0) {
-            status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN, "two arrays would both be called `%s`",
-                              lr_codec_shown(&name, names[i].text, names[i].length - 4));
-            rec_fail_hint(w->job, "Rename one of them: in NumPy's files names are joined with dots.");
-        }
-    }
-    rec_job_free(w->job, names);
     return status;
 }
 
@@ -609,6 +531,8 @@ int32_t lr_npz_save(rec_job *job, rec_sink *sink)
 {
     writer w = {.job = job,
                 .sink = sink,
+                .at.path.job = job,
+                .names.job = job,
                 .record.job = job,
                 .compress = rec_job_option_int(job, "compress") != 0,
                 .method_level = (int)rec_job_option_int(job, "level")};

@@ -8,6 +8,7 @@
 
 #include "common/names.h"
 #include "plugins/codec/burns.h"
+#include "plugins/codec/flat.h"
 #include "plugins/codec/pass.h"
 #include "plugins/codec/pytorch/pickle_write.h"
 #include "plugins/codec/pytorch/pytorch.h"
@@ -25,21 +26,15 @@ typedef struct tensor {
     bool first;   /* of those that are in its storage */
 } tensor;
 
-/* A name of a model: where it is in the pickle. */
-typedef struct name {
-    uint64_t at, length;
-} name;
-
 typedef struct writer {
     rec_job *job;
     lr_pickle_writer pickle;
-    bool paths;    /* the record is a model */
-    bool escaped;  /* some names are written otherwise than their paths */
-    uint8_t *ends; /* what each container that is open ends with */
-    uint32_t depth;
+    bool paths;      /* the record is a model */
+    bool escaped;    /* some names are written otherwise than their paths */
+    lr_buffer ends;  /* what each container that is open ends with */
     tensor *tensors; /* as they come */
     uint64_t count, room;
-    name *names;
+    lr_flat_place *names; /* of a model: where they are in the pickle */
     uint64_t name_count, name_room;
     uint64_t ids, metadata; /* what is left out */
     uint64_t bools;         /* of Bool(U8), which are written as bools */
@@ -270,12 +265,9 @@ static int32_t put_bytes(void *self, uint64_t at, const rec_blob *blob)
 /* Keeps what a container ends with. */
 static int32_t begin(writer *w, const char *begins, uint8_t ends)
 {
-    if (w->depth >= rec_job_depth_limit(w->job)) {
-        return rec_fail(w->job, REC_E_LIMIT, REC_UNKNOWN, "values are nested more than %u deep", (unsigned)w->depth);
-    }
-    w->ends[w->depth++] = ends;
+    lr_put(&w->ends, &ends, 1);
     lr_put_word(&w->pickle.out, begins);
-    return w->pickle.out.status;
+    return w->ends.status == REC_OK ? w->pickle.out.status : w->ends.status;
 }
 
 static int32_t begin_list(void *self, uint64_t at, int32_t form, uint64_t count)
@@ -291,7 +283,7 @@ static int32_t begin_map(void *self, uint64_t at, int32_t form, uint64_t count)
     writer *w = self;
     (void)at;
     (void)count;
-    if (!w->depth && form == REC_FORM_PATHS) {
+    if (!w->ends.size && form == REC_FORM_PATHS) {
         w->paths = true;
         lr_pw_global(&w->pickle, LR_PW_DICT, "collections", "OrderedDict");
         return begin(w, ")R(", 'u');
@@ -315,7 +307,7 @@ static int32_t put_name(writer *w, const rec_scalar *key)
     length = rec_path_unescape(key->text, key->v.length, text, key->v.length + 1);
     w->escaped = w->escaped || length != key->v.length;
     lr_pw_string(&w->pickle, text, length);
-    w->names[w->name_count++] = (name){w->pickle.out.size - length, length};
+    w->names[w->name_count++] = (lr_flat_place){w->pickle.out.size - length, length};
     rec_job_free(w->job, text);
     return w->pickle.out.status;
 }
@@ -323,14 +315,14 @@ static int32_t put_name(writer *w, const rec_scalar *key)
 static int32_t put_key(void *self, uint64_t at, const rec_scalar *key)
 {
     writer *w = self;
-    return w->paths && w->depth == 1 ? put_name(w, key) : put_scalar(self, at, key);
+    return w->paths && w->ends.size == 1 ? put_name(w, key) : put_scalar(self, at, key);
 }
 
 static int32_t end(void *self, uint64_t at)
 {
     writer *w = self;
     (void)at;
-    lr_put(&w->pickle.out, &w->ends[--w->depth], 1);
+    lr_put(&w->pickle.out, &w->ends.data[--w->ends.size], 1);
     return w->pickle.out.status;
 }
 
@@ -347,37 +339,16 @@ static int32_t see_metadata(void *self, uint64_t at, const rec_scalar *key, cons
 }
 
 /* Two paths (`a\.b`, `a.b`) may be one name. */
-typedef struct text {
-    const char *data;
-    uint64_t length;
-} text;
-
-static int by_text(const void *a, const void *b)
-{
-    const text *x = a, *y = b;
-    return lr_text_order(x->data, x->length, y->data, y->length);
-}
-
 static int32_t check_names(const writer *w)
 {
-    text *sorted = rec_job_alloc(w->job, w->name_count * sizeof *sorted);
-    int32_t status = REC_OK;
-    if (!sorted) {
-        return fail_memory(w);
+    lr_flat_text twice;
+    int32_t status = lr_flat_twice(w->job, w->pickle.out.data, w->names, w->name_count, &twice);
+    if (status == REC_OK && twice.text) {
+        status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
+                          "the name `%.*s` is that of two tensors, once their paths are joined with dots",
+                          (int)(twice.length < 200 ? twice.length : 200), twice.text);
+        rec_fail_hint(w->job, "Rename one of the tensors.");
     }
-    for (uint64_t i = 0; i < w->name_count; i++) {
-        sorted[i] = (text){(const char *)w->pickle.out.data + w->names[i].at, w->names[i].length};
-    }
-    qsort(sorted, (size_t)w->name_count, sizeof *sorted, by_text);
-    for (uint64_t i = 1; i < w->name_count && status == REC_OK; i++) {
-        if (by_text(&sorted[i - 1], &sorted[i]) == 0) {
-            status = rec_fail(w->job, REC_E_UNSUPPORTED, REC_UNKNOWN,
-                              "the name `%.*s` is that of two tensors, once their paths are joined with dots",
-                              (int)(sorted[i].length < 200 ? sorted[i].length : 200), sorted[i].data);
-            rec_fail_hint(w->job, "Rename one of the tensors.");
-        }
-    }
-    rec_job_free(w->job, sorted);
     return status;
 }
 
@@ -488,11 +459,10 @@ static void note_left_out(const writer *w)
 
 int32_t lr_pt_write(rec_job *job, rec_sink *sink)
 {
-    writer w = {.job = job, .pickle.out.job = job};
+    writer w = {.job = job, .pickle.out.job = job, .ends.job = job};
     int32_t status;
     lr_zip_writer_open(&w.zip, job, sink, ALIGNMENT);
-    w.ends = rec_job_alloc(job, rec_job_depth_limit(job));
-    status = w.ends ? walk_tensors(&w, see_tensor) : fail_memory(&w);
+    status = walk_tensors(&w, see_tensor);
     status = status == REC_OK ? share_storages(&w) : status;
     w.next = 0;
     status = status == REC_OK ? make_pickle(&w) : status;
@@ -504,6 +474,6 @@ int32_t lr_pt_write(rec_job *job, rec_sink *sink)
     rec_job_free(job, w.pickle.out.data);
     rec_job_free(job, w.tensors);
     rec_job_free(job, w.names);
-    rec_job_free(job, w.ends);
+    rec_job_free(job, w.ends.data);
     return status;
 }

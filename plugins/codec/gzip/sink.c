@@ -1,31 +1,98 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * gzip writer: a sink that deflates into another one, one member in pieces, with an index of them if they are many. */
+ * gzip writer: a sink that deflates into another one, one member in chunks, with an index of them if they are many.
+ * Chunks are filled one after the other, deflated by all threads that there are, and written in their order. */
 #include "plugins/codec/gzip/gzip.h"
 
 #include <string.h>
 #include <zlib.h>
 
+#include "common/crc32.h"
+#include "common/team.h"
+#include "plugins/codec/gzip/encode.h"
 #include "plugins/codec/gzip/index.h"
-#include "plugins/codec/gzip/pool.h"
 #include "plugins/codec/little.h"
 
-/* Data of so many pieces and more have an index, where the target can be patched. Until then nothing is written,
- * because the header comes first. */
-enum { INDEXED_FROM = LR_GZIP_HELD + 1 };
+enum {
+    SPARE = 2, /* chunks to work on while the oldest is written and the newest filled, besides one a thread */
+    /* Data of so many chunks and more have an index, where the target can be patched. Until then nothing is written,
+     * because the header comes first. One thread holds so many, less one. */
+    INDEXED_FROM = SPARE + 2
+};
+
+/* A chunk: filled, deflated by any thread, and written in its turn. */
+typedef struct piece {
+    lr_task task; /* first, so that the chunk is known by it */
+    struct deflater *owner;
+    uint8_t *in;  /* room for LR_GZIP_PIECE bytes */
+    size_t size;  /* bytes filled */
+    bool last;    /* of the stream */
+    uint8_t *out; /* deflated */
+    size_t made;  /* bytes of it */
+    uint32_t crc; /* of the bytes filled */
+} piece;
 
 typedef struct deflater {
     rec_job *job; /* a sink lives within its job */
-    lr_gzip_pool *pool;
-    lr_gzip_piece *piece; /* what is filled, or NULL */
-    uint64_t count;       /* pieces that were given */
-    bool many;            /* there are INDEXED_FROM pieces, or will be */
-    bool begun;           /* the header is written */
+    int level;
+    uint32_t most; /* threads that may work, the caller's included */
+    uint32_t room; /* chunks in the ring: number n, from 0 on, is ring[n % room] */
+    lr_team *team;
+    piece *ring;
+    lr_gzip_encoder *encoders[LR_TEAM_WORKERS]; /* one a thread */
+    uint64_t given, taken;                      /* chunks that were, to be deflated and to be written */
+    piece *piece;                               /* what is filled, or NULL */
+    bool many;                                  /* there are INDEXED_FROM chunks, or will be */
+    bool begun;                                 /* the header is written */
     bool indexed;
     uint64_t at; /* where in the target the header is */
     uint64_t size;
     uint32_t crc;
     lr_gzip_index index;
 } deflater;
+
+/* ------------------------------------------------------------------------------------------------------ chunks -- */
+
+static piece *piece_of(const deflater *self, uint64_t number)
+{
+    return &self->ring[number % self->room];
+}
+
+/* Deflates a chunk, on any thread. */
+static void deflate_piece(lr_task *task, unsigned worker)
+{
+    piece *p = (piece *)task; /* whose first member it is */
+    p->crc = lr_crc32(0, p->in, p->size);
+    p->made = lr_gzip_encode(p->owner->encoders[worker], p->in, p->size, p->last, p->out);
+}
+
+/* Has the chunk that is filled deflated. Starts a thread where one more may be had; one that cannot be started is no
+ * failure, and nobody deflates before a second chunk is there. */
+static int32_t give_piece(deflater *self, bool last)
+{
+    uint32_t threads = self->given + 1 < self->most ? (uint32_t)self->given + 1 : self->most;
+    lr_gzip_encoder **encoder = &self->encoders[threads - 1];
+    self->piece->last = last;
+    if (!*encoder) {
+        *encoder = lr_gzip_encoder_new(self->job, self->level);
+        if (!*encoder) {
+            return REC_E_MEMORY;
+        }
+    }
+    (void)lr_team_post(self->team, &self->piece->task, threads);
+    self->piece = NULL;
+    self->given++;
+    return REC_OK;
+}
+
+/* The oldest chunk that was given. Where it is not deflated, this thread deflates what is waiting until it is. */
+static const piece *take_piece(deflater *self)
+{
+    piece *oldest = piece_of(self, self->taken++);
+    lr_team_wait(self->team, &oldest->task);
+    return oldest;
+}
+
+/* ----------------------------------------------------------------------------------------------------- writing -- */
 
 /* Ten bytes as Burn's: no name, no time, no system. */
 static const uint8_t plain[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
@@ -45,41 +112,42 @@ static int32_t write_header(deflater *self, rec_sink *target)
     return rec_sink_write(target, header, sizeof header);
 }
 
-static int32_t write_piece(deflater *self, rec_sink *target, const lr_gzip_piece *piece)
+static int32_t write_piece(deflater *self, rec_sink *target)
 {
+    const piece *p = take_piece(self);
     int32_t status = self->begun ? REC_OK : write_header(self, target);
     if (self->indexed) {
-        self->indexed = lr_gzip_index_add(&self->index, piece->size, piece->made);
+        self->indexed = lr_gzip_index_add(&self->index, p->size, p->made);
     }
-    self->crc = (uint32_t)crc32_combine(self->crc, piece->crc, (z_off_t)piece->size);
-    self->size += piece->size;
-    return status == REC_OK ? rec_sink_write(target, piece->out, piece->made) : status;
+    self->crc = (uint32_t)crc32_combine(self->crc, p->crc, (z_off_t)p->size);
+    self->size += p->size;
+    return status == REC_OK ? rec_sink_write(target, p->out, p->made) : status;
 }
 
-/* The next piece to be filled, after those that are ready were written. */
+/* Whether the oldest chunk can be written, or must be before the next one is filled. */
+static bool is_next(const deflater *self)
+{
+    return self->taken < self->given &&
+           (self->given - self->taken == self->room || lr_team_done(self->team, &piece_of(self, self->taken)->task));
+}
+
+/* The next chunk to be filled, after those that are ready were written. */
 static int32_t next_piece(deflater *self, rec_sink *target)
 {
+    piece *next = piece_of(self, self->given);
     int32_t status = REC_OK;
-    self->many = self->count + 1 >= INDEXED_FROM;
-    while (status == REC_OK && self->many && (lr_gzip_pool_full(self->pool) || lr_gzip_pool_ready(self->pool))) {
-        status = write_piece(self, target, lr_gzip_pool_take(self->pool));
+    self->many = self->given + 1 >= INDEXED_FROM;
+    while (status == REC_OK && self->many && is_next(self)) {
+        status = write_piece(self, target);
     }
-    if (status == REC_OK) {
-        self->piece = lr_gzip_pool_filling(self->pool);
-        status = self->piece ? REC_OK : REC_E_MEMORY;
+    if (status != REC_OK) {
+        return status;
     }
-    if (status == REC_OK) {
-        self->piece->size = 0;
-    }
-    return status;
-}
-
-static int32_t give_piece(deflater *self, bool last)
-{
-    self->piece->last = last;
-    self->piece = NULL;
-    self->count++;
-    return lr_gzip_pool_give(self->pool);
+    next->in = next->in ? next->in : rec_job_alloc(self->job, LR_GZIP_PIECE);
+    next->out = next->out ? next->out : rec_job_alloc(self->job, LR_GZIP_ROOM);
+    next->size = 0;
+    self->piece = next->in && next->out ? next : NULL;
+    return self->piece ? REC_OK : REC_E_MEMORY;
 }
 
 /* A full piece is kept until there is one more byte: it may be the last one. */
@@ -118,11 +186,9 @@ static int32_t write_trailer(rec_sink *target, uint32_t crc, uint64_t size)
 static int32_t finish_pieces(deflater *self, rec_sink *target)
 {
     int32_t status = self->piece ? REC_OK : next_piece(self, target); /* nothing was written: one of no bytes */
-    if (status == REC_OK) {
-        status = give_piece(self, true);
-    }
-    for (const lr_gzip_piece *piece; status == REC_OK && (piece = lr_gzip_pool_take(self->pool)) != NULL;) {
-        status = write_piece(self, target, piece);
+    status = status == REC_OK ? give_piece(self, true) : status;
+    while (status == REC_OK && self->taken < self->given) {
+        status = write_piece(self, target);
     }
     return status;
 }
@@ -145,7 +211,18 @@ static int32_t finish(void *user, rec_sink *target)
 static void release(void *user)
 {
     deflater *self = user;
-    lr_gzip_pool_free(self->pool);
+    while (self->taken < self->given) {
+        (void)take_piece(self); /* its memory is in use */
+    }
+    lr_team_free(self->team);
+    for (uint32_t i = 0; i < LR_TEAM_WORKERS; i++) {
+        lr_gzip_encoder_free(self->encoders[i]);
+    }
+    for (uint32_t i = 0; self->ring && i < self->room; i++) {
+        rec_job_free(self->job, self->ring[i].in);
+        rec_job_free(self->job, self->ring[i].out);
+    }
+    rec_job_free(self->job, self->ring);
     rec_job_free(self->job, self);
 }
 
@@ -159,13 +236,21 @@ static const rec_sink_ops deflating = {
 rec_sink *lr_gzip_sink(rec_job *job, rec_sink *target, int level)
 {
     deflater *self = rec_job_alloc(job, sizeof *self);
+    uint32_t threads = rec_job_threads(job);
     if (!self) {
         return NULL;
     }
-    memset(self, 0, sizeof *self);
-    self->job = job;
-    self->pool = lr_gzip_pool_new(job, level);
-    if (!self->pool) {
+    threads = threads < LR_TEAM_WORKERS ? threads : LR_TEAM_WORKERS;
+    *self = (deflater){.job = job, .level = level, .most = threads, .room = threads + SPARE, .team = lr_team_new()};
+    if (!self->team) {
+        (void)rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while the compressor was set up");
+    }
+    self->ring = self->team ? rec_job_alloc(job, self->room * sizeof *self->ring) : NULL;
+    for (uint32_t i = 0; self->ring && i < self->room; i++) {
+        self->ring[i] = (piece){.task.run = deflate_piece, .owner = self};
+    }
+    self->encoders[0] = self->ring ? lr_gzip_encoder_new(job, level) : NULL;
+    if (!self->encoders[0]) {
         release(self);
         return NULL;
     }

@@ -2,11 +2,6 @@
  * gzip, which can follow any format: "mpk.gz", "safetensors.gz". */
 #include "plugins/codec/gzip/gzip.h"
 
-static int32_t decode(rec_job *job, rec_source *stored, rec_source **out)
-{
-    return lr_gzip_source(job, stored, out);
-}
-
 static const rec_option level = {
     .size = sizeof(rec_option),
     .type = REC_OPTION_INT,
@@ -40,7 +35,7 @@ static const rec_plugin gzip = {
     .description = "gzip (RFC 1952)",
     .options = (const rec_option *const[]){&level, NULL},
     .magic = (const rec_magic *const[]){&magic, NULL},
-    .decode = decode,
+    .decode = lr_gzip_source,
     .encode = encode,
 };
 

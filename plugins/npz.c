@@ -33,16 +33,14 @@ static const rec_option *const options[] = {&verify, &compress_option, &level, N
 /* The first member's name tells an archive of arrays from all the other files that are zip files. */
 static int32_t probe_npz(const rec_head *head)
 {
-    static const char extension[] = ".npz";
-    size_t name = strlen(head->name), tail = sizeof extension - 1;
-    bool called = name > tail && strcmp(head->name + name - tail, extension) == 0;
     if (head->length >= 30 && memcmp(head->data, "PK\3\4", 4) == 0) {
         uint32_t length = (uint32_t)lr_little(head->data + 26, 2);
         if (length >= 4 && length <= head->length - 30 && memcmp(head->data + 30 + length - 4, ".npy", 4) == 0) {
             return 64;
         }
     }
-    return called ? 20 : 0; /* empty, or damaged: the reader of the format has the better message */
+    return lr_ends_in(head->name, ".npz") ? 20
+                                          : 0; /* empty, or damaged: the reader of the format has the better message */
 }
 
 static int32_t probe_npy(const rec_head *head)

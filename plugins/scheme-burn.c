@@ -121,11 +121,6 @@ static bool find_block(const char *words, uint64_t *height, uint64_t *width)
     return at && count;
 }
 
-static uint64_t rounded_up(uint64_t number, uint64_t by)
-{
-    return number / by + (number % by != 0);
-}
-
 /* One scale for all, or one for each block. */
 static const char *find_grid(const rec_part *part, const char *words, uint64_t *grid)
 {
@@ -146,8 +141,8 @@ static const char *find_grid(const rec_part *part, const char *words, uint64_t *
     grid[LR_GRID_MATRICES] = !blocks;
     grid[LR_GRID_HEIGHT] = blocks ? height : rows;
     grid[LR_GRID_WIDTH] = blocks ? width : columns;
-    grid[LR_GRID_DOWN] = blocks ? rounded_up(rows, height) : 1;
-    grid[LR_GRID_ACROSS] = blocks ? rounded_up(columns, width) : 1;
+    grid[LR_GRID_DOWN] = blocks ? lr_grid_blocks(rows, height) : 1;
+    grid[LR_GRID_ACROSS] = blocks ? lr_grid_blocks(columns, width) : 1;
     return NULL;
 }
 
@@ -158,7 +153,7 @@ static bool find_scales(const rec_part *part, const char *words, uint64_t *state
     const char *param = value_of(words, "\"param\":");
     uint64_t *grid = state + GRID, matrix = grid[LR_GRID_ROWS] * grid[LR_GRID_COLUMNS];
     uint64_t scales = grid[LR_GRID_MATRICES] ? 1 : grid[LR_GRID_DOWN] * grid[LR_GRID_ACROSS] * (part->count / matrix);
-    uint64_t codes = rounded_up(part->count * state[BITS], 8), global = 0, size;
+    uint64_t codes = lr_grid_blocks(part->count * state[BITS], 8), global = 0, size;
     int element = LR_ELEMENT_F32;
     if (block || param) {
         element = scale_element(block ? block : param);
@@ -174,7 +169,7 @@ static bool find_scales(const rec_part *part, const char *words, uint64_t *state
     grid[LR_GRID_ELEMENT] = (uint64_t)element;
     state[SCALES_SIZE] = size;
     if (!has(words, "\"value\":")) { /* up to 0.18 codes fill words of 32 bits */
-        codes = rounded_up(codes, 4) * 4 + (state[OFFSET] == OFFSET_BEFORE_SCALE ? 4 : 0);
+        codes = lr_grid_blocks(codes, 4) * 4 + (state[OFFSET] == OFFSET_BEFORE_SCALE ? 4 : 0);
     }
     state[SCALES_AT] = codes;
     state[GLOBAL_AT] = global ? codes + size : 0;
@@ -256,7 +251,7 @@ static int32_t claim(rec_job *job, const rec_siblings *siblings, const rec_part 
 static void spans(const uint64_t *state, uint64_t first, uint64_t count, rec_span *spans)
 {
     uint64_t bits = state[BITS], before = state[OFFSET] == OFFSET_BEFORE_SCALE ? 4 : 0;
-    spans[0] = (rec_span){.offset = first * bits / 8, .length = rounded_up(count * bits, 8), .count = 1};
+    spans[0] = (rec_span){.offset = first * bits / 8, .length = lr_grid_blocks(count * bits, 8), .count = 1};
     if (!state[SCALES_SIZE]) {
         return;
     }

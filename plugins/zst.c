@@ -2,11 +2,6 @@
  * Zstandard, which can follow any format: "mpk.zst", "safetensors.zst". */
 #include "plugins/codec/zstd/codec.h"
 
-static int32_t decode(rec_job *job, rec_source *stored, rec_source **out)
-{
-    return lr_zstd_source(job, stored, out);
-}
-
 static const rec_option level = {
     .size = sizeof(rec_option),
     .type = REC_OPTION_INT,
@@ -48,7 +43,7 @@ static const rec_plugin zstd = {
     .description = "Zstandard (RFC 8878)",
     .options = (const rec_option *const[]){&level, NULL},
     .magic = (const rec_magic *const[]){&frame, &skippable, NULL},
-    .decode = decode,
+    .decode = lr_zstd_source,
     .encode = encode,
 };
 

@@ -15,11 +15,7 @@ enum { RUN_MOST = 256 };
 typedef struct run {
     rec_dtype dtype;
     uint64_t count;
-    union {
-        uint8_t bools[RUN_MOST];
-        uint64_t integers[RUN_MOST]; /* the bits of signed ones, too */
-        double floats[RUN_MOST];
-    } at;
+    uint64_t words[RUN_MOST]; /* the bits of each; of bools a byte */
 } run;
 
 /* A traversal that calls the visitor. */
@@ -186,7 +182,7 @@ static int32_t tell_numbers(teller *t)
     run *r = &t->numbers;
     uint64_t count = r->count;
     r->count = 0;
-    return count ? t->visitor->numbers(t->self, REC_UNKNOWN, r->dtype, &r->at, count) : REC_OK;
+    return count ? t->visitor->numbers(t->self, REC_UNKNOWN, r->dtype, r->words, count) : REC_OK;
 }
 
 /* Appends a number to the run, and reports the run before it if that is full or of another element type. */
@@ -199,11 +195,9 @@ static int32_t add_number(teller *t, const lr_pt_node *node, rec_dtype dtype)
     }
     r->dtype = dtype;
     if (dtype == REC_DTYPE_BOOL) {
-        r->at.bools[r->count++] = node->v.u != 0;
-    } else if (dtype == REC_DTYPE_F64) {
-        r->at.floats[r->count++] = node->v.f;
+        ((uint8_t *)r->words)[r->count++] = node->v.u != 0;
     } else {
-        r->at.integers[r->count++] = node->v.u;
+        r->words[r->count++] = node->v.u;
     }
     return status;
 }

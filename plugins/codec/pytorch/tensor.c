@@ -18,12 +18,6 @@ static int32_t fail_place(const lr_pt_file *f, const lr_pt_tensor *t, const char
     return status;
 }
 
-static bool multiply(uint64_t a, uint64_t b, uint64_t *product)
-{
-    *product = a * b;
-    return !b || a <= UINT64_MAX / b;
-}
-
 /* @return false if a number is too large to be counted. */
 static bool measure(const uint64_t *dims, unsigned rank, extent *e)
 {
@@ -39,12 +33,12 @@ static bool measure(const uint64_t *dims, unsigned rank, extent *e)
         uint64_t reach;
         if (dims[d] > 1) {
             e->in_order = e->in_order && dims[rank + d] == step;
-            if (!multiply(dims[d] - 1, dims[rank + d], &reach) || reach > UINT64_MAX - e->last) {
+            if (__builtin_mul_overflow(dims[d] - 1, dims[rank + d], &reach) ||
+                __builtin_add_overflow(e->last, reach, &e->last)) {
                 return false;
             }
-            e->last += reach;
         }
-        if (!multiply(e->count, dims[d], &e->count)) {
+        if (__builtin_mul_overflow(e->count, dims[d], &e->count)) {
             return false;
         }
         step = e->count;
@@ -52,25 +46,20 @@ static bool measure(const uint64_t *dims, unsigned rank, extent *e)
     return true;
 }
 
-/* Its sizes and strides; NULL for a scalar: a file of scalars has no array. */
-static const uint64_t *dims_of(const lr_pt_file *f, const lr_pt_tensor *t)
-{
-    return t->rank ? (const uint64_t *)f->pickle.dims.data + t->dims : NULL;
-}
-
 int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made)
 {
     const lr_pt_reference *r = (const lr_pt_reference *)file->pickle.references.data + tensor->reference;
     const lr_pt_storage *storage = &file->storages[r->storage];
     const lr_pt_type *type = &lr_pt_types[tensor->type], *own = &lr_pt_types[r->type];
-    const uint64_t *dims = dims_of(file, tensor);
+    /* Its sizes and strides; NULL for a scalar: a file of scalars has no array. */
+    const uint64_t *dims = tensor->rank ? (const uint64_t *)file->pickle.dims.data + tensor->dims : NULL;
     uint64_t available = r->part * own->width / type->width, bytes = 0, first;
     extent e;
     *made = NULL;
     if (r->type != LR_PT_UNTYPED && r->type != tensor->type) {
         return fail_place(file, tensor, "a tensor of another element type than its storage has");
     }
-    if (!measure(dims, tensor->rank, &e) || !multiply(e.count, type->width, &bytes)) {
+    if (!measure(dims, tensor->rank, &e) || __builtin_mul_overflow(e.count, type->width, &bytes)) {
         return fail_place(file, tensor, "a tensor with more elements than can be counted");
     }
     if (e.count ? tensor->offset >= available || e.last >= available - tensor->offset : tensor->offset > available) {

@@ -12,11 +12,6 @@
 /* The side of a block where nothing says otherwise: DeepSeek's, which all checkpoints in blocks took over. */
 enum { SIDE = 128 };
 
-static uint64_t blocks_of(uint64_t size, uint64_t side)
-{
-    return size / side + (size % side != 0);
-}
-
 const char *lr_grid_setting(rec_job *job, const rec_siblings *siblings, const char *name)
 {
     /* Files of earlier versions of compressed-tensors have the second one; models with parts for images the others. */
@@ -59,13 +54,14 @@ static bool find_block(rec_job *job, const rec_siblings *siblings, uint64_t *gri
         width = side_by_setting(job, siblings, "weight_block_size.1");
     }
     if (!height || !width) {
-        bool usual = blocks_of(rows, SIDE) == down && blocks_of(columns, SIDE) == across && (down > 1 || across > 1);
+        bool usual =
+            lr_grid_blocks(rows, SIDE) == down && lr_grid_blocks(columns, SIDE) == across && (down > 1 || across > 1);
         height = usual ? SIDE : side_by_size(rows, down);
         width = usual ? SIDE : side_by_size(columns, across);
     }
     grid[LR_GRID_HEIGHT] = height;
     grid[LR_GRID_WIDTH] = width;
-    return height && width && blocks_of(rows, height) == down && blocks_of(columns, width) == across;
+    return height && width && lr_grid_blocks(rows, height) == down && lr_grid_blocks(columns, width) == across;
 }
 
 static uint64_t product(const uint64_t *shape, uint32_t rank)
@@ -154,11 +150,8 @@ static uint64_t row_at(const uint64_t *grid, uint64_t element)
 void lr_grid_span(const uint64_t *grid, uint64_t first, uint64_t count, rec_span *span)
 {
     uint64_t size = lr_element_size((int)grid[LR_GRID_ELEMENT]);
-    if (grid[LR_GRID_DOWN] * grid[LR_GRID_ACROSS] > 1) {
+    if (grid[LR_GRID_DOWN] * grid[LR_GRID_ACROSS] > 1 || !grid[LR_GRID_MATRICES]) {
         uint64_t begin = row_at(grid, first), end = row_at(grid, first + count - 1) + grid[LR_GRID_ACROSS];
-        *span = (rec_span){.offset = begin * size, .length = (end - begin) * size, .count = 1};
-    } else if (!grid[LR_GRID_MATRICES]) {
-        uint64_t begin = row_at(grid, first), end = row_at(grid, first + count - 1) + 1;
         *span = (rec_span){.offset = begin * size, .length = (end - begin) * size, .count = 1};
     }
 }

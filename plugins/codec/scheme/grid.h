@@ -20,6 +20,11 @@ enum {
     LR_GRID_WORDS
 };
 
+/** Returns a number of blocks, of which the last may be smaller. */
+static inline uint64_t lr_grid_blocks(uint64_t size, uint64_t side)
+{
+    return size / side + (size % side != 0);
+}
 /** Returns a value of the quantisation's settings in config.json, wherever they are: "quant_method". May be NULL. */
 const char *lr_grid_setting(rec_job *job, const rec_siblings *siblings, const char *name);
 /** Finds how the scales lie over a tensor, by their shapes and the model's settings. @param grid (out).

@@ -144,19 +144,15 @@ static int32_t read_some(void *self, rec_job *job, void *target, uint64_t room, 
     return status == REC_OK && *got == 0 ? verify(job, r) : status;
 }
 
-static void restart(reader *r)
+static int32_t begin_again(void *self, rec_job *job)
 {
+    reader *r = self;
+    (void)job;
     end_stream(r);
     r->taken = r->given = 0;
     r->crc = 0;
     r->ended = false;
     r->stream.avail_in = 0;
-}
-
-static int32_t begin_again(void *self, rec_job *job)
-{
-    (void)job;
-    restart(self);
     return REC_OK;
 }
 
@@ -179,7 +175,7 @@ static int32_t go_to(rec_job *job, reader *r, uint64_t offset)
     uint8_t *passed;
     int32_t status = REC_OK;
     if (offset < r->given) {
-        restart(r);
+        (void)begin_again(r, job);
     }
     if (offset == r->given) {
         return REC_OK;
@@ -210,7 +206,7 @@ static int32_t read_at(void *self, rec_job *job, uint64_t offset, void *target, 
         status = read_some(r, job, &one, 1, &none); /* which verifies it */
     }
     if (status != REC_OK || r->ended || r->given <= GLANCE) {
-        restart(r);
+        (void)begin_again(r, job);
     }
     return status;
 }

@@ -2,6 +2,7 @@
  * gzip reader: a source that inflates another one. Good data go the quick way; zlib has the last word on all others. */
 #include "plugins/codec/gzip/gzip.h"
 #include "plugins/codec/gzip/quick.h"
+#include "plugins/codec/input.h"
 #include "plugins/codec/little.h"
 
 #include <inttypes.h>
@@ -16,66 +17,26 @@
 /* Deflate cannot do better than this (zlib's technical notes): a size hint beyond it is a lie. */
 #define BEST_RATIO 1032
 
-/* Compressed bytes are read in pieces of this size: enough for inflate to run long, and still in the cache then. */
-#define PIECE (128u << 10)
 /* Skipped data are inflated in chunks of the size of normal reads. */
 #define PASSED (UINT64_C(4) << 20)
 
-/* The compressed input is read on demand, so that it is never in memory as a whole. All memory is from malloc, not from
- * the job: the source outlives its job when a record keeps it, and is released without one. */
+/* All memory is from malloc, not from the job: the source outlives its job when a record keeps it, and is released
+ * without one. */
 typedef struct inflater {
     lr_quick *quick; /* NULL: it has given up, or there is no memory for it */
     uint64_t quick_gave;
     z_stream stream;
-    rec_source *parent; /* the filter holds it for as long as this lives */
-    uint64_t given;     /* input handed to zlib so far */
-    uint64_t full;      /* members that had data */
-    uint64_t hint;      /* the size to be expected, or REC_UNKNOWN */
-    bool drained;       /* the input has no more */
-    bool between;       /* at the end of a member */
+    uint64_t full; /* members that had data */
+    uint64_t hint; /* the size to be expected, or REC_UNKNOWN */
+    bool between;  /* at the end of a member */
     bool ended;
     bool noted;
-    uint8_t buffer[PIECE];
+    lr_input in;
 } inflater;
-
-/* Where in the input zlib is. */
-static uint64_t place(const inflater *self)
-{
-    return self->given - self->stream.avail_in;
-}
-
-/* Has at least `want` bytes, which are few, ready for zlib, or what is left before the end. */
-static int32_t feed(rec_job *job, inflater *self, uint32_t want)
-{
-    int32_t status = REC_OK;
-    if (self->stream.avail_in >= want || self->drained) {
-        return REC_OK;
-    }
-    if (self->stream.avail_in) {
-        memmove(self->buffer, self->stream.next_in, self->stream.avail_in);
-    }
-    self->stream.next_in = self->buffer;
-    while (self->stream.avail_in < want && !self->drained && status == REC_OK) {
-        uint32_t held = self->stream.avail_in;
-        uint64_t got = 0;
-        status = rec_source_read(job, self->parent, self->buffer + held, PIECE - held, &got);
-        self->stream.avail_in += (uint32_t)got;
-        self->given += got;
-        self->drained = status == REC_OK && got == 0;
-    }
-    return status;
-}
 
 static int32_t fail_memory(rec_job *job)
 {
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zlib was set up");
-}
-
-static int32_t fail_cut(rec_job *job, const inflater *self)
-{
-    int32_t status = rec_fail(job, REC_E_FORMAT, self->given, "the compressed file ends before its data do");
-    rec_fail_hint(job, "The file is truncated: copy it again from its source.");
-    return status;
 }
 
 static int32_t fail_data(rec_job *job, const inflater *self)
@@ -83,13 +44,14 @@ static int32_t fail_data(rec_job *job, const inflater *self)
     const char *words = self->stream.msg ? self->stream.msg : "no reason given";
     int32_t status;
     if (strcmp(words, "incorrect data check") == 0) {
-        status = rec_fail(job, REC_E_FORMAT, place(self),
+        status = rec_fail(job, REC_E_FORMAT, lr_input_place(&self->in),
                           "the checksum of the compressed file does not fit the data: one of them is damaged");
     } else if (strcmp(words, "incorrect length check") == 0) {
-        status = rec_fail(job, REC_E_FORMAT, place(self),
+        status = rec_fail(job, REC_E_FORMAT, lr_input_place(&self->in),
                           "the length at the end of the compressed file does not fit the data: one of them is damaged");
     } else {
-        status = rec_fail(job, REC_E_FORMAT, place(self), "the compressed data are damaged (zlib: %s)", words);
+        status =
+            rec_fail(job, REC_E_FORMAT, lr_input_place(&self->in), "the compressed data are damaged (zlib: %s)", words);
     }
     rec_fail_hint(job, "Copy the file again from its source.");
     return status;
@@ -106,30 +68,21 @@ static void note_members(rec_job *job, inflater *self, uint64_t full)
 /* After the end of a member: begins the next one, or finds that nothing but padding is left. */
 static int32_t next_member(rec_job *job, inflater *self)
 {
-    z_stream *stream = &self->stream;
-    int32_t status = feed(job, self, 2);
-    self->full += stream->total_out > 0;
-    if (status == REC_OK && stream->avail_in >= 2 && stream->next_in[0] == 0x1f && stream->next_in[1] == 0x8b) {
+    lr_input *in = &self->in;
+    int32_t status = lr_input_feed(job, in, 2);
+    self->full += self->stream.total_out > 0;
+    if (status == REC_OK && in->left >= 2 && in->next[0] == 0x1f && in->next[1] == 0x8b) {
         self->between = false;
-        return inflateReset(stream) == Z_OK ? REC_OK : fail_memory(job);
+        return inflateReset(&self->stream) == Z_OK ? REC_OK : fail_memory(job);
     }
-    stream->total_out = 0; /* counted; the next look at this end must not count it again */
-    while (status == REC_OK && stream->avail_in && *stream->next_in == 0) { /* as tapes are padded; gzip(1) too */
-        stream->next_in++;
-        stream->avail_in--;
-        status = feed(job, self, 1);
+    self->stream.total_out = 0; /* counted; the next look at this end must not count it again */
+    while (status == REC_OK && in->left && *in->next == 0) { /* as tapes are padded; gzip(1) too */
+        in->next++;
+        in->left--;
+        status = lr_input_feed(job, in, 1);
     }
-    if (status == REC_OK && stream->avail_in) {
-        uint64_t at = place(self);
-        while (status == REC_OK && stream->avail_in) {
-            stream->avail_in = 0;
-            status = feed(job, self, 1);
-        }
-        if (status == REC_OK) {
-            status = rec_fail_found(job, REC_E_FORMAT, at, "the end of the compressed file",
-                                    "%" PRIu64 " bytes more that are not gzip", self->given - at);
-            rec_fail_hint(job, "Remove them if they do not belong to it.");
-        }
+    if (status == REC_OK && in->left) {
+        status = lr_input_fail_rest(job, in, "gzip");
     }
     if (status != REC_OK) {
         return status;
@@ -137,6 +90,21 @@ static int32_t next_member(rec_job *job, inflater *self)
     self->ended = true;
     note_members(job, self, self->full);
     return REC_OK;
+}
+
+/* Inflates once. @return zlib's. */
+static int inflate_some(inflater *self, uint8_t *target, uint32_t room)
+{
+    z_stream *stream = &self->stream;
+    int result;
+    stream->next_in = (z_const Bytef *)(uintptr_t)self->in.next;
+    stream->avail_in = (uInt)self->in.left;
+    stream->next_out = target;
+    stream->avail_out = room;
+    result = inflate(stream, Z_NO_FLUSH);
+    self->in.next = stream->next_in;
+    self->in.left = stream->avail_in;
+    return result;
 }
 
 static int32_t read_plain(inflater *self, rec_job *job, void *target, uint64_t room, uint64_t *got)
@@ -150,13 +118,11 @@ static int32_t read_plain(inflater *self, rec_job *job, void *target, uint64_t r
         }
         uint64_t left = room - filled;
         uint32_t piece = left < UINT_MAX ? (uint32_t)left : UINT_MAX;
-        status = feed(job, self, 1);
+        status = lr_input_feed(job, &self->in, 1);
         if (status != REC_OK) {
             break;
         }
-        self->stream.next_out = (Bytef *)target + filled;
-        self->stream.avail_out = piece;
-        int result = inflate(&self->stream, Z_NO_FLUSH);
+        int result = inflate_some(self, (uint8_t *)target + filled, piece);
         filled += piece - self->stream.avail_out;
         switch (result) {
         case Z_OK:
@@ -165,7 +131,7 @@ static int32_t read_plain(inflater *self, rec_job *job, void *target, uint64_t r
             self->between = true;
             break;
         case Z_BUF_ERROR: /* no step was possible, and there was room: the input is at its end */
-            status = fail_cut(job, self);
+            status = lr_input_fail_cut(job, &self->in);
             break;
         case Z_MEM_ERROR:
             status = fail_memory(job);
@@ -183,10 +149,9 @@ static int32_t rewind_plain(inflater *self, rec_job *job)
     if (inflateReset(&self->stream) != Z_OK) {
         return fail_memory(job);
     }
-    self->stream.avail_in = 0;
-    self->given = self->full = 0;
-    self->drained = self->between = self->ended = false;
-    return rec_source_rewind(job, self->parent);
+    self->full = 0;
+    self->between = self->ended = false;
+    return lr_input_rewind(job, &self->in);
 }
 
 /* Has zlib do it from the beginning; what was given is passed over. */
@@ -237,7 +202,7 @@ static int32_t begin(inflater *self, rec_job *job, bool quick)
 {
     int32_t status = rewind_plain(self, job);
     lr_quick_free(self->quick);
-    self->quick = quick ? lr_quick_new(self->parent) : NULL;
+    self->quick = quick ? lr_quick_new(self->in.parent) : NULL;
     self->quick_gave = 0;
     return status;
 }
@@ -252,13 +217,13 @@ static int32_t rewind_all(void *user, rec_job *job)
  * the length was not cut: data that deflate cannot make smaller take hardly more space than before. */
 static int32_t look_at_length(rec_job *job, inflater *self)
 {
-    uint64_t size = rec_source_size(self->parent);
+    uint64_t size = rec_source_size(self->in.parent);
     uint8_t tail[4];
     self->hint = REC_UNKNOWN;
     if (size == REC_UNKNOWN || size < 18) { /* of an empty member */
         return REC_OK;
     }
-    int32_t status = rec_source_read_at(job, self->parent, size - 4, tail, sizeof tail);
+    int32_t status = rec_source_read_at(job, self->in.parent, size - 4, tail, sizeof tail);
     if (status == REC_OK) {
         uint64_t length = lr_little(tail, sizeof tail);
         if (length / BEST_RATIO <= size && length + length / 1024 + 1024 >= size) {
@@ -300,22 +265,22 @@ int32_t lr_gzip_source_by(rec_job *job, rec_source *parent, bool quick, rec_sour
     if (!self) {
         return fail_memory(job);
     }
-    memset(self, 0, offsetof(inflater, buffer));
-    self->parent = parent;
+    memset(self, 0, offsetof(inflater, in.buffer));
+    self->in.parent = parent;
     if (inflateInit2(&self->stream, GZIP_ONLY) != Z_OK) {
         free(self);
         return fail_memory(job);
     }
     int32_t status = rewind_plain(self, job);
     if (status == REC_OK) {
-        status = feed(job, self, 2);
+        status = lr_input_feed(job, &self->in, 2);
     }
-    if (status == REC_OK && self->given == 0) {
+    if (status == REC_OK && self->in.given == 0) {
         status = rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file", "an empty file");
-    } else if (status == REC_OK && (self->buffer[0] != 0x1f || (self->given > 1 && self->buffer[1] != 0x8b))) {
-        unsigned second = self->given > 1 ? self->buffer[1] : 0;
+    } else if (status == REC_OK && (self->in.buffer[0] != 0x1f || (self->in.given > 1 && self->in.buffer[1] != 0x8b))) {
+        unsigned second = self->in.given > 1 ? self->in.buffer[1] : 0;
         status = rec_fail_found(job, REC_E_FORMAT, 0, "a gzip file (0x1f 0x8b)",
-                                self->given > 1 ? "0x%02x 0x%02x" : "0x%02x", (unsigned)self->buffer[0], second);
+                                self->in.given > 1 ? "0x%02x 0x%02x" : "0x%02x", (unsigned)self->in.buffer[0], second);
     }
     if (status == REC_OK) {
         status = look_at_length(job, self);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Zstandard reader: a source that decodes another one. */
 #include "plugins/codec/zstd/codec.h"
+#include "plugins/codec/input.h"
 #include "plugins/codec/little.h"
 
 #include <inttypes.h>
@@ -11,8 +12,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* Compressed bytes are read in pieces of this size. */
-#define PIECE (128u << 10)
 /* A few bytes of a header can request the window's memory: at most 128 MiB, like the zstd tool. */
 #define WINDOW_LOG 27
 /* Of a frame's magic, and of the header of any frame. */
@@ -22,71 +21,23 @@
 /* All of this comes from malloc: the source outlives its job when a record keeps bytes of it. */
 typedef struct decoder {
     ZSTD_DCtx *context;
-    rec_source *parent; /* the filter holds it for as long as this lives */
-    ZSTD_inBuffer input;
-    uint64_t given; /* input that was read so far */
     uint64_t frames;
     uint64_t hint;               /* the size to be expected, or REC_UNKNOWN */
     unsigned long long expected; /* what the frame says that it holds, or ZSTD_CONTENTSIZE_UNKNOWN, _ERROR */
     uint64_t made;               /* of it so far */
-    bool drained;                /* the input has no more */
     bool within;                 /* a frame has begun and has not ended */
     bool ended;
-    uint8_t buffer[PIECE];
+    lr_input in;
 } decoder;
-
-static uint64_t left(const decoder *self)
-{
-    return self->input.size - self->input.pos;
-}
-
-/* Where in the input the decoder is. */
-static uint64_t place(const decoder *self)
-{
-    return self->given - left(self);
-}
-
-static const uint8_t *next(const decoder *self)
-{
-    return self->buffer + self->input.pos;
-}
-
-/* Has at least `want` bytes, which are few, or what is left before the end. */
-static int32_t feed(rec_job *job, decoder *self, size_t want)
-{
-    int32_t status = REC_OK;
-    size_t held = (size_t)left(self);
-    if (held >= want || self->drained) {
-        return REC_OK;
-    }
-    memmove(self->buffer, next(self), held);
-    self->input.pos = 0;
-    self->input.size = held;
-    while (self->input.size < want && !self->drained && status == REC_OK) {
-        uint64_t got = 0;
-        status = rec_source_read(job, self->parent, self->buffer + self->input.size, PIECE - self->input.size, &got);
-        self->input.size += (size_t)got;
-        self->given += got;
-        self->drained = status == REC_OK && got == 0;
-    }
-    return status;
-}
 
 static int32_t fail_memory(rec_job *job)
 {
     return rec_fail(job, REC_E_MEMORY, REC_UNKNOWN, "out of memory while zstd was set up");
 }
 
-static int32_t fail_cut(rec_job *job, const decoder *self)
-{
-    int32_t status = rec_fail(job, REC_E_FORMAT, self->given, "the compressed file ends before its data do");
-    rec_fail_hint(job, "The file is truncated: copy it again from its source.");
-    return status;
-}
-
 static int32_t fail_data(rec_job *job, const decoder *self, size_t result)
 {
-    uint64_t at = place(self);
+    uint64_t at = lr_input_place(&self->in);
     switch (ZSTD_getErrorCode(result)) {
     case ZSTD_error_memory_allocation:
         return fail_memory(job);
@@ -113,27 +64,16 @@ static int32_t fail_data(rec_job *job, const decoder *self, size_t result)
 /* What begins here is no frame. */
 static int32_t fail_foreign(rec_job *job, decoder *self)
 {
-    uint64_t at = place(self);
-    int32_t status = REC_OK;
-    if (at == 0 && left(self) < MAGIC_SIZE) {
-        return rec_fail_found(job, REC_E_FORMAT, 0, "a zstd file (0x28 0xb5 0x2f 0xfd)", "%" PRIu64 " bytes in all",
-                              left(self));
+    const uint8_t *first = self->in.next;
+    if (lr_input_place(&self->in)) {
+        return lr_input_fail_rest(job, &self->in, "zstd");
     }
-    if (at == 0) {
-        const uint8_t *first = next(self);
-        return rec_fail_found(job, REC_E_FORMAT, 0, "a zstd file (0x28 0xb5 0x2f 0xfd)", "0x%02x 0x%02x 0x%02x 0x%02x",
-                              first[0], first[1], first[2], first[3]);
+    if (self->in.left < MAGIC_SIZE) {
+        return rec_fail_found(job, REC_E_FORMAT, 0, "a zstd file (0x28 0xb5 0x2f 0xfd)", "%zu bytes in all",
+                              self->in.left);
     }
-    while (status == REC_OK && left(self)) {
-        self->input.pos = self->input.size;
-        status = feed(job, self, 1);
-    }
-    if (status == REC_OK) {
-        status = rec_fail_found(job, REC_E_FORMAT, at, "the end of the compressed file",
-                                "%" PRIu64 " bytes more that are not zstd", self->given - at);
-        rec_fail_hint(job, "Remove them if they do not belong to it.");
-    }
-    return status;
+    return rec_fail_found(job, REC_E_FORMAT, 0, "a zstd file (0x28 0xb5 0x2f 0xfd)", "0x%02x 0x%02x 0x%02x 0x%02x",
+                          first[0], first[1], first[2], first[3]);
 }
 
 /* Whether bytes begin a frame, a skippable one or not. */
@@ -146,22 +86,22 @@ static bool is_magic(const uint8_t *bytes)
 /* Between two frames: the next one begins, or that was all. */
 static int32_t next_frame(rec_job *job, decoder *self)
 {
-    int32_t status = feed(job, self, MAGIC_SIZE);
+    int32_t status = lr_input_feed(job, &self->in, MAGIC_SIZE);
     if (status != REC_OK) {
         return status;
     }
-    if (left(self) == 0 && self->frames) {
+    if (self->in.left == 0 && self->frames) {
         self->ended = true;
-    } else if (left(self) == 0) {
+    } else if (self->in.left == 0) {
         status = rec_fail_found(job, REC_E_FORMAT, 0, "a zstd file", "an empty file");
-    } else if (left(self) < MAGIC_SIZE || !is_magic(next(self))) {
+    } else if (self->in.left < MAGIC_SIZE || !is_magic(self->in.next)) {
         status = fail_foreign(job, self);
     } else {
         self->within = true;
         self->frames++;
         self->made = 0;
-        status = feed(job, self, HEADER_MOST);
-        self->expected = ZSTD_getFrameContentSize(next(self), (size_t)left(self));
+        status = lr_input_feed(job, &self->in, HEADER_MOST);
+        self->expected = ZSTD_getFrameContentSize(self->in.next, self->in.left);
     }
     return status;
 }
@@ -174,7 +114,7 @@ static int32_t check_size(rec_job *job, const decoder *self)
         self->expected == self->made) {
         return REC_OK;
     }
-    status = rec_fail(job, REC_E_FORMAT, place(self),
+    status = rec_fail(job, REC_E_FORMAT, lr_input_place(&self->in),
                       "the compressed data are damaged: a frame of %llu bytes, as it says, holds %" PRIu64,
                       self->expected, self->made);
     rec_fail_hint(job, "Copy the file again from its source.");
@@ -185,11 +125,15 @@ static int32_t check_size(rec_job *job, const decoder *self)
 static int32_t step(rec_job *job, decoder *self, ZSTD_outBuffer *output)
 {
     size_t before = output->pos, result;
-    int32_t status = feed(job, self, 1);
+    ZSTD_inBuffer input;
+    int32_t status = lr_input_feed(job, &self->in, 1);
     if (status != REC_OK) {
         return status;
     }
-    result = ZSTD_decompressStream(self->context, output, &self->input);
+    input = (ZSTD_inBuffer){.src = self->in.next, .size = self->in.left};
+    result = ZSTD_decompressStream(self->context, output, &input);
+    self->in.next += input.pos;
+    self->in.left -= input.pos;
     if (ZSTD_isError(result)) {
         return fail_data(job, self, result);
     }
@@ -198,8 +142,8 @@ static int32_t step(rec_job *job, decoder *self, ZSTD_outBuffer *output)
     if (!self->within) {
         return check_size(job, self);
     }
-    if (self->drained && left(self) == 0 && output->pos == before) {
-        return fail_cut(job, self);
+    if (self->in.drained && self->in.left == 0 && output->pos == before) {
+        return lr_input_fail_cut(job, &self->in);
     }
     return REC_OK;
 }
@@ -220,10 +164,9 @@ static int32_t rewind_all(void *user, rec_job *job)
 {
     decoder *self = user;
     (void)ZSTD_DCtx_reset(self->context, ZSTD_reset_session_only);
-    self->input.pos = self->input.size = 0;
-    self->given = self->frames = 0;
-    self->drained = self->within = self->ended = false;
-    return rec_source_rewind(job, self->parent);
+    self->frames = 0;
+    self->within = self->ended = false;
+    return lr_input_rewind(job, &self->in);
 }
 
 static uint64_t size_hint(void *user)
@@ -249,7 +192,7 @@ static const rec_source_ops decoding = {
 /* What the first frame says that it holds; of a file of several frames that is too little, and does no harm. */
 static uint64_t first_size(const decoder *self)
 {
-    unsigned long long size = ZSTD_getFrameContentSize(self->buffer, self->input.size);
+    unsigned long long size = ZSTD_getFrameContentSize(self->in.next, self->in.left);
     return size == ZSTD_CONTENTSIZE_UNKNOWN || size == ZSTD_CONTENTSIZE_ERROR || size == 0 ? REC_UNKNOWN : size;
 }
 
@@ -260,9 +203,8 @@ int32_t lr_zstd_source(rec_job *job, rec_source *parent, rec_source **out)
     if (!self) {
         return fail_memory(job);
     }
-    memset(self, 0, offsetof(decoder, buffer));
-    self->input.src = self->buffer;
-    self->parent = parent;
+    memset(self, 0, offsetof(decoder, in.buffer));
+    self->in.parent = parent;
     self->hint = REC_UNKNOWN;
     self->context = ZSTD_createDCtx();
     if (!self->context || ZSTD_isError(ZSTD_DCtx_setParameter(self->context, ZSTD_d_windowLogMax, WINDOW_LOG))) {
@@ -271,7 +213,7 @@ int32_t lr_zstd_source(rec_job *job, rec_source *parent, rec_source **out)
     }
     status = rewind_all(self, job);
     if (status == REC_OK) {
-        status = feed(job, self, HEADER_MOST);
+        status = lr_input_feed(job, &self->in, HEADER_MOST);
     }
     if (status == REC_OK) {
         status = next_frame(job, self); /* is it one at all? */

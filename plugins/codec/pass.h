@@ -44,4 +44,41 @@ static inline int32_t lr_pass_list_of(void *self, uint64_t at, const char *type)
     return REC_OK;
 }
 
+static inline int32_t lr_pass_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+{
+    (void)self, (void)at, (void)dtype, (void)data, (void)count;
+    return REC_OK;
+}
+
+static inline int32_t lr_pass_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
+{
+    (void)self, (void)at, (void)index, (void)name, (void)payload;
+    return REC_OK;
+}
+
+static inline int32_t lr_pass_option(void *self, uint64_t at, int32_t present)
+{
+    (void)self, (void)at, (void)present;
+    return REC_OK;
+}
+
+/** A visitor that looks at tensors alone. */
+static inline rec_visitor lr_pass_all_but(int32_t (*tensor)(void *self, uint64_t at, const rec_tensor_event *event))
+{
+    return (rec_visitor){.size = sizeof(rec_visitor),
+                         .metadata = lr_pass_metadata,
+                         .scalar = lr_pass_scalar,
+                         .numbers = lr_pass_numbers,
+                         .bytes = lr_pass_bytes,
+                         .list_begin = lr_pass_begin,
+                         .map_begin = lr_pass_begin,
+                         .key = lr_pass_scalar,
+                         .variant_begin = lr_pass_variant,
+                         .end = lr_pass_end,
+                         .option = lr_pass_option,
+                         .tensor = tensor,
+                         .metadata_value = lr_pass_scalar,
+                         .list_of = lr_pass_list_of};
+}
+
 #endif

@@ -244,20 +244,6 @@ static const rec_visitor gather = {
     .list_of = on_list_of,
 };
 
-/* What the first walk let pass holds nothing but tensors: the rest core may replace as it likes. */
-static const rec_visitor put = {
-    .size = sizeof put,
-    .metadata = lr_pass_metadata,
-    .scalar = lr_pass_scalar,
-    .list_begin = lr_pass_begin,
-    .map_begin = lr_pass_begin,
-    .key = lr_pass_scalar,
-    .end = lr_pass_end,
-    .tensor = put_tensor,
-    .metadata_value = lr_pass_scalar,
-    .list_of = lr_pass_list_of,
-};
-
 static int32_t write_header(writer *w)
 {
     static const rec_scalar layout = {.kind = REC_KIND_STRING, .v.length = 16, .text = LR_GGUF_KEY_LAYOUT};
@@ -330,6 +316,7 @@ static void report(const writer *w)
 int32_t lr_gguf_write(rec_job *job, rec_sink *sink)
 {
     writer w = {.job = job, .sink = sink, .at.path.job = job, .tensors.job = job, .places.job = job};
+    const rec_visitor put = lr_pass_all_but(put_tensor); /* the first walk let nothing but tensors pass */
     int32_t status;
     lr_gguf_entries_open(&w.metadata, job);
     status = rec_job_walk(job, &gather, &w);

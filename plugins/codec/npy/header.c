@@ -97,27 +97,20 @@ static bool is_big_machine(void)
 /* Explains why a tensor cannot have an element type. @param code without the byte order. */
 static const char *reason(const char *code, size_t length)
 {
-    char kind = length ? code[0] : '\0';
-    switch (kind) {
-    case 'c':
-        return "complex numbers";
-    case 'O':
-        return "Python objects, which only running code could recreate";
-    case 'S':
-    case 'a':
-    case 'U':
-    case 'T':
-        return "strings";
-    case 'M':
-    case 'm':
-        return "dates or durations";
-    case 'V':
-        return "raw bytes, which NumPy writes for types that it does not know";
-    case 'f':
-        return "floats of a size that is not the same on all machines";
-    default:
-        return "elements of an unknown type";
+    static const char *const reasons[][2] = {
+        {"c", "complex numbers"},
+        {"O", "Python objects, which only running code could recreate"},
+        {"SaUT", "strings"},
+        {"Mm", "dates or durations"},
+        {"V", "raw bytes, which NumPy writes for types that it does not know"},
+        {"f", "floats of a size that is not the same on all machines"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && length && *code; i++) {
+        if (strchr(reasons[i][0], *code)) {
+            return reasons[i][1];
+        }
     }
+    return "elements of an unknown type";
 }
 
 static int32_t unsupported(const parser *x, const char *why, const char *code, size_t length)

@@ -139,36 +139,26 @@ static int32_t deflate_some(writer *w, written *m, const uint8_t *data, uint64_t
                : status;
 }
 
+/* At most TILE bytes. */
 static int32_t put_bytes(writer *w, written *m, const uint8_t *data, uint64_t size)
 {
-    int32_t status = REC_OK;
-    for (uint64_t done = 0; done < size && status == REC_OK;) {
-        uint64_t n = size - done < TILE ? size - done : TILE;
-        m->crc = lr_crc32(m->crc, data + done, (size_t)n);
-        status = w->compress ? deflate_some(w, m, data + done, n, false) : REC_OK;
-        if (!w->compress && !w->measure && status == REC_OK) {
-            status = rec_sink_write(w->sink, data + done, n); /* while it is in a cache */
-        }
-        done += n;
-    }
+    m->crc = lr_crc32(m->crc, data, (size_t)size);
     if (w->compress) {
-        return status;
+        return deflate_some(w, m, data, size, false);
     }
     m->stored += size;
-    return status;
+    return w->measure ? REC_OK : rec_sink_write(w->sink, data, size); /* while it is in a cache */
 }
 
 static int32_t put_blob(writer *w, written *m, const rec_blob *blob)
 {
+    bool at_hand = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY;
     int32_t status = REC_OK;
-    if (blob->length && (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY)) {
-        return put_bytes(w, m, blob->data, blob->length);
-    }
-    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
-        uint64_t n = blob->length - done < TILE ? blob->length - done : TILE;
-        status = rec_blob_read(w->job, blob, done, w->tile, n);
-        status = status == REC_OK ? put_bytes(w, m, w->tile, n) : status;
-        done += n;
+    for (uint64_t done = 0, n; done < blob->length && status == REC_OK; done += n) {
+        const uint8_t *data = at_hand ? (const uint8_t *)blob->data + done : w->tile;
+        n = blob->length - done < TILE ? blob->length - done : TILE;
+        status = at_hand ? REC_OK : rec_blob_read(w->job, blob, done, w->tile, n);
+        status = status == REC_OK ? put_bytes(w, m, data, n) : status;
     }
     return status;
 }

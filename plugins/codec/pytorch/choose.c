@@ -92,36 +92,6 @@ static bool is_model(const lr_pt_node *node)
     return node->kind == LR_PT_DICT && (node->mark & LR_PT_TENSORS) && !(node->mark & LR_PT_OPTIMIZER);
 }
 
-/* Other entries next to a model. */
-typedef struct survey {
-    uint32_t tensors; /* among the entries themselves */
-    uint32_t models;  /* entries that are models */
-    uint32_t only;    /* the last of these */
-    uint32_t others;  /* entries that contain tensors, but are not tensors */
-    uint32_t plain;   /* entries without tensors */
-} survey;
-
-static survey look_around(const lr_pickle *p, const lr_pt_node *dict)
-{
-    survey s = {0};
-    for (uint32_t c = dict->v.cells.first; c;) {
-        const lr_pt_cell *value = lr_pickle_cell(p, lr_pickle_cell(p, c)->next);
-        const lr_pt_node *v = lr_pickle_node(p, value->node);
-        if (lr_pickle_has_elements(p, v)) {
-            s.tensors++;
-        } else if (is_container(v) && is_model(v)) {
-            s.models++;
-            s.only = value->node;
-        } else if (is_container(v) && v->mark & (LR_PT_TENSORS | LR_PT_OPTIMIZER)) {
-            s.others++;
-        } else {
-            s.plain++;
-        }
-        c = value->next;
-    }
-    return s;
-}
-
 static bool is_printable(const char *text, uint64_t length)
 {
     for (uint64_t i = 0; i < length; i++) {
@@ -139,23 +109,14 @@ bool lr_pt_is_metadata(const lr_pickle *p, const lr_pt_node *key, const lr_pt_no
            is_printable(lr_pickle_text(p, key), key->length);
 }
 
-/* Whether a message names this entry of a dictionary. @param chosen the value that was chosen; 0: none. */
-typedef bool is_named(const lr_pickle *p, const lr_pt_node *key, uint32_t value, uint32_t chosen);
-
+/* Whether an entry is not reported where `chosen` is the model; 0: none is. */
 static bool is_left_out(const lr_pickle *p, const lr_pt_node *key, uint32_t value, uint32_t chosen)
 {
     return value != chosen && !(chosen && lr_pt_is_metadata(p, key, lr_pickle_node(p, value)));
 }
 
-static bool may_be_model(const lr_pickle *p, const lr_pt_node *key, uint32_t value, uint32_t chosen)
-{
-    (void)key;
-    (void)chosen;
-    return is_model(lr_pickle_node(p, value));
-}
-
-/* Writes the keys of these entries for a message. */
-static void name_entries(const lr_pickle *p, const lr_pt_node *dict, is_named *named, uint32_t chosen, char *text,
+/* Writes the keys of entries for a message. @param models of those that may be the model; else of those left out. */
+static void name_entries(const lr_pickle *p, const lr_pt_node *dict, bool models, uint32_t chosen, char *text,
                          size_t room)
 {
     size_t used = 0, left_out = 0;
@@ -164,7 +125,7 @@ static void name_entries(const lr_pickle *p, const lr_pt_node *dict, is_named *n
         const lr_pt_cell *key = lr_pickle_cell(p, c), *value = lr_pickle_cell(p, key->next);
         const lr_pt_node *k = lr_pickle_node(p, key->node);
         c = value->next;
-        if (!named(p, k, value->node, chosen)) {
+        if (models ? !is_model(lr_pickle_node(p, value->node)) : !is_left_out(p, k, value->node, chosen)) {
             continue;
         }
         if (k->kind != LR_PT_STRING || k->length > 60 || !is_printable(lr_pickle_text(p, k), k->length) ||
@@ -212,7 +173,7 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
 {
     char rest[400];
     lr_codec_excerpt shown = {0};
-    name_entries(&f->pickle, dict, is_left_out, chosen, rest, sizeof rest);
+    name_entries(&f->pickle, dict, false, chosen, rest, sizeof rest);
     show_key_of(&f->pickle, dict, chosen, &shown);
     if (!*rest && !is_known(shown.text)) {
         rec_job_note(f->job, REC_NOTE_LAYOUT, "",
@@ -230,15 +191,24 @@ static void note_rest(const lr_pt_file *f, const lr_pt_node *dict, uint32_t chos
 /* Returns the entry of a dictionary that is the model, by its name or because no other one has tensors. 0: none is. */
 static uint32_t model_in(const lr_pickle *p, const lr_pt_node *dict)
 {
-    survey s;
+    uint32_t only = 0;
     for (size_t i = 0; i < NAMES; i++) {
         uint32_t found = lr_pickle_look_up(p, dict, names[i], strlen(names[i]));
         if (found && is_model(lr_pickle_node(p, found))) {
             return found;
         }
     }
-    s = look_around(p, dict);
-    return s.models == 1 && !s.others && !s.tensors ? s.only : 0;
+    for (uint32_t c = dict->v.cells.first; c;) {
+        const lr_pt_cell *value = lr_pickle_cell(p, lr_pickle_cell(p, c)->next);
+        const lr_pt_node *v = lr_pickle_node(p, value->node);
+        bool others = is_container(v) && v->mark & (LR_PT_TENSORS | LR_PT_OPTIMIZER);
+        if (lr_pickle_has_elements(p, v) || (others && (only || !is_model(v)))) {
+            return 0;
+        }
+        only = others ? value->node : only;
+        c = value->next;
+    }
+    return only;
 }
 
 /* Notes that a file with tensors is not read as a model, so that nothing adapts it. */
@@ -248,7 +218,7 @@ static void note_values(const lr_pt_file *f)
     const lr_pt_node *node = lr_pickle_node(p, f->root);
     char list[400] = "";
     if (node->kind == LR_PT_DICT && !is_optimizer(p, node)) {
-        name_entries(p, node, may_be_model, 0, list, sizeof list);
+        name_entries(p, node, true, 0, list, sizeof list);
     }
     rec_job_note(f->job, REC_NOTE_LAYOUT, "",
                  "no model found under a known name (%s, …): nothing is adapted, all values keep their names and "
@@ -322,7 +292,7 @@ static int32_t follow(const lr_pt_file *f, const char *path, lr_pt_choice *choic
                 return rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN,
                                 "top-level-key: `%s` leads to %s, which has no keys", path, lr_pickle_words(node));
             }
-            name_entries(p, node, is_left_out, 0, keys, sizeof keys);
+            name_entries(p, node, false, 0, keys, sizeof keys);
             status = rec_fail(f->job, REC_E_ARGUMENT, REC_UNKNOWN, "top-level-key: there is no `%s` in the file", rest);
             rec_fail_hint(f->job, "Known: %s.", *keys ? keys : "none");
             return status;

@@ -387,16 +387,7 @@ static int32_t put_storage(void *self, uint64_t at, const rec_tensor_event *even
 /* A walk that looks at tensors alone. */
 static int32_t walk_tensors(writer *w, int32_t (*each)(void *self, uint64_t at, const rec_tensor_event *event))
 {
-    const rec_visitor visitor = {.size = sizeof visitor,
-                                 .metadata = lr_pass_metadata,
-                                 .scalar = lr_pass_scalar,
-                                 .bytes = lr_pass_bytes,
-                                 .list_begin = lr_pass_begin,
-                                 .map_begin = lr_pass_begin,
-                                 .key = lr_pass_scalar,
-                                 .end = lr_pass_end,
-                                 .tensor = each,
-                                 .list_of = lr_pass_list_of};
+    const rec_visitor visitor = lr_pass_all_but(each);
     w->next = 0;
     return rec_job_walk(w->job, &visitor, w);
 }

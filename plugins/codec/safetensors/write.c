@@ -326,39 +326,10 @@ static int32_t met_bytes(void *self, uint64_t at, const rec_blob *blob)
     return blob->length > LR_ST_INLINE_BYTES ? met(self, blob) : REC_OK;
 }
 
-static int32_t pass_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    (void)self, (void)at, (void)dtype, (void)data, (void)count;
-    return REC_OK;
-}
-
-static int32_t pass_variant(void *self, uint64_t at, uint64_t index, const rec_scalar *name, int32_t payload)
-{
-    (void)self, (void)at, (void)index, (void)name, (void)payload;
-    return REC_OK;
-}
-
-static int32_t pass_option(void *self, uint64_t at, int32_t present)
-{
-    (void)self, (void)at, (void)present;
-    return REC_OK;
-}
-
 static int32_t walk(writer *w)
 {
-    rec_visitor visitor = {.size = sizeof visitor,
-                           .metadata = lr_pass_metadata,
-                           .scalar = lr_pass_scalar,
-                           .numbers = pass_numbers,
-                           .bytes = w->tree.only_tensors ? lr_pass_bytes : met_bytes,
-                           .list_begin = lr_pass_begin,
-                           .map_begin = lr_pass_begin,
-                           .key = lr_pass_scalar,
-                           .variant_begin = pass_variant,
-                           .end = lr_pass_end,
-                           .option = pass_option,
-                           .tensor = met_tensor,
-                           .metadata_value = lr_pass_scalar};
+    rec_visitor visitor = lr_pass_all_but(met_tensor);
+    visitor.bytes = w->tree.only_tensors ? lr_pass_bytes : met_bytes;
     w->walked = w->aside = 0;
     return rec_job_walk(w->job, &visitor, w);
 }

@@ -165,47 +165,31 @@ static int32_t put_after(lr_zip_writer *w, lr_zip_record r)
     return w->directory.status == REC_OK ? write_record(w) : w->directory.status;
 }
 
-/* Bytes that are in memory: summed up and written a part at a time, while they are in the cache. */
-static int32_t put_at_hand(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
-{
-    int32_t status = REC_OK;
-    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
-        rec_blob part = *blob;
-        part.size = sizeof part;
-        part.length = blob->length - done < PART ? blob->length - done : PART;
-        part.data = done ? (const uint8_t *)blob->data + done : blob->data;
-        part.offset += part.offset == REC_UNKNOWN ? 0 : done;
-        *crc = lr_crc32(*crc, part.data, (size_t)part.length);
-        status = rec_sink_put(w->sink, &part);
-        done += part.length;
-    }
-    return status;
-}
-
-/* Writes a blob and sums it up. */
+/* Writes a blob a part at a time, and sums each up while it is in the cache. */
 static int32_t put_blob(lr_zip_writer *w, const rec_blob *blob, uint32_t *crc)
 {
-    uint64_t room = blob->length < PIECE ? blob->length : PIECE;
-    uint8_t *piece;
-    int32_t status = REC_OK;
-    if (blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY) {
-        return put_at_hand(w, blob, crc);
-    }
-    if (!room) {
-        return REC_OK;
-    }
-    piece = rec_job_alloc(w->job, room);
-    if (!piece) {
-        return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory to write a member of a zip archive");
-    }
-    for (uint64_t done = 0; done < blob->length && status == REC_OK;) {
-        uint64_t some = blob->length - done < room ? blob->length - done : room;
-        status = rec_blob_read(w->job, blob, done, piece, some);
-        if (status == REC_OK) {
-            *crc = lr_crc32(*crc, piece, (size_t)some);
-            status = rec_sink_write(w->sink, piece, some);
+    bool at_hand = blob->kind == REC_BLOB_VIEW || blob->kind == REC_BLOB_TEMPORARY;
+    uint64_t most = at_hand ? PART : PIECE, room = blob->length < most ? blob->length : most;
+    uint8_t *piece = at_hand || !room ? NULL : rec_job_alloc(w->job, room);
+    int32_t status = at_hand || !room || piece ? REC_OK
+                                               : rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN,
+                                                          "out of memory to write a member of a zip archive");
+    for (uint64_t done = 0; done < blob->length && status == REC_OK; done += room) {
+        rec_blob part = {.size = sizeof part, .kind = REC_BLOB_TEMPORARY, .data = piece};
+        room = blob->length - done < most ? blob->length - done : most;
+        if (at_hand) {
+            part = *blob;
+            part.size = sizeof part;
+            part.data = done ? (const uint8_t *)blob->data + done : blob->data;
+            part.offset += part.offset == REC_UNKNOWN ? 0 : done;
+        } else {
+            status = rec_blob_read(w->job, blob, done, piece, room);
         }
-        done += some;
+        part.length = room;
+        if (status == REC_OK) {
+            *crc = lr_crc32(*crc, part.data, (size_t)room);
+            status = rec_sink_put(w->sink, &part);
+        }
     }
     rec_job_free(w->job, piece);
     return status;

@@ -191,18 +191,16 @@ static int32_t entry_fields(parser *p, lr_st_entry *e)
         int32_t (*read)(parser *p, lr_st_entry *e);
     } fields[] = {{"dtype", element_type}, {"shape", shape}, {"data_offsets", offsets}};
     enum { FIELDS = sizeof fields / sizeof *fields };
+    lr_st_map map = {.map = "an entry, {\"dtype\", \"shape\", \"data_offsets\"}",
+                     .key = "a field's name in quotes",
+                     .colon = "`:` after a field's name",
+                     .end = "`,` or `}` in an entry"};
     unsigned seen = 0;
-    int32_t status = lr_st_json_expect(p->json, '{', "an entry, {\"dtype\", \"shape\", \"data_offsets\"}");
-    bool more = status == REC_OK && !lr_st_json_next(p->json, '}');
-    while (status == REC_OK && more) {
-        lr_st_text name;
+    int32_t status = REC_OK;
+    while (lr_st_json_each(p->json, &map, &status)) {
+        const char *name = lr_st_text_at(p->h, &map.name);
         unsigned field = 0;
-        status = lr_st_json_string(p->json, &name, "a field's name in quotes");
-        if (status != REC_OK) {
-            return status;
-        }
-        while (field < FIELDS && (strlen(fields[field].name) != name.length ||
-                                  memcmp(fields[field].name, lr_st_text_at(p->h, &name), name.length) != 0)) {
+        while (field < FIELDS && !lr_text_is(name, map.name.length, fields[field].name)) {
             field++;
         }
         if (field < FIELDS && seen & 1u << field) {
@@ -211,16 +209,11 @@ static int32_t entry_fields(parser *p, lr_st_entry *e)
             return fail_entry(p, e, REC_E_FORMAT, words);
         }
         if (field == FIELDS && p->foreign++ == 0) {
-            (void)lr_codec_shown(&p->first_foreign, lr_st_text_at(p->h, &name), name.length);
+            (void)lr_codec_shown(&p->first_foreign, name, map.name.length);
         }
         seen |= 1u << field;
-        status = lr_st_json_expect(p->json, ':', "`:` after a field's name");
-        status = status != REC_OK ? status : field < FIELDS ? fields[field].read(p, e) : lr_st_json_foreign(p->json);
-        if (status == REC_OK) {
-            more = lr_st_json_comma(p->json);
-        }
+        status = field < FIELDS ? fields[field].read(p, e) : lr_st_json_foreign(p->json);
     }
-    status = status == REC_OK ? lr_st_json_expect(p->json, '}', "`,` or `}` in an entry") : status;
     for (unsigned field = 0; field < FIELDS && status == REC_OK; field++) {
         if (!(seen & 1u << field)) {
             char words[64];
@@ -350,8 +343,11 @@ static inline int32_t tensor(parser *p, const lr_st_text *key, uint32_t at, uint
 static int32_t metadata(parser *p, uint32_t at)
 {
     lr_st_header *h = p->h;
-    int32_t status;
-    bool more;
+    lr_st_map map = {.map = "`__metadata__`, a map of strings to strings",
+                     .key = "a key in quotes",
+                     .colon = "`:` after a key",
+                     .end = "`,` or `}` in `__metadata__`"};
+    int32_t status = REC_OK;
     if (p->has_metadata) {
         return lr_st_json_damaged(h->job,
                                   rec_fail(h->job, REC_E_FORMAT, lr_st_location(at), "`__metadata__` occurs twice"));
@@ -360,73 +356,41 @@ static int32_t metadata(parser *p, uint32_t at)
     if (lr_st_json_next(p->json, 'n')) {
         return lr_st_json_foreign(p->json); /* null: the reference implementation takes it for none */
     }
-    status = lr_st_json_expect(p->json, '{', "`__metadata__`, a map of strings to strings");
-    more = status == REC_OK && !lr_st_json_next(p->json, '}');
-    while (status == REC_OK && more) {
-        lr_st_pair *pair;
-        if (lr_codec_grow(h->job, &h->pairs, h->pair_count + 1, &h->pair_room, sizeof *h->pairs) != REC_OK) {
-            return lr_st_no_memory(h->job);
-        }
-        pair = &h->pairs[h->pair_count];
-        lr_st_json_skip(p->json);
-        pair->at = lr_st_json_at(p->json);
-        status = lr_st_json_string(p->json, &pair->key, "a key in quotes");
-        status = status == REC_OK ? lr_st_json_expect(p->json, ':', "`:` after a key") : status;
-        if (status == REC_OK && !lr_st_json_next(p->json, '"')) {
+    while (lr_st_json_each(p->json, &map, &status)) {
+        if (!lr_st_json_next(p->json, '"')) {
             lr_codec_excerpt key;
             status = lr_st_json_unexpected(p->json, "a string, as all values of `__metadata__` are");
             rec_fail_hint(h->job, "It is the value of `%s`.",
-                          lr_codec_shown(&key, lr_st_text_at(h, &pair->key), pair->key.length));
+                          lr_codec_shown(&key, lr_st_text_at(h, &map.name), map.name.length));
+            return status;
         }
-        status = status == REC_OK ? lr_st_json_string(p->json, &pair->value, "a string") : status;
-        if (status == REC_OK) {
-            h->pair_count++;
-            more = lr_st_json_comma(p->json);
-        }
+        status = lr_st_json_pair(p->json, &map.name, map.at, "a string", &h->pairs, &h->pair_count, &h->pair_room);
     }
-    return status == REC_OK ? lr_st_json_expect(p->json, '}', "`,` or `}` in `__metadata__`") : status;
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------------------- the whole -- */
 
 static int32_t parse(parser *p)
 {
-    static const char reserved[] = "__metadata__";
     lr_st_header *h = p->h;
-    int32_t status = lr_st_json_expect(p->json, '{', "the header, a JSON object");
-    bool more = status == REC_OK && !lr_st_json_next(p->json, '}');
+    lr_st_map map = {.map = "the header, a JSON object",
+                     .key = "a tensor's name in quotes",
+                     .colon = "`:` after a tensor's name",
+                     .end = "`,` or `}` in the header"};
+    uint64_t likely = h->length / 96; /* a generous estimate: untouched memory costs nothing */
     uint8_t type = 0;
-    if (status == REC_OK) { /* a generous estimate: untouched memory costs nothing */
-        uint64_t likely = h->length / 96;
-        if (lr_codec_grow(h->job, &h->entries, likely + 1, &h->room, sizeof *h->entries) != REC_OK ||
-            lr_codec_grow(h->job, &h->dims, likely + 1, &h->dim_room, sizeof *h->dims) != REC_OK) {
-            return lr_st_no_memory(h->job);
-        }
-    }
-    while (status == REC_OK && more) {
-        lr_st_text key;
-        uint32_t at;
+    int32_t status = lr_codec_grow(h->job, &h->entries, likely + 1, &h->room, sizeof *h->entries);
+    status = status == REC_OK ? lr_codec_grow(h->job, &h->dims, likely + 1, &h->dim_room, sizeof *h->dims) : status;
+    while (lr_st_json_each(p->json, &map, &status)) {
         lr_st_json_skip(p->json);
-        at = lr_st_json_at(p->json);
-        status = lr_st_json_string(p->json, &key, "a tensor's name in quotes");
-        if (status == REC_OK && p->json->in.at < p->json->in.end && *p->json->in.at == ':') {
-            p->json->in.at++;
-        } else if (status == REC_OK) {
-            status = lr_st_json_expect(p->json, ':', "`:` after a tensor's name");
-        }
-        lr_st_json_skip(p->json);
-        if (status == REC_OK && key.length == sizeof reserved - 1 &&
-            memcmp(lr_st_text_at(h, &key), reserved, sizeof reserved - 1) == 0) {
-            status = metadata(p, at);
-        } else if (status == REC_OK) {
-            status = tensor(p, &key, at, type);
+        if (lr_text_is(lr_st_text_at(h, &map.name), map.name.length, "__metadata__")) {
+            status = metadata(p, map.at);
+        } else {
+            status = tensor(p, &map.name, map.at, type);
             type = status == REC_OK ? h->entries[h->count - 1].type : type;
         }
-        if (status == REC_OK) {
-            more = lr_st_json_comma(p->json);
-        }
     }
-    status = status == REC_OK ? lr_st_json_expect(p->json, '}', "`,` or `}` in the header") : status;
     lr_st_json_skip(p->json);
     if (status == REC_OK && p->json->in.at < p->json->in.end) {
         status = lr_st_json_unexpected(p->json, "nothing but white space after the header");

@@ -9,31 +9,6 @@
 
 /* ---------------------------------------------------------------------------------------------------- the JSON -- */
 
-/* Moves after a comma or the end of a map. @param more (out) whether another entry follows. */
-static int32_t next_entry(lr_st_json *json, bool *more)
-{
-    *more = lr_st_json_comma(json);
-    return *more ? REC_OK : lr_st_json_expect(json, '}', "`,` or `}`");
-}
-
-/* One entry of text by text, at the cursor. */
-static int32_t text_entry(lr_st_json *json, lr_st_pair **pairs, uint64_t *count, uint64_t *room, const char *words)
-{
-    lr_st_pair *pair;
-    int32_t status;
-    if (lr_codec_grow(json->job, pairs, *count + 1, room, sizeof **pairs) != REC_OK) {
-        return lr_st_no_memory(json->job);
-    }
-    pair = &(*pairs)[*count];
-    lr_st_json_skip(json);
-    pair->at = lr_st_json_at(json);
-    status = lr_st_json_string(json, &pair->key, "a key in quotes");
-    status = status == REC_OK ? lr_st_json_expect(json, ':', "`:` after a key") : status;
-    status = status == REC_OK ? lr_st_json_string(json, &pair->value, words) : status;
-    *count += status == REC_OK;
-    return status;
-}
-
 static bool text_is(const lr_st_json *json, const lr_st_text *text, const char *word)
 {
     return lr_text_is(lr_st_json_text(json, text), text->length, word);
@@ -43,44 +18,32 @@ static bool text_is(const lr_st_json *json, const lr_st_text *text, const char *
 static int32_t index_metadata(lr_index *x)
 {
     lr_st_json *json = &x->json;
+    lr_st_map map = {.key = "a key in quotes", .colon = "`:` after a key", .end = "`,` or `}`"};
     int32_t status = REC_OK;
-    bool more;
     if (!lr_st_json_next(json, '{')) {
         return lr_st_json_foreign(json);
     }
-    json->in.at++;
-    more = !lr_st_json_next(json, '}');
-    json->in.at += !more;
-    while (status == REC_OK && more) {
-        const uint8_t *at;
-        lr_st_text key;
-        lr_st_json_skip(json);
-        at = json->in.at;
-        status = lr_st_json_string(json, &key, "a key in quotes");
-        status = status == REC_OK ? lr_st_json_expect(json, ':', "`:` after a key") : status;
-        if (status == REC_OK && lr_st_json_next(json, '"')) {
-            json->in.at = at;
-            status = text_entry(json, &x->pairs, &x->pair_count, &x->pair_room, "a string");
-        } else if (status == REC_OK) {
-            x->left_out += !text_is(json, &key, "total_size") && !text_is(json, &key, "total_parameters");
+    while (lr_st_json_each(json, &map, &status)) {
+        if (lr_st_json_next(json, '"')) {
+            status = lr_st_json_pair(json, &map.name, map.at, "a string", &x->pairs, &x->pair_count, &x->pair_room);
+        } else {
+            x->left_out += !text_is(json, &map.name, "total_size") && !text_is(json, &map.name, "total_parameters");
             status = lr_st_json_foreign(json);
         }
-        status = status == REC_OK ? next_entry(json, &more) : status;
     }
     return status;
 }
 
 static int32_t weight_map(lr_index *x)
 {
-    lr_st_json *json = &x->json;
-    int32_t status = lr_st_json_expect(json, '{', "`weight_map`, a map from tensors to files");
-    bool more = status == REC_OK && !lr_st_json_next(json, '}');
-    if (status == REC_OK && !more) {
-        json->in.at++;
-    }
-    while (status == REC_OK && more) {
-        status = text_entry(json, &x->weights, &x->count, &x->room, "the name of a file in quotes");
-        status = status == REC_OK ? next_entry(json, &more) : status;
+    lr_st_map map = {.map = "`weight_map`, a map from tensors to files",
+                     .key = "a key in quotes",
+                     .colon = "`:` after a key",
+                     .end = "`,` or `}`"};
+    int32_t status = REC_OK;
+    while (lr_st_json_each(&x->json, &map, &status)) {
+        status = lr_st_json_pair(&x->json, &map.name, map.at, "the name of a file in quotes", &x->weights, &x->count,
+                                 &x->room);
     }
     return status;
 }
@@ -88,35 +51,21 @@ static int32_t weight_map(lr_index *x)
 static int32_t parse(lr_index *x, const char *what, const char *extension)
 {
     lr_st_json *json = &x->json;
-    int32_t status = lr_st_json_expect(json, '{', "an index, a JSON object with `weight_map`");
-    bool more = status == REC_OK && !lr_st_json_next(json, '}'), seen_map = false, seen_metadata = false;
-    if (status == REC_OK && !more) {
-        json->in.at++;
-    }
-    while (status == REC_OK && more) {
-        lr_st_text key;
-        uint64_t at;
-        bool is_map, is_metadata;
-        lr_st_json_skip(json);
-        at = lr_json_input_offset(&json->in);
-        status = lr_st_json_string(json, &key, "a key in quotes");
-        if (status != REC_OK) {
-            break;
-        }
-        is_map = text_is(json, &key, "weight_map");
-        is_metadata = text_is(json, &key, "metadata");
+    lr_st_map map = {.map = "an index, a JSON object with `weight_map`",
+                     .key = "a key in quotes",
+                     .colon = "`:` after a key",
+                     .end = "`,` or `}`"};
+    bool seen_map = false, seen_metadata = false;
+    int32_t status = REC_OK;
+    while (lr_st_json_each(json, &map, &status)) {
+        bool is_map = text_is(json, &map.name, "weight_map"), is_metadata = text_is(json, &map.name, "metadata");
         if ((is_map && seen_map) || (is_metadata && seen_metadata)) {
-            return lr_st_json_damaged(json->job, rec_fail(json->job, REC_E_FORMAT, at, "`%s` occurs twice",
+            return lr_st_json_damaged(json->job, rec_fail(json->job, REC_E_FORMAT, map.at, "`%s` occurs twice",
                                                           is_map ? "weight_map" : "metadata"));
         }
         seen_map |= is_map;
         seen_metadata |= is_metadata;
-        status = lr_st_json_expect(json, ':', "`:` after a key");
-        status = status != REC_OK ? status
-                 : is_map         ? weight_map(x)
-                 : is_metadata    ? index_metadata(x)
-                                  : lr_st_json_foreign(json);
-        status = status == REC_OK ? next_entry(json, &more) : status;
+        status = is_map ? weight_map(x) : is_metadata ? index_metadata(x) : lr_st_json_foreign(json);
     }
     lr_st_json_skip(json);
     if (status == REC_OK && json->in.at < json->in.end) {

@@ -11,11 +11,6 @@
 
 enum { LR_INDEX_FILES_MOST = 10000, LR_INDEX_SIZE_MOST = 100000000 };
 
-/** Two texts that belong together: a tensor and its file, an entry of metadata. */
-typedef struct lr_st_pair {
-    lr_st_text key, value;
-    uint32_t at;
-} lr_st_pair;
 /** An index, and what was seen of the files that it names. */
 typedef struct lr_index {
     rec_job *job;

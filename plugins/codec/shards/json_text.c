@@ -88,6 +88,18 @@ int32_t lr_st_json_number(lr_st_json *json, uint64_t *out)
                                                         expected, "`%.*s`", shown, (const char *)from));
 }
 
+int32_t lr_st_json_pair(lr_st_json *json, const lr_st_text *key, uint32_t at, const char *words, lr_st_pair **pairs,
+                        uint64_t *count, uint64_t *room)
+{
+    int32_t status = lr_codec_grow(json->job, pairs, *count + 1, room, sizeof **pairs);
+    if (status == REC_OK) {
+        (*pairs)[*count] = (lr_st_pair){.key = *key, .at = at};
+        status = lr_st_json_string(json, &(*pairs)[*count].value, words);
+        *count += status == REC_OK;
+    }
+    return status;
+}
+
 enum { FOREIGN_DEPTH = 128 }; /* as the reference implementation's parser */
 
 static int32_t foreign_scalar(lr_st_json *json)

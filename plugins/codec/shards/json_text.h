@@ -37,6 +37,14 @@ int32_t lr_st_json_damaged(rec_job *job, int32_t status);
 int32_t lr_st_json_string_slow(lr_st_json *json, lr_st_text *out);
 /** A whole number from 0 to 2^64 - 1. */
 int32_t lr_st_json_number(lr_st_json *json, uint64_t *out);
+/** Two texts that belong together: a tensor and its file, an entry of metadata. */
+typedef struct lr_st_pair {
+    lr_st_text key, value;
+    uint32_t at;
+} lr_st_pair;
+/** Reads the text that is the value of `key` and appends both to an array. @param words what the value is. */
+int32_t lr_st_json_pair(lr_st_json *json, const lr_st_text *key, uint32_t at, const char *words, lr_st_pair **pairs,
+                        uint64_t *count, uint64_t *room);
 /** Any value, which is passed over. */
 int32_t lr_st_json_foreign(lr_st_json *json);
 /** Out of memory, if nothing else was reported. */
@@ -104,6 +112,37 @@ static inline int32_t lr_st_json_string(lr_st_json *json, lr_st_text *out, const
     *out = (lr_st_text){.at = (uint32_t)(from - json->in.start), .length = (uint32_t)(stop - from)};
     json->in.at = stop + 1;
     return REC_OK;
+}
+
+/** A map whose entries are gone through. The words are those of messages. */
+typedef struct lr_st_map {
+    const char *map, *key, *colon, *end; /**< "a map", "a key in quotes", "`:` after a key", "`,` or `}`" */
+    lr_st_text name;                     /**< the key of the entry */
+    uint32_t at;                         /**< its place in the text */
+    bool open;
+} lr_st_map;
+
+/** Whether there is one more entry, whose value comes next. @param status (in, out) of reading: false after a failure.
+ */
+static inline bool lr_st_json_each(lr_st_json *json, lr_st_map *map, int32_t *status)
+{
+    bool more;
+    if (*status == REC_OK && !map->open) {
+        *status = lr_st_json_expect(json, '{', map->map);
+        map->open = true;
+        more = !lr_st_json_next(json, '}');
+    } else {
+        more = *status == REC_OK && lr_st_json_comma(json);
+    }
+    if (*status != REC_OK || !more) {
+        *status = *status == REC_OK ? lr_st_json_expect(json, '}', map->end) : *status;
+        return false;
+    }
+    lr_st_json_skip(json);
+    map->at = lr_st_json_at(json);
+    *status = lr_st_json_string(json, &map->name, map->key);
+    *status = *status == REC_OK ? lr_st_json_expect(json, ':', map->colon) : *status;
+    return *status == REC_OK;
 }
 
 /** Parses the digits of an unsigned number. @return the position after them; NULL: no digits, or too many. */

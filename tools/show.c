@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record show: the values at keys, tensors as numpy prints them. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,23 +16,11 @@ enum { MEASURED = 1 << 17 };
 /* Pages are dropped after so many elements. */
 enum { KEPT = 1 << 20 };
 
-/* Floats of 16 bits: each is made into text once. */
-enum { HALVES = 1 << 16, HALF_ROOM = 24 };
-typedef char half_text[HALF_ROOM];
-
-typedef union chunk {
-    double f[CHUNK];
-    int64_t i[CHUNK];
-    uint64_t u[CHUNK];
-    uint16_t h[CHUNK];
-    uint8_t b[CHUNK];
-} chunk;
-
 /* The part of a tensor to show, and the width of its elements. */
 typedef struct view {
     const rec_tensor *tensor;
     rec_dtype dtype; /* the tensor's own; of blocks that can be decoded that of their numbers */
-    rec_dtype read;  /* what elements are read as: f64, i64, u64, bool or bits; exact for each */
+    rec_dtype read;  /* what elements are read as: f64, i64, u64 or bool; exact for each */
     window w;
     bool summary;
     size_t before, after; /* columns before the decimal point, and from it on */
@@ -43,72 +30,8 @@ typedef struct view {
     json *j;              /* NULL: for people */
     uint64_t measured;    /* elements */
     uint64_t kept;        /* the first element whose page was not given back */
-    chunk *elements;      /* CHUNK of them, to read into */
-    half_text *halves;    /* HALVES of them, "" until it was needed; NULL: they have more bits */
+    uint64_t *elements;   /* CHUNK of them, to read into */
 } view;
-
-static rec_dtype read_dtype(rec_dtype dtype)
-{
-    return dtype == REC_DTYPE_F16 || dtype == REC_DTYPE_BF16 ? dtype : tool_exact_dtype(dtype);
-}
-
-/* From the end of the buffer: tensors have millions of them. */
-static const char *integer_text(uint64_t size, bool negative, char *buffer)
-{
-    char *at = buffer + NUMBER_ROOM - 1;
-
-    *at = '\0';
-    do {
-        *--at = (char)('0' + size % 10);
-        size /= 10;
-    } while (size);
-    if (negative) {
-        *--at = '-';
-    }
-    return at;
-}
-
-static const char *half_of(const view *v, uint16_t bits)
-{
-    char *at = v->halves[bits], buffer[NUMBER_ROOM];
-    int exponent = bits >> 10 & 31;
-    uint32_t wide = (uint32_t)bits << 16;
-    float brain;
-    double value;
-
-    if (*at) {
-        return at;
-    }
-    if (v->dtype == REC_DTYPE_BF16) {
-        memcpy(&brain, &wide, sizeof brain);
-        value = (double)brain;
-    } else if (exponent == 31) {
-        value = bits & 1023 ? (double)NAN : (double)INFINITY;
-    } else {
-        value = exponent ? ldexp(1024 + (bits & 1023), exponent - 25) : ldexp(bits & 1023, -24);
-    }
-    value = v->dtype == REC_DTYPE_F16 && bits >> 15 ? -value : value;
-    return memcpy(at, tool_float_text(value, v->dtype, buffer), HALF_ROOM);
-}
-
-static const char *element_text(const view *v, size_t i, char *buffer)
-{
-    const chunk *c = v->elements;
-
-    switch (v->read) {
-    case REC_DTYPE_F16:
-    case REC_DTYPE_BF16:
-        return half_of(v, c->h[i]);
-    case REC_DTYPE_F64:
-        return tool_float_text(c->f[i], v->dtype, buffer);
-    case REC_DTYPE_I64:
-        return integer_text(c->i[i] < 0 ? 0 - c->u[i] : c->u[i], c->i[i] < 0, buffer);
-    case REC_DTYPE_U64:
-        return integer_text(c->u[i], false, buffer);
-    default:
-        return c->b[i] ? "true" : "false";
-    }
-}
 
 /* ------------------------------------------------------------------------------------------------------ people -- */
 
@@ -196,7 +119,7 @@ static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uin
         }
         give_back(v, first + from * stride, span);
         for (uint64_t i = 0; i < count; i++) {
-            call(v, element_text(v, (size_t)(i * step), buffer), v->w.rank, !*any);
+            call(v, tool_element_text(v->elements, (size_t)(i * step), v->read, v->dtype, buffer), v->w.rank, !*any);
             *any = true;
         }
         from += count;
@@ -369,18 +292,6 @@ static int json_tensor(view *v, const char *key)
     return status;
 }
 
-/* Returns the element type of the numbers: schemes make f32 of what they decode. */
-static rec_dtype number_dtype(const rec_tensor *tensor)
-{
-    rec_dtype dtype = rec_tensor_dtype(tensor);
-    double first;
-    if (!rec_dtype_bits(dtype) && rec_tensor_count(tensor) > 0 &&
-        rec_tensor_read(tensor, REC_DTYPE_F64, 0, 1, &first) == REC_OK) {
-        return REC_DTYPE_F32;
-    }
-    return dtype;
-}
-
 /* Quantised and unknown types: the bytes are all there is to show. */
 static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
 {
@@ -413,10 +324,11 @@ static int show_opaque(const rec_tensor *tensor, const char *key, bool as_json)
 
 static int show_tensor(const session *s, const rec_tensor *tensor, const char *key, const slice *cut)
 {
-    view v = {.tensor = tensor, .dtype = number_dtype(tensor), .summary = !s->o->all, .width = tool_output_width()};
+    view v = {
+        .tensor = tensor, .dtype = tool_number_dtype(tensor), .summary = !s->o->all, .width = tool_output_width()};
     int status;
 
-    v.read = read_dtype(v.dtype);
+    v.read = tool_exact_dtype(v.dtype);
     if (v.read == REC_DTYPE_NONE) {
         return cut->count ? tool_fail("%s: a %s tensor has no elements that could be shown one by one", key,
                                       rec_tensor_dtype_name(tensor))
@@ -425,15 +337,8 @@ static int show_tensor(const session *s, const rec_tensor *tensor, const char *k
     if (tool_slice_apply(cut, key, rec_tensor_shape(tensor), rec_tensor_rank(tensor), &v.w) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    v.elements = xmalloc(sizeof *v.elements);
-    if (v.read == REC_DTYPE_F16 || v.read == REC_DTYPE_BF16) {
-        v.halves = xmalloc(HALVES * sizeof *v.halves);
-        for (size_t i = 0; i < HALVES; i++) {
-            v.halves[i][0] = '\0';
-        }
-    }
+    v.elements = xmalloc(CHUNK * sizeof *v.elements);
     status = s->o->json ? json_tensor(&v, key) : print_tensor(&v);
-    free(v.halves);
     free(v.elements);
     return status;
 }

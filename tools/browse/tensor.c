@@ -147,7 +147,7 @@ enum { CELL_ROOM = NUMBER_ROOM, COLUMNS_MOST = 128 };
 typedef struct grid {
     const rec_tensor *tensor;
     const char *path;
-    rec_dtype dtype, read;  /* its own, and what elements are read as; NONE: bytes */
+    rec_dtype dtype, read;  /* of its numbers, and what they are read as; NONE: bytes */
     const uint8_t *bytes;   /* of a type that is not numeric */
     uint64_t count;         /* elements, or bytes */
     uint64_t rows, columns; /* of a table; there may be several, one behind another */
@@ -158,25 +158,13 @@ typedef struct grid {
     char *said;
 } grid;
 
-static rec_dtype read_as(const rec_tensor *tensor, rec_dtype dtype)
-{
-    rec_dtype read = tool_exact_dtype(dtype);
-    double first;
-
-    /* Schemes decode types without a fixed size. */
-    return read == REC_DTYPE_NONE &&
-                   rec_tensor_read(tensor, REC_DTYPE_F64, 0, rec_tensor_count(tensor) > 0, &first) == REC_OK
-               ? REC_DTYPE_F64
-               : read;
-}
-
 static void grid_begin(grid *g, const rec_tensor *tensor, const char *path)
 {
     uint32_t rank = rec_tensor_rank(tensor);
     const uint64_t *shape = rec_tensor_shape(tensor);
 
-    *g = (grid){.tensor = tensor, .path = path, .dtype = rec_tensor_dtype(tensor), .count = rec_tensor_count(tensor)};
-    g->read = g->count ? read_as(tensor, g->dtype) : REC_DTYPE_F64;
+    *g = (grid){.tensor = tensor, .path = path, .dtype = tool_number_dtype(tensor), .count = rec_tensor_count(tensor)};
+    g->read = g->count ? tool_exact_dtype(g->dtype) : REC_DTYPE_F64;
     if (g->read == REC_DTYPE_NONE) {
         g->bytes = rec_tensor_bytes(tensor, &g->count);
         g->count = g->bytes ? g->count : 0;
@@ -186,28 +174,17 @@ static void grid_begin(grid *g, const rec_tensor *tensor, const char *path)
     g->columns = g->wraps ? 1 : shape[rank - 1];
 }
 
-/* Elements of an element type that was read, as text. */
+/* An element that was read. */
 static void cell_text(const grid *g, const void *elements, size_t i, bool exact, char *cell)
 {
     char buffer[NUMBER_ROOM];
-    const char *digits = buffer;
+    const char *digits = tool_element_text(elements, i, g->read, g->dtype, buffer);
 
-    if (g->read == REC_DTYPE_F64) {
-        double value = ((const double *)elements)[i];
-        bool real = rec_dtype_bits(g->dtype) > 0;
-        digits = tool_float_text(value, real ? g->dtype : REC_DTYPE_F32, buffer);
-        if (!exact && strlen(digits) > 7) {
-            (void)snprintf(cell, CELL_ROOM, "%.4g", value);
-            return;
-        }
-    } else if (g->read == REC_DTYPE_I64) {
-        (void)snprintf(buffer, sizeof buffer, "%" PRId64, ((const int64_t *)elements)[i]);
-    } else if (g->read == REC_DTYPE_U64) {
-        (void)snprintf(buffer, sizeof buffer, "%" PRIu64, ((const uint64_t *)elements)[i]);
+    if (g->read == REC_DTYPE_F64 && !exact && strlen(digits) > 7) {
+        (void)snprintf(cell, CELL_ROOM, "%.4g", ((const double *)elements)[i]);
     } else {
-        digits = ((const uint8_t *)elements)[i] ? "true" : "false";
+        (void)snprintf(cell, CELL_ROOM, "%s", digits);
     }
-    (void)snprintf(cell, CELL_ROOM, "%s", digits);
 }
 
 /* Reads elements as texts. @return false with `said` set if it cannot. */

@@ -55,6 +55,8 @@ size_t tool_level_length(const char *key);
 
 /* The type for reading elements without loss: f64, i64, u64 or bool; REC_DTYPE_NONE for encoded elements. */
 rec_dtype tool_exact_dtype(rec_dtype dtype);
+/* @return the element type of the numbers: schemes make f32 of what they decode. */
+rec_dtype tool_number_dtype(const rec_tensor *tensor);
 /* Adds up. @return EXIT_OK, or EXIT_ERROR with the error printed. To be given back with tool_summary_free(). */
 int tool_summarise(const rec_record *record, summary *s);
 void tool_summary_free(summary *s);

@@ -52,6 +52,17 @@ static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
     }
 }
 
+rec_dtype tool_number_dtype(const rec_tensor *tensor)
+{
+    rec_dtype dtype = rec_tensor_dtype(tensor);
+    double first;
+
+    return !rec_dtype_bits(dtype) && rec_tensor_count(tensor) > 0 &&
+                   rec_tensor_read(tensor, REC_DTYPE_F64, 0, 1, &first) == REC_OK
+               ? REC_DTYPE_F32
+               : dtype;
+}
+
 rec_dtype tool_exact_dtype(rec_dtype dtype)
 {
     switch (dtype) {

@@ -296,6 +296,10 @@ void tool_progress_end(void);
 /* The shortest decimal that reads back as the same `dtype` (f64, f32, f16, bf16): "0.1", "65500.0", "1e-8", "NaN",
  * "Infinity". Independent of the locale. @param buffer NUMBER_ROOM bytes. */
 const char *tool_float_text(double value, rec_dtype dtype, char *buffer);
+/* Element `i` of those that were read as f64, i64, u64 or bool. @param dtype their own. @param buffer NUMBER_ROOM
+ * bytes.
+ */
+const char *tool_element_text(const void *elements, size_t i, rec_dtype read, rec_dtype dtype, char *buffer);
 /* A scalar of any kind but string; "null" for nil. */
 const char *tool_scalar_text(const rec_scalar *scalar, char *buffer);
 void tool_json_scalar(json *j, const char *key, const rec_scalar *scalar);

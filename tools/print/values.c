@@ -17,6 +17,38 @@ void tool_json_float(json *j, const char *key, double value, rec_dtype dtype)
     }
 }
 
+/* From the end of the buffer: tensors have millions of them. */
+static const char *integer_text(uint64_t size, bool negative, char *buffer)
+{
+    char *at = buffer + NUMBER_ROOM - 1;
+
+    *at = '\0';
+    do {
+        *--at = (char)('0' + size % 10);
+        size /= 10;
+    } while (size);
+    if (negative) {
+        *--at = '-';
+    }
+    return at;
+}
+
+const char *tool_element_text(const void *elements, size_t i, rec_dtype read, rec_dtype dtype, char *buffer)
+{
+    const uint64_t *whole = elements;
+
+    switch (read) {
+    case REC_DTYPE_F64:
+        return tool_float_text(((const double *)elements)[i], dtype, buffer);
+    case REC_DTYPE_I64:
+        return integer_text(whole[i] >> 63 ? 0 - whole[i] : whole[i], whole[i] >> 63, buffer);
+    case REC_DTYPE_U64:
+        return integer_text(whole[i], false, buffer);
+    default:
+        return ((const uint8_t *)elements)[i] ? "true" : "false";
+    }
+}
+
 /* ----------------------------------------------------------------------------------------------------- scalars -- */
 
 static rec_dtype float_dtype(const rec_scalar *scalar)

@@ -17,32 +17,25 @@ const tool_option tool_types_options[] = {
     {0},
 };
 
-static bool is_bool(const rec_tensor *tensor)
-{
-    return strncmp(rec_dtype_name(rec_tensor_dtype(tensor)), "bool", 4) == 0;
-}
-
 static bool is_float(const rec_tensor *tensor)
 {
-    const char *name = rec_dtype_name(rec_tensor_dtype(tensor));
-
-    return name[0] != 'i' && name[0] != 'u' && !is_bool(tensor);
+    return tool_types_kind(tensor) == 'f';
 }
 
 /* How many of the parameters from `first` on look like one of Burn's modules. @param module (out) its name. */
 static uint64_t guess(const rec_value *root, uint64_t first, const char **module)
 {
+    static const char *const modules[] = {"nn::Linear<B>", "nn::conv::Conv1d<B>", "nn::conv::Conv2d<B>"};
     uint64_t count = rec_value_count(root), same = 0;
     const rec_tensor *tensor = rec_value_tensor(rec_value_item(root, first));
     const uint64_t *shape = rec_tensor_shape(tensor);
     const rec_tensor *next = first + 1 < count ? rec_value_tensor(rec_value_item(root, first + 1)) : NULL;
-    bool vector = next && rec_tensor_rank(next) == 1;
+    bool vector = next && rec_tensor_rank(next) == 1 && is_float(next);
 
     *module = NULL;
     if (!is_float(tensor)) {
         return 1;
     }
-    vector = vector && is_float(next);
     switch (rec_tensor_rank(tensor)) {
     case 1:
         for (uint64_t i = first; i < count; i++, same++) {
@@ -57,14 +50,10 @@ static uint64_t guess(const rec_value *root, uint64_t first, const char **module
         }
         return 1;
     case 2:
-        *module = "nn::Linear<B>";
-        return vector && rec_tensor_shape(next)[0] == shape[1] ? 2 : 1;
     case 3:
-        *module = "nn::conv::Conv1d<B>";
-        return vector && rec_tensor_shape(next)[0] == shape[0] ? 2 : 1;
     case 4:
-        *module = "nn::conv::Conv2d<B>";
-        return vector && rec_tensor_shape(next)[0] == shape[0] ? 2 : 1;
+        *module = modules[rec_tensor_rank(tensor) - 2];
+        return vector && rec_tensor_shape(next)[0] == shape[rec_tensor_rank(tensor) == 2] ? 2 : 1;
     default:
         return 1;
     }
@@ -118,10 +107,7 @@ static void skeleton(text *t, const rec_record *record, const char *path)
         if (module) {
             tool_text_put(t, module);
         } else {
-            tool_text_format(t, "Param<Tensor<B, %" PRIu32 "%s>>", rec_tensor_rank(tensor),
-                             is_bool(tensor)    ? ", Bool"
-                             : is_float(tensor) ? ""
-                                                : ", Int");
+            tool_types_param(t, rec_tensor_rank(tensor), tool_types_kind(tensor));
         }
         tool_text_put(t, ", // assumed:");
         for (uint64_t end = i + of; i < end; i++) {

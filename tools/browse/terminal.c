@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/file.h"
 #include "tools/browse/browse_private.h"
 
 #define NCURSES_WIDECHAR 1
@@ -118,7 +119,7 @@ char *tool_terminal_said(bool error)
     struct kept *k = &kept[error];
     struct stat about;
     char *said;
-    size_t size = 0, length = 0;
+    size_t size = 0;
 
     if (!k->file) {
         return xstrdup("");
@@ -128,15 +129,9 @@ char *tool_terminal_said(bool error)
         size = (size_t)about.st_size;
     }
     said = xmalloc(size + 1);
-    while (length < size) {
-        ssize_t got = pread(fileno(k->file), said + length, size - length, (off_t)length);
-        if (got <= 0) {
-            break;
-        }
-        length += (size_t)got;
-    }
-    said[length] = '\0';
-    if (ftruncate(fileno(k->file), 0) != 0 || lseek(k->number, 0, SEEK_SET) != 0) {
+    said[size] = '\0';
+    if (lr_file_read_at(fileno(k->file), said, size, 0) != 0 || ftruncate(fileno(k->file), 0) != 0 ||
+        lseek(k->number, 0, SEEK_SET) != 0) {
         said[0] = '\0'; /* it would be printed twice */
     }
     return said;

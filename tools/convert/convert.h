@@ -13,6 +13,8 @@ uint64_t tool_size_of_file(const char *path);
 char *tool_index_beside(const char *path);
 /** Notes that a single file was written next to the index of an older set. */
 void tool_note_old_index(const char *path, notes *n);
+/* Whether --option sets an option of the output's recorder. */
+bool tool_is_set(const session *s, const char *option);
 /* Makes the folders above a file. @return false with errno set. */
 bool tool_folder_make(char *path);
 /* Sets a metadata entry, or removes it with an empty value: the type stays unless one is before the value; @FILE is a

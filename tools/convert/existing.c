@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/names.h"
 #include "tools/convert/convert_private.h"
 
 int tool_existing_check(const session *s)
@@ -24,16 +25,21 @@ int tool_existing_check(const session *s)
     return EXIT_OK;
 }
 
+bool tool_is_set(const session *s, const char *option)
+{
+    for (size_t i = 0; i < s->o->to_options.count; i++) {
+        const char *given = s->o->to_options.at[i];
+        if (lr_text_is(given, strcspn(given, " ="), option)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether several files may be made. */
 static bool makes_several(const session *s)
 {
-    static const char option[] = "max-shard-size=";
-    bool several = s->o->max_shard_size != NULL;
-
-    for (size_t i = 0; i < s->o->to_options.count && !several; i++) {
-        several = strncmp(s->o->to_options.at[i], option, sizeof option - 1) == 0;
-    }
-    return several;
+    return s->o->max_shard_size || tool_is_set(s, "max-shard-size");
 }
 
 /* The file that would be replaced: the path, or the index of files. */

@@ -108,21 +108,13 @@ static int count_losses(cast *c, const char *path, const rec_tensor *old, const 
             status = fail_fit(c, path, old, done, more);
         } else if (why) {
             status = fail_read(c, path, why);
+        } else if (floats && ((!were_floats && rec_tensor_read(old, wide, done, more, first) != REC_OK) ||
+                              rec_tensor_read(now, REC_DTYPE_F64, done, more, second) != REC_OK)) {
+            status = fail_read(c, path, EIO);
         } else if (floats && were_floats) {
-            why = rec_tensor_read(now, REC_DTYPE_F64, done, more, second) == REC_OK ? 0 : EIO;
-            status = why ? fail_read(c, path, why) : EXIT_OK;
-            if (!why) {
-                compare_floats(c, path, first, second, more);
-            }
+            compare_floats(c, path, first, second, more);
         } else if (floats) {
-            why = rec_tensor_read(old, wide, done, more, first) == REC_OK &&
-                          rec_tensor_read(now, REC_DTYPE_F64, done, more, second) == REC_OK
-                      ? 0
-                      : EIO;
-            status = why ? fail_read(c, path, why) : EXIT_OK;
-            if (!why) {
-                compare_ints(c, wide, first, second, more);
-            }
+            compare_ints(c, wide, first, second, more);
         }
     }
     free(first);

@@ -296,6 +296,7 @@ static int choose(session *s, const request *r, size_t index, job *j)
     bool folder = r->output && !r->split && tool_is_folder(r->output);
     struct stat st;
     char *path;
+    int status = EXIT_OK;
 
     base = base ? base + 1 : in;
     if (r->in_place) {
@@ -341,18 +342,13 @@ static int choose(session *s, const request *r, size_t index, job *j)
         return tool_fail_library();
     }
     if (r->in_place && !is_same_file(path, in)) {
-        (void)tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nUse --output OUT.", in,
-                        path);
-        rec_free(path);
-        return EXIT_ERROR;
-    }
-    if (!r->in_place && !r->is_new && is_same_file(path, in)) {
-        (void)tool_fail("%s is the input\nUse --in-place to replace it.", path);
-        rec_free(path);
-        return EXIT_ERROR;
+        status = tool_fail("%s: it lacks the extension of its recorder, so %s would be written\nUse --output OUT.", in,
+                           path);
+    } else if (!r->in_place && !r->is_new && is_same_file(path, in)) {
+        status = tool_fail("%s is the input\nUse --in-place to replace it.", path);
     }
     rec_free(path);
-    return EXIT_OK;
+    return status;
 }
 
 /* The name of a part as it can stand in the name of a file. */
@@ -360,7 +356,6 @@ static char *part_path(const char *output, const char *name)
 {
     const char *mark = strstr(output, "{}");
     text t = {0};
-    char *path;
 
     tool_text_add(&t, output, (size_t)(mark - output));
     for (const char *at = name; *at; at++) {
@@ -369,9 +364,7 @@ static char *part_path(const char *output, const char *name)
     }
     tool_text_put(&t, *name ? "" : "_");
     tool_text_put(&t, mark + 2);
-    path = xstrdup(t.at);
-    tool_text_free(&t);
-    return path;
+    return t.at; /* taken */
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -475,15 +468,15 @@ static int prepare(session *s, const request *r, size_t index, job *j)
     return status == EXIT_OK ? tool_summarise(j->w.record, &j->sums) : status;
 }
 
-static int save(session *s, job *j)
+static int save(job *j)
 {
     int status = EXIT_OK;
 
     if (!j->part_count) {
-        return tool_edit_save(s, j->w.record, &j->to);
+        return tool_edit_save(j->w.record, &j->to);
     }
     for (size_t i = 0; i < j->part_count && status == EXIT_OK; i++) {
-        status = tool_edit_save(s, j->parts[i].record, &j->parts[i].to);
+        status = tool_edit_save(j->parts[i].record, &j->parts[i].to);
     }
     return status;
 }
@@ -504,7 +497,7 @@ static int run_one(session *s, const request *r, size_t index, json *out, bool t
     if (status == EXIT_OK && !r->dry && !try_only) {
         tool_progress_expect(s->o->precision == REC_PRECISION_KEEP ? j.sums.nbytes : 0);
         tool_progress_guard();
-        status = save(s, &j);
+        status = save(&j);
     }
     if (status == EXIT_OK && !try_only) {
         j.seconds = tool_now() - begun;

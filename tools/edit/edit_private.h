@@ -104,6 +104,8 @@ struct literal {
 /* Parses the whole of `at`. Text that is not JSON is a string. Errors are printed. @param what names it in messages. */
 int tool_edit_literal(literal *l, const char *at, const char *what);
 void tool_edit_literal_free(literal *l);
+/* Gives a number another kind and width (0: any). @return false: it does not fit, and is as it was. */
+bool tool_edit_fit(rec_scalar *n, int32_t kind, uint32_t bits);
 
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
@@ -143,7 +145,7 @@ typedef struct destination {
  * kept if the recorder can. */
 int tool_edit_open(session *s, const rec_record *record, destination *d);
 /* Saves, whole or not at all. */
-int tool_edit_save(session *s, const rec_record *record, destination *d);
+int tool_edit_save(const rec_record *record, destination *d);
 /* Sees whether it could be saved, by writing it to nowhere. */
 int tool_edit_try(const rec_record *record, const destination *d);
 void tool_edit_close(destination *d);

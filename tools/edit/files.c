@@ -7,17 +7,6 @@
 
 #include "tools/edit/edit_private.h"
 
-static bool is_set(const session *s, const char *option)
-{
-    for (size_t i = 0; i < s->o->to_options.count; i++) {
-        size_t length = strcspn(s->o->to_options.at[i], " =");
-        if (strlen(option) == length && strncmp(option, s->o->to_options.at[i], length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int tool_edit_open(session *s, const rec_record *record, destination *d)
 {
     const rec_plugin_info *p;
@@ -32,21 +21,20 @@ int tool_edit_open(session *s, const rec_record *record, destination *d)
     }
     /* The version of Burn stays what it was, in formats that several of them have. */
     p = tool_session_plugin(s, rec_recorder_name(d->to));
-    if (!s->o->burn && !is_set(s, "layout") && p && !tool_is_of_others(record) && tool_burn_version(record) &&
+    if (!s->o->burn && !tool_is_set(s, "layout") && p && !tool_is_of_others(record) && tool_burn_version(record) &&
         rec_recorder_set(d->to, "layout", "keep") != REC_OK) {
         return tool_fail_library();
     }
     return EXIT_OK;
 }
 
-int tool_edit_save(session *s, const rec_record *record, destination *d)
+int tool_edit_save(const rec_record *record, destination *d)
 {
     bool to_stdout = strcmp(d->path, "-") == 0;
     char *path = to_stdout ? NULL : rec_recorder_path(d->to, d->path);
     rec_status status;
     int ended;
 
-    (void)s;
     if (!to_stdout && !path) {
         return tool_fail_library();
     }

@@ -29,17 +29,14 @@ static bool fail(reader *r, const char *expected)
 
 static bool read_hex(reader *r, uint32_t *code)
 {
-    *code = 0;
-    for (int i = 0; i < 4; i++) {
-        const char *digits = "0123456789abcdefABCDEF", *digit = *r->at ? strchr(digits, *r->at) : NULL;
-        if (!digit) {
-            return fail(r, "four hexadecimal digits");
-        }
-        size_t value = (size_t)(digit - digits);
-        *code = *code << 4 | (uint32_t)(value < 16 ? value : value - 6);
-        r->at++;
-    }
-    return true;
+    char digits[5];
+    size_t count;
+
+    (void)snprintf(digits, sizeof digits, "%.4s", r->at);
+    count = strspn(digits, "0123456789abcdefABCDEF");
+    r->at += count;
+    *code = (uint32_t)strtoul(digits, NULL, 16);
+    return count == 4 || fail(r, "four hexadecimal digits");
 }
 
 static bool read_escape(reader *r, text *t)
@@ -101,31 +98,25 @@ static const struct suffix {
                 {"i16", REC_KIND_INT, 16},   {"i32", REC_KIND_INT, 32},    {"i64", REC_KIND_INT, 64},
                 {"isize", REC_KIND_INT, 64}, {"f32", REC_KIND_FLOAT, 32},  {"f64", REC_KIND_FLOAT, 64}};
 
-/* Gives a number the type of its suffix. */
-static bool apply(reader *r, const struct suffix *s, rec_scalar *n)
+bool tool_edit_fit(rec_scalar *n, int32_t kind, uint32_t bits)
 {
-    if (s->kind == REC_KIND_FLOAT) {
-        double value = n->kind == REC_KIND_FLOAT ? n->v.f : n->kind == REC_KIND_INT ? (double)n->v.i : (double)n->v.u;
-        if (s->bits == 32 && isinf((float)value) && !isinf(value)) {
-            return fail(r, "a number that fits its suffix");
-        }
-        n->v.f = s->bits == 32 ? (double)(float)value : value;
-    } else if (n->kind == REC_KIND_FLOAT) {
-        return fail(r, "a whole number before the suffix of one");
-    } else if (s->kind == REC_KIND_UINT) {
-        if (n->kind == REC_KIND_INT || (s->bits < 64 && n->v.u >> s->bits)) {
-            return fail(r, "a number that fits its suffix");
-        }
+    rec_scalar to = {.kind = kind, .bits = (uint16_t)bits};
+    uint64_t most = bits && bits < 64 ? (UINT64_C(1) << (bits - 1)) - 1 : INT64_MAX;
+    double value = n->kind == REC_KIND_FLOAT ? n->v.f : n->kind == REC_KIND_INT ? (double)n->v.i : (double)n->v.u;
+    bool fits;
+
+    if (kind == REC_KIND_FLOAT) {
+        fits = bits != 32 || isinf(value) || !isinf((float)value);
+        to.v.f = bits == 32 ? (double)(float)value : value;
+    } else if (kind == REC_KIND_UINT) {
+        fits = n->kind == REC_KIND_UINT && n->v.u / 2 <= most;
+        to.v.u = n->v.u;
     } else {
-        int64_t most = s->bits == 64 ? INT64_MAX : (INT64_C(1) << (s->bits - 1)) - 1;
-        if (n->kind == REC_KIND_UINT ? n->v.u > (uint64_t)most : n->v.i < -most - 1) {
-            return fail(r, "a number that fits its suffix");
-        }
-        n->v.i = n->kind == REC_KIND_UINT ? (int64_t)n->v.u : n->v.i;
+        fits = n->kind == REC_KIND_UINT ? n->v.u <= most : n->kind == REC_KIND_INT && n->v.i >= -(int64_t)most - 1;
+        to.v.i = n->v.i;
     }
-    n->kind = s->kind;
-    n->bits = s->bits;
-    return true;
+    *n = fits ? to : *n;
+    return fits;
 }
 
 static bool read_number(reader *r, literal *l)
@@ -171,8 +162,11 @@ suffix:
         if (strncmp(r->at, suffixes[i].name, length) == 0 &&
             !strchr("0123456789", r->at[length] ? r->at[length] : ' ')) {
             l->typed = true;
-            if (!apply(r, &suffixes[i], &l->number)) {
-                return false;
+            if (l->number.kind == REC_KIND_FLOAT && suffixes[i].kind != REC_KIND_FLOAT) {
+                return fail(r, "a whole number before the suffix of one");
+            }
+            if (!tool_edit_fit(&l->number, suffixes[i].kind, suffixes[i].bits)) {
+                return fail(r, "a number that fits its suffix");
             }
             r->at += length;
             break;

@@ -110,14 +110,6 @@ static void *encode(work *w, const numbers *n, rec_dtype dtype, const char *key)
     return elements;
 }
 
-/* Repeats the first of `count` elements. */
-static void repeat(uint8_t *elements, size_t width, uint64_t count)
-{
-    for (uint64_t i = 1; i < count; i++) {
-        memcpy(elements + i * width, elements, width);
-    }
-}
-
 /* ----------------------------------------------------------------------------------------------- into a tensor -- */
 
 /* Sets what a window of elements shows. */
@@ -213,6 +205,7 @@ static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *res
     const char *id = was ? rec_tensor_id(was) : NULL;
     char *kept = id ? xstrdup(id) : NULL, *head = NULL;
     const char *equals = *rest == '[' ? strchr(rest, '=') : NULL;
+    size_t width = tool_edit_width(dtype);
     uint64_t count = 1;
     literal l = {0}, sizes = {0};
     numbers n = {0}, dims = {0};
@@ -241,7 +234,7 @@ static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *res
         }
     }
     for (uint32_t i = 0; i < n.rank; i++) {
-        if (n.shape[i] && count > SIZE_MAX / 2 / tool_edit_width(dtype) / n.shape[i]) {
+        if (n.shape[i] && count > SIZE_MAX / 2 / width / n.shape[i]) {
             status = tool_fail("set %s: this shape has more elements than fit into memory", key);
             goto done;
         }
@@ -250,13 +243,15 @@ static int set_tensor(work *w, const char *key, rec_dtype dtype, const char *res
     status = EXIT_ERROR;
     elements = encode(w, &n, dtype, key);
     if (elements && equals) {
-        uint8_t *all = realloc(elements, (size_t)(count ? count : 1) * tool_edit_width(dtype));
+        uint8_t *all = realloc(elements, (size_t)(count ? count : 1) * width);
         if (!all) {
             (void)tool_fail("set %s: out of memory", key);
             goto done;
         }
         elements = all;
-        repeat(elements, tool_edit_width(dtype), count);
+        for (uint64_t i = 1; i < count; i++) {
+            memcpy(elements + i * width, elements, width);
+        }
     }
     if (elements && (was || tool_edit_new_id(w, &id) == EXIT_OK)) {
         tool_text_format(&o->said, "%s %s ", was ? "now" : "new:", rec_dtype_name(dtype));
@@ -349,37 +344,13 @@ done:
 static int take_type(const char *key, const rec_scalar *old, literal *l)
 {
     char number[NUMBER_ROOM];
-    rec_scalar *n = &l->number, given = *n;
-    int64_t most = old->bits && old->bits < 64 ? (INT64_C(1) << (old->bits - 1)) - 1 : INT64_MAX;
-    bool fits = true;
+    bool takes = old->kind == REC_KIND_FLOAT || old->kind == REC_KIND_UINT || old->kind == REC_KIND_INT;
 
-    if (l->typed || l->kind != LITERAL_NUMBER) {
+    if (!takes || l->typed || l->kind != LITERAL_NUMBER || tool_edit_fit(&l->number, old->kind, old->bits)) {
         return EXIT_OK;
     }
-    switch (old->kind) {
-    case REC_KIND_FLOAT:
-        n->v.f = n->kind == REC_KIND_FLOAT ? n->v.f : n->kind == REC_KIND_UINT ? (double)n->v.u : (double)n->v.i;
-        fits = old->bits != 32 || isinf(n->v.f) || !isinf((float)n->v.f);
-        n->v.f = old->bits == 32 ? (double)(float)n->v.f : n->v.f;
-        break;
-    case REC_KIND_UINT:
-        fits = n->kind == REC_KIND_UINT && (!old->bits || old->bits == 64 || n->v.u >> old->bits == 0);
-        break;
-    case REC_KIND_INT:
-        fits = n->kind == REC_KIND_UINT ? n->v.u <= (uint64_t)most
-                                        : n->kind == REC_KIND_INT && n->v.i <= most && n->v.i >= -most - 1;
-        n->v.i = n->kind == REC_KIND_UINT ? (int64_t)n->v.u : n->v.i;
-        break;
-    default:
-        return EXIT_OK;
-    }
-    if (!fits) {
-        return tool_fail("set %s: %s does not fit %s of %u bits\nA suffix gives it another type: 5i64, 1.5f32.", key,
-                         tool_scalar_text(&given, number), tool_kind_word(old->kind), old->bits ? old->bits : 64u);
-    }
-    n->kind = old->kind;
-    n->bits = old->bits;
-    return EXIT_OK;
+    return tool_fail("set %s: %s does not fit %s of %u bits\nA suffix gives it another type: 5i64, 1.5f32.", key,
+                     tool_scalar_text(&l->number, number), tool_kind_word(old->kind), old->bits ? old->bits : 64u);
 }
 
 static int put_literal(work *w, text *path, const literal *l);

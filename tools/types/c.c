@@ -112,17 +112,17 @@ static const char *number_word(rec_scalar s)
 
 static node *node_of_tensor(const rec_tensor *tensor)
 {
-    const char *name = rec_dtype_name(rec_tensor_dtype(tensor));
+    char kind = tool_types_kind(tensor);
     bool param = rec_tensor_id(tensor) != NULL;
     node *n = node_new(NODE_TENSOR);
 
     if (!rec_dtype_bits(rec_tensor_dtype(tensor))) {
         return give_up(n, rec_tensor_dtype(tensor) == REC_DTYPE_QFLOAT ? "a quantised tensor" : "of an unknown type");
     }
-    n->word = strncmp(name, "bool", 4) == 0      ? param ? "BOOL_PARAM" : "BOOL_TENSOR"
-              : name[0] == 'i' || name[0] == 'u' ? param ? "INT_PARAM" : "INT_TENSOR"
-              : param                            ? "PARAM"
-                                                 : "TENSOR";
+    n->word = kind == 'b'   ? (param ? "BOOL_PARAM" : "BOOL_TENSOR")
+              : kind == 'i' ? (param ? "INT_PARAM" : "INT_TENSOR")
+              : param       ? "PARAM"
+                            : "TENSOR";
     n->rank = rec_tensor_rank(tensor);
     for (uint32_t i = 0; i < n->rank && i < RANK_MOST; i++) {
         n->shape[i] = rec_tensor_shape(tensor)[i];

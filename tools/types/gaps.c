@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Scans a bincode file without a type: finds parameters by their ids, and the bytes between them. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,18 @@ typedef struct place {
     uint64_t at;
     bool wrong;
 } place;
+
+char tool_types_kind(const rec_tensor *tensor)
+{
+    const char *name = rec_dtype_name(rec_tensor_dtype(tensor));
+
+    return strncmp(name, "bool", 4) == 0 ? 'b' : name[0] == 'i' || name[0] == 'u' ? 'i' : 'f';
+}
+
+void tool_types_param(text *t, uint32_t rank, char kind)
+{
+    tool_text_format(t, "Param<Tensor<B, %" PRIu32 "%s>>", rank, kind == 'b' ? ", Bool" : kind == 'i' ? ", Int" : "");
+}
 
 static uint8_t next_byte(place *p)
 {
@@ -103,8 +116,7 @@ static void skip_parameter(place *p, uint64_t at, const rec_tensor *tensor, bool
 {
     uint32_t rank = rec_tensor_rank(tensor);
     rec_dtype dtype = rec_tensor_dtype(tensor);
-    const char *name = rec_dtype_name(dtype);
-    bool raw = !v1 || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || strncmp(name, "bool", 4) == 0;
+    bool bools = tool_types_kind(tensor) == 'b', raw = !v1 || dtype == REC_DTYPE_F32 || dtype == REC_DTYPE_F64 || bools;
 
     go_to(p, at + 1 + strlen(rec_tensor_id(tensor)));
     p->wrong |= next_number(p) != (v1 ? rec_tensor_count(tensor) : rec_tensor_nbytes(tensor));
@@ -120,7 +132,7 @@ static void skip_parameter(place *p, uint64_t at, const rec_tensor *tensor, bool
     }
     if (!v1) {
         (void)next_number(p);
-        if (minor >= 21 && strncmp(name, "bool", 4) == 0) {
+        if (minor >= 21 && bools) {
             (void)next_number(p); /* how it is stored */
         }
     }
@@ -168,13 +180,9 @@ bool tool_types_tokens(tokens *t, const rec_record *record, const char *path)
             p.wrong |= !add(t, (token){.byte = next_byte(&p)});
         }
         if (tensor && !p.wrong) {
-            const char *name = rec_dtype_name(rec_tensor_dtype(tensor));
-            p.wrong = !add(t, (token){.tensor = tensor,
-                                      .index = i,
-                                      .rank = rec_tensor_rank(tensor),
-                                      .kind = strncmp(name, "bool", 4) == 0      ? 'b'
-                                              : name[0] == 'i' || name[0] == 'u' ? 'i'
-                                                                                 : 'f'});
+            p.wrong = !add(
+                t, (token){
+                       .tensor = tensor, .index = i, .rank = rec_tensor_rank(tensor), .kind = tool_types_kind(tensor)});
             skip_parameter(&p, to, tensor, v1, t->minor);
         }
     }

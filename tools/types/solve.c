@@ -437,10 +437,7 @@ static void put_type(solver *s, text *t, const field *f, unsigned depth)
         tool_text_put(t, f->module->name);
         break;
     case FIELD_PARAM:
-        tool_text_format(t, "Param<Tensor<B, %" PRIu32 "%s>>", k->rank,
-                         k->kind == 'b'   ? ", Bool"
-                         : k->kind == 'i' ? ", Int"
-                                          : "");
+        tool_types_param(t, k->rank, k->kind);
         break;
     case FIELD_LIST:
         tool_text_put(t, "Vec<");

@@ -13,6 +13,10 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
  * positions the record read by position. @param out receives Rust source with the type `Model`. @param solved whether a
  * type reads the whole file. Errors are printed. */
 int tool_types_solve(session *s, text *out, const rec_record *positions, const char *path, bool *solved);
+/* @return what the elements of a tensor are: b(ools), i(nts), f(loats). */
+char tool_types_kind(const rec_tensor *tensor);
+/* Adds the type of a parameter in Rust. */
+void tool_types_param(text *t, uint32_t rank, char kind);
 /* @return true for an identifier that is no word of C's own and that no usual macro hides. */
 bool tool_types_is_name(const char *name, size_t length);
 

@@ -4,7 +4,6 @@
  * with the shapes of the base. What contradicts itself, and what says nothing, is asked about. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "remap/remap.h"
@@ -73,33 +72,6 @@ typedef struct evidence {
     uint64_t count;
 } evidence;
 
-static int by_path(const void *a, const void *b)
-{
-    return strcmp((*(const lr_sign *const *)a)->path, (*(const lr_sign *const *)b)->path);
-}
-
-/* The clashes of a trial, sorted by their paths; to be released. NULL: the job has failed. */
-static const lr_sign **clashes_of(rec_job *job, const rec_plan *trial, uint64_t *count)
-{
-    const lr_sign **list;
-    *count = 0;
-    for (const lr_sign *s = trial->signs; s; s = s->next) {
-        *count += s->kind == LR_SIGN_CLASH;
-    }
-    list = lr_job_alloc(job, (*count + 1) * sizeof *list);
-    if (!list) {
-        return NULL;
-    }
-    *count = 0;
-    for (const lr_sign *s = trial->signs; s; s = s->next) {
-        if (s->kind == LR_SIGN_CLASH) {
-            list[(*count)++] = s;
-        }
-    }
-    qsort(list, (size_t)*count, sizeof *list, by_path);
-    return list;
-}
-
 /* Signs are listed the last one first. */
 static void add(evidence *e, const lr_sign *sign)
 {
@@ -110,14 +82,19 @@ static void add(evidence *e, const lr_sign *sign)
 /* What clashes in `trial` and not in the other one. */
 static int32_t clashes_alone(rec_job *job, const rec_plan *trial, const rec_plan *other, evidence *e)
 {
-    uint64_t count;
-    const lr_sign **there = clashes_of(job, other, &count);
-    for (const lr_sign *s = trial->signs; there && s; s = s->next) {
-        if (s->kind == LR_SIGN_CLASH && !(count && bsearch(&s, there, (size_t)count, sizeof *there, by_path))) {
+    lr_memory_list there = {0};
+    for (const lr_sign *s = other->signs; s; s = s->next) {
+        if (s->kind == LR_SIGN_CLASH) {
+            (void)lr_memory_add(job, &there, s->path, NULL);
+        }
+    }
+    lr_memory_sort(&there);
+    for (const lr_sign *s = trial->signs; s; s = s->next) {
+        if (s->kind == LR_SIGN_CLASH && !lr_memory_find(&there, s->path, strlen(s->path))) {
             add(e, s);
         }
     }
-    lr_release(job->allocator, there);
+    lr_release(job->allocator, there.at);
     return job->error.status;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
 #include "remap/recognise_private.h"
 
 /* ----------------------------------------------------------------------------------------------------- reading -- */
@@ -249,17 +250,11 @@ static binding binding_of(const holder *h, uint64_t index, uint32_t name)
     return (binding){.group = h->keys[index].text + f->begin, .length = f->end - f->begin, .name = name, .key = index};
 }
 
-static int compare_places(const binding *x, const binding *y)
+static int compare_places(const void *a, const void *b)
 {
-    int order;
-    if (x->name != y->name) {
-        return x->name < y->name ? -1 : 1;
-    }
-    if (x->length != y->length) {
-        return x->length < y->length ? -1 : 1;
-    }
-    order = x->length ? memcmp(x->group, y->group, x->length) : 0;
-    return order;
+    const binding *x = a, *y = b;
+    int order = x->name < y->name ? -1 : x->name > y->name;
+    return order ? order : lr_text_order(x->group, x->length, y->group, y->length);
 }
 
 static int by_place(const void *a, const void *b)
@@ -272,6 +267,7 @@ static int by_place(const void *a, const void *b)
 /* Sizes that are a name alone give it its value; the first key counts. */
 static int32_t bind(holder *h)
 {
+    uint64_t kept = 0;
     for (uint64_t k = 0; k < h->count; k++) {
         const lr_look *look = h->found[k].look ? &h->looks->at[h->found[k].look - 1] : NULL;
         const uint64_t *shape = rec_tensor_shape(h->keys[k].tensor);
@@ -297,6 +293,12 @@ static int32_t bind(holder *h)
     if (h->binding_count) {
         qsort(h->bindings, (size_t)h->binding_count, sizeof *h->bindings, by_place);
     }
+    for (uint64_t i = 0; i < h->binding_count; i++) {
+        if (!kept || compare_places(&h->bindings[kept - 1], &h->bindings[i]) != 0) {
+            h->bindings[kept++] = h->bindings[i];
+        }
+    }
+    h->binding_count = kept;
     return REC_OK;
 }
 
@@ -304,24 +306,15 @@ static int32_t bind(holder *h)
 static bool value_of(const holder *h, uint64_t index, uint32_t name, uint64_t *value)
 {
     binding wanted = binding_of(h, index, name);
-    uint64_t low = 0, high = h->binding_count;
+    const binding *at;
     if (!is_local(h, name)) {
         *value = h->sizes[name];
         return h->bound[name];
     }
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (compare_places(&h->bindings[middle], &wanted) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == h->binding_count || compare_places(&h->bindings[low], &wanted) != 0) {
-        return false;
-    }
-    *value = h->bindings[low].value;
-    return true;
+    at = h->binding_count ? bsearch(&wanted, h->bindings, (size_t)h->binding_count, sizeof *h->bindings, compare_places)
+                          : NULL;
+    *value = at ? at->value : 0;
+    return at != NULL;
 }
 
 static bool fits(const holder *h, uint64_t index)

@@ -60,28 +60,6 @@ static const char *plain_adapter(const lr_plan_source *source)
     return source->adapter != LR_ADAPTER_NONE ? NULL : source->foreign ? "foreign" : "none";
 }
 
-static void put_rules(writer *w, const lr_plan_source *source)
-{
-    const lr_rules *rules = source->rules;
-    if (plain_adapter(source)) {
-        line(w, "adapter", plain_adapter(source));
-    }
-    if (rules->select) {
-        line(w, "select", rules->select);
-    }
-    if (source->prefix && *source->prefix) {
-        line(w, "prefix", source->prefix);
-    }
-    for (uint64_t i = 0; i < rules->let_count; i++) {
-        line(w, "let", rules->lets[i].text);
-    }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        if (is_needed(rules->rules[i].kind)) {
-            line(w, lr_word_name(rules->rules[i].kind), rules->rules[i].text);
-        }
-    }
-}
-
 /* Whether some rule or let may ask for a number; whether a head is tied is asked without one. */
 static bool is_named(const lr_rules *rules, const char *name)
 {
@@ -182,9 +160,10 @@ static void put_recognised(writer *w, const rec_plan *plan)
             }
         }
     }
-    for (uint64_t i = 0; i < plan->module_count; i++) {
-        if (strcmp(plan->modules[i].module, "MultiHeadAttention") == 0) {
-            line(w, "attention", *plan->modules[i].path ? plan->modules[i].path : ".");
+    for (uint64_t i = 0; i < plan->modules.count; i++) {
+        const lr_memory_entry *shown = &plan->modules.at[i];
+        if (strcmp(shown->value, "MultiHeadAttention") == 0) {
+            line(w, "attention", *shown->text ? shown->text : ".");
         }
     }
 }
@@ -215,14 +194,11 @@ static void put_kinds(writer *w, const lr_map *metadata)
 static void add_text(writer *w, lr_memory_list *t, const char *text, uint64_t length, bool fold)
 {
     char *copy = lr_job_failed(w->job) ? NULL : lr_job_arena_text(w->job, &w->arena, text, length);
-    if (!copy || !lr_job_grow(w->job, &t->at, t->count + 1, &t->room, sizeof *t->at)) {
-        return;
-    }
-    if (fold) {
+    if (copy && fold) {
         (void)lr_memory_fold(copy, length, copy);
     }
-    if (!t->count || strcmp(t->at[t->count - 1].text, copy) != 0) { /* neighbours are alike */
-        t->at[t->count++] = (lr_memory_entry){.text = copy};
+    if (copy && !(t->count && strcmp(t->at[t->count - 1].text, copy) == 0)) { /* neighbours are alike */
+        (void)lr_memory_add(w->job, t, copy, NULL);
     }
 }
 
@@ -376,6 +352,34 @@ static void rule_option(writer *w, const char *word, const char *rule)
     }
 }
 
+/* What a source's rules are, as lines or as options: those name the profile instead of its rules. */
+static void put_rules(writer *w, const lr_plan_source *source, bool options)
+{
+    const lr_rules *rules = source->rules;
+    void (*put_setting)(writer *, const char *, const char *) = options ? option : line;
+    if (plain_adapter(source)) {
+        put_setting(w, "adapter", plain_adapter(source));
+    }
+    if (options && rules->name) {
+        option(w, "profile", rules->name);
+    }
+    if (rules->select) {
+        put_setting(w, "select", rules->select);
+    }
+    if (source->prefix && *source->prefix) {
+        put_setting(w, "prefix", source->prefix);
+    }
+    for (uint64_t i = 0; i < rules->let_count && !options; i++) {
+        line(w, "let", rules->lets[i].text);
+    }
+    for (uint64_t i = 0; i < rules->count; i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (is_needed(rule->kind) && !(options && rule->profile)) {
+            (options ? rule_option : line)(w, lr_word_name(rule->kind), rule->text);
+        }
+    }
+}
+
 /* The deeper place and the higher number first, so that no number is taken twice. */
 static int by_place(const void *a, const void *b)
 {
@@ -492,28 +496,10 @@ static void norm_options(writer *w, const rec_plan *plan)
 static void put_options(writer *w, const rec_plan *plan, const lr_memory_list *moved)
 {
     const lr_plan_source *source = &plan->sources[0];
-    const lr_rules *rules = source->rules;
     size_t begin = w->used, after;
     put_text(w, "options");
     after = w->used;
-    if (plain_adapter(source)) {
-        option(w, "adapter", plain_adapter(source));
-    }
-    if (rules->name) {
-        option(w, "profile", rules->name);
-    }
-    if (rules->select) {
-        option(w, "select", rules->select);
-    }
-    if (source->prefix && *source->prefix) {
-        option(w, "prefix", source->prefix);
-    }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *rule = &rules->rules[i];
-        if (!rule->profile && is_needed(rule->kind)) {
-            rule_option(w, lr_word_name(rule->kind), rule->text);
-        }
-    }
+    put_rules(w, source, true);
     for (uint64_t i = 0; i < source->numbers.set_count; i++) {
         char text[400];
         if (source->numbers.set[i].used) {
@@ -521,7 +507,7 @@ static void put_options(writer *w, const rec_plan *plan, const lr_memory_list *m
             option(w, "set", text);
         }
     }
-    if (source->numbers.config_file && lr_rules_names_variables(rules)) {
+    if (source->numbers.config_file && lr_rules_names_variables(source->rules)) {
         const char *slash = strrchr(source->numbers.config_file, '/'); /* where it stood is nobody's business */
         option(w, "config-json", slash ? slash + 1 : source->numbers.config_file);
     }
@@ -591,7 +577,7 @@ int32_t lr_plan_remember(rec_job *job, rec_plan *plan)
     lr_arena_init(&w.arena, job->allocator);
     put_text(&w, LR_MEMORY_HEAD);
     w.split = false;
-    put_rules(&w, source);
+    put_rules(&w, source, false);
     put_numbers(&w, source->rules, numbers->own, numbers->own_count);
     put_numbers(&w, source->rules, numbers->config, numbers->config_count);
     put_numbers(&w, source->rules, numbers->set, numbers->set_count);

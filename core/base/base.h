@@ -150,8 +150,6 @@ void lr_suggestion_try(lr_suggestion *near, const char *candidate);
 uint64_t lr_key_hash(const void *data, size_t size);
 /** The same by a key of the caller's: SipHash-1-3. */
 uint64_t lr_key_hash_with(const uint64_t secret[2], const void *data, size_t size);
-/** A number of the process that nobody outside knows, for hashes of numbers that were counted here. */
-uint64_t lr_key_secret(void);
 
 /** @return the offset of the first byte that is not valid UTF-8 (no surrogates, nothing overlong), or `length`. */
 size_t lr_utf8_valid(const char *text, size_t length);

@@ -80,9 +80,3 @@ uint64_t lr_key_hash(const void *data, size_t size)
     (void)pthread_once(&drawn, draw);
     return lr_key_hash_with(key, data, size);
 }
-
-uint64_t lr_key_secret(void)
-{
-    (void)pthread_once(&drawn, draw);
-    return key[0] ^ key[1];
-}

@@ -506,7 +506,9 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
         status = list ? build_list(s, list, node->child_count, why, out) : build_map(s, node, type, why, out);
     }
     if (status == REC_OK && !type) {
-        type = lr_plan_shown(s->f->plan, lr_fit_here(s->f));
+        const char *here = lr_fit_here(s->f);
+        const lr_memory_entry *shown = lr_memory_find(&s->f->plan->modules, here, strlen(here));
+        type = shown ? shown->value : NULL;
     }
     if (status == REC_OK && !list && !s->f->plan->foreign && !s->f->plan->backward) {
         char name[64];

@@ -14,24 +14,15 @@ static void fire(lr_rules_run *r, uint64_t rule)
     }
 }
 
-/* "rule 2", "rules 2, 4" */
+/* What acted on the key. */
 static const char *why(lr_rules_run *r)
 {
-    size_t used = 0;
     uint64_t one = r->fired_count == 1 ? r->fired[0] : 0;
     if (one && one == r->why_one) {
         return r->why;
     }
     r->why_one = one;
-    r->why[0] = '\0';
-    for (uint32_t i = 0; i < r->fired_count && used < sizeof r->why; i++) {
-        used += (size_t)snprintf(r->why + used, sizeof r->why - used, "%s%" PRIu64,
-                                 i                    ? ", "
-                                 : r->fired_count > 1 ? "rules "
-                                                      : "rule ",
-                                 r->fired[i]);
-    }
-    return r->why;
+    return lr_rules_words(r->why, r->fired, r->fired_count);
 }
 
 int32_t lr_rules_refused(lr_rules_run *r, const char *key, const lr_rule *rule)

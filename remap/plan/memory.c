@@ -71,6 +71,14 @@ bool lr_memory_has(const lr_memory_list *list, const char *key, uint64_t length)
     return length < LONGEST && lr_memory_find(list, folded, lr_memory_fold(key, length, folded));
 }
 
+int32_t lr_memory_add(rec_job *job, lr_memory_list *list, const char *text, const char *value)
+{
+    if (lr_job_grow(job, &list->at, list->count + 1, &list->room, sizeof *list->at)) {
+        list->at[list->count++] = (lr_memory_entry){.text = text, .value = value};
+    }
+    return job->error.status;
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(((const lr_memory_entry *)a)->text, ((const lr_memory_entry *)b)->text);
@@ -92,15 +100,6 @@ typedef struct reader {
     lr_memory *memory;
 } reader;
 
-static int32_t add(const reader *r, lr_memory_list *list, const char *text, const char *value)
-{
-    if (!lr_job_grow(r->job, &list->at, list->count + 1, &list->room, sizeof *list->at)) {
-        return r->job->error.status;
-    }
-    list->at[list->count++] = (lr_memory_entry){.text = text, .value = value};
-    return REC_OK;
-}
-
 /* `PLACE NUMBER`: a name of a place may have blanks. */
 static int32_t add_moved(const reader *r, char *value)
 {
@@ -109,7 +108,7 @@ static int32_t add_moved(const reader *r, char *value)
         return rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "expected a place and a number for `moved`");
     }
     *blank = '\0';
-    return add(r, &r->memory->moved, value, blank + 1);
+    return lr_memory_add(r->job, &r->memory->moved, value, blank + 1);
 }
 
 /* The lists, and the words of their lines; `dropped` stays in its order. */
@@ -143,9 +142,9 @@ static int32_t add_entry(const reader *r, lr_memory_list *list, char *value)
             return rec_fail(r->job, REC_E_FORMAT, REC_UNKNOWN, "expected a kind and a key");
         }
         *blank = '\0';
-        return add(r, list, blank + 1, value);
+        return lr_memory_add(r->job, list, blank + 1, value);
     }
-    return add(r, list, list == &r->memory->attention && strcmp(value, ".") == 0 ? "" : value, NULL);
+    return lr_memory_add(r->job, list, list == &r->memory->attention && strcmp(value, ".") == 0 ? "" : value, NULL);
 }
 
 /* One line. @param value in the arena. */

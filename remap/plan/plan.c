@@ -151,38 +151,6 @@ int32_t lr_plan_lost(rec_job *job, rec_plan *plan, int32_t action, lr_key *key, 
     return REC_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------------- modules -- */
-
-int32_t lr_plan_show(rec_job *job, rec_plan *plan, const char *path, const char *module)
-{
-    if (!lr_job_grow(job, &plan->modules, plan->module_count + 1, &plan->module_room, sizeof *plan->modules)) {
-        return job->error.status;
-    }
-    plan->modules[plan->module_count++] = (lr_shown){.path = path, .module = module};
-    return REC_OK;
-}
-
-static int by_shown_path(const void *a, const void *b)
-{
-    return strcmp(((const lr_shown *)a)->path, ((const lr_shown *)b)->path);
-}
-
-void lr_plan_shown_sort(rec_plan *plan)
-{
-    if (plan->module_count) {
-        qsort(plan->modules, (size_t)plan->module_count, sizeof *plan->modules, by_shown_path);
-    }
-}
-
-const char *lr_plan_shown(const rec_plan *plan, const char *path)
-{
-    lr_shown wanted = {.path = path};
-    const lr_shown *found = plan->module_count ? bsearch(&wanted, plan->modules, (size_t)plan->module_count,
-                                                         sizeof *plan->modules, by_shown_path)
-                                               : NULL;
-    return found ? found->module : NULL;
-}
-
 /* ------------------------------------------------------------------------------------------------------ pieces -- */
 
 /* The text of a key if the destination key equals it or its end, so that no copy is needed where no rule acts. */
@@ -363,7 +331,7 @@ void rec_plan_free(rec_plan *plan)
             lr_plan_source_drop(plan);
         }
         lr_release(allocator, plan->sources);
-        lr_release(allocator, plan->modules);
+        lr_release(allocator, plan->modules.at);
         lr_release(allocator, plan->lines);
         lr_release(allocator, plan->lost);
         lr_release(allocator, plan->said);

@@ -63,13 +63,13 @@ enum { LR_SOURCES_MOST = (1 << 25) - 1 };
 
 enum { LR_MEMORY_DIGITS = 20 }; /**< the most of a number that a list gave up */
 
-/** A text, or a place and what it was called. */
+/** A text, or a place and what it was called. Borrowed. */
 typedef struct lr_memory_entry {
     const char *text; /**< NUL-terminated */
     const char *value;
 } lr_memory_entry;
 
-/** Sorted by their texts. */
+/** Sorted by their texts, by lr_memory_sort(). */
 typedef struct lr_memory_list {
     lr_memory_entry *at;
     uint64_t count, room;
@@ -168,12 +168,6 @@ typedef struct lr_sign {
     const char *text; /**< "fc: weight [3, 2] with bias [2]" */
 } lr_sign;
 
-/** A module of Burn's that the keys of a file show where there is no type. */
-typedef struct lr_shown {
-    const char *path; /**< at the destination */
-    const char *module;
-} lr_shown;
-
 struct rec_plan {
     rec_context *context;
     lr_arena arena;
@@ -195,10 +189,10 @@ struct rec_plan {
     bool clamp;
     lr_piece *pieces, *last_piece;
     uint64_t piece_count;
-    lr_node *root;      /**< NULL once the plan is made */
-    rec_record *result; /**< the destination: deferred tensors; NULL if there are fatal problems */
-    lr_shown *modules;  /**< that the keys show, sorted by their paths once all are found */
-    uint64_t module_count, module_room;
+    lr_node *root;          /**< NULL once the plan is made */
+    rec_record *result;     /**< the destination: deferred tensors; NULL if there are fatal problems */
+    lr_memory_list modules; /**< of Burn's that the keys show where there is no type, by their paths at the destination;
+                                 sorted once all are found */
     lr_line *lines;
     uint64_t line_count, line_room;
     lr_lost *lost; /**< their lines come after the others */
@@ -265,12 +259,6 @@ lr_piece *lr_plan_piece(rec_job *job, rec_plan *plan, uint32_t source, const cha
                         const rec_value *value, lr_key *const *inputs, uint64_t count, const char *operations,
                         const char *why);
 bool lr_piece_is_tensor(const lr_piece *piece);
-/** Notes that the keys show a module at a path, which lives as long as the plan. */
-int32_t lr_plan_show(rec_job *job, rec_plan *plan, const char *path, const char *module);
-/** Sorts the modules that were noted. */
-void lr_plan_shown_sort(rec_plan *plan);
-/** The module that the keys show at a path; NULL: none. */
-const char *lr_plan_shown(const rec_plan *plan, const char *path);
 /** What a piece is that is no tensor; NULL of a tensor. */
 const rec_value *lr_piece_value(const lr_piece *piece);
 /* Of a piece that is a tensor, in the source's layout. */
@@ -302,6 +290,8 @@ lr_key *lr_plan_find_key(rec_job *job, lr_plan_source *source, const char *text,
 int32_t lr_memory_read(rec_job *job, lr_arena *arena, const rec_record *record, lr_variables *numbers,
                        lr_memory **memory);
 void lr_memory_free(const lr_allocator *allocator, lr_memory *memory); /**< NULL is ignored */
+/** Appends an entry. */
+int32_t lr_memory_add(rec_job *job, lr_memory_list *list, const char *text, const char *value);
 void lr_memory_sort(lr_memory_list *list);
 /** Returns the entry of a text, or NULL. */
 const lr_memory_entry *lr_memory_find(const lr_memory_list *list, const char *text, uint64_t length);
@@ -366,6 +356,8 @@ int32_t lr_place_work(rec_job *job, rec_plan *plan, lr_matcher *matcher, lr_piec
  *  found, 0 none, -1: the job has failed. */
 int lr_source_rule(rec_job *job, const lr_plan_source *source, lr_matcher *matcher, int32_t kind, const char *text,
                    size_t length, uint64_t *at);
+/** "rule 2", "rules 2, 4"; as many as there is room for. @return text. */
+const char *lr_rules_words(char text[512], const uint64_t *numbers, uint64_t count);
 /** The type that module rules give a path; NULL: none, or the job has failed. */
 const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path,
                            uint64_t length);

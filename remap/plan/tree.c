@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "burn/layout/layout.h"
+#include "common/names.h"
 #include "remap/plan/plan.h"
 
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
@@ -55,10 +56,7 @@ typedef struct table {
 
 static uint64_t hash(const lr_node *parent, const char *name, uint64_t length)
 {
-    uint64_t h = (uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) ^ length;
-    for (uint64_t i = 0; i < length; i++) {
-        h = (h ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    }
+    uint64_t h = lr_fnv((uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) ^ length, name, length);
     return h ^ (h >> 29);
 }
 
@@ -100,13 +98,10 @@ static bool is_named(const lr_node *node, const char *name, uint64_t length)
 
 static lr_node *find(const table *t, const lr_node *parent, const char *name, uint64_t length)
 {
-    lr_node *node = parent->first;
+    lr_node *node;
     uint64_t at;
     if (parent->child_count <= LOOKED_THROUGH) {
-        while (node && !is_named(node, name, length)) {
-            node = node->next;
-        }
-        return node;
+        return lr_node_child(parent, name, length);
     }
     at = hash(parent, name, length) & (t->room - 1);
     while ((node = t->slots[at]) != NULL && !(node->parent == parent && is_named(node, name, length))) {
@@ -154,7 +149,7 @@ static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, c
 lr_node *lr_node_child(const lr_node *node, const char *name, uint64_t length)
 {
     lr_node *c = node ? node->first : NULL;
-    while (c && !(c->length == length && memcmp(c->name, name, (size_t)length) == 0)) {
+    while (c && !is_named(c, name, length)) {
         c = c->next;
     }
     return c;

@@ -75,6 +75,17 @@ int lr_source_rule(rec_job *job, const lr_plan_source *source, lr_matcher *match
     return found;
 }
 
+const char *lr_rules_words(char text[512], const uint64_t *numbers, uint64_t count)
+{
+    size_t used = 0, room = 512;
+    text[0] = '\0';
+    for (uint64_t i = 0; i < count && used < room; i++) {
+        const char *before = i ? ", " : count > 1 ? "rules " : "rule ";
+        used += (size_t)snprintf(text + used, room - used, "%s%" PRIu64, before, numbers[i]);
+    }
+    return text;
+}
+
 const char *lr_module_rule(rec_job *job, lr_plan_source *source, lr_matcher *matcher, const char *path, uint64_t length)
 {
     uint64_t i = 0;

@@ -32,7 +32,7 @@ static int one_origin(lr_reverse *b, uint64_t rule, const lr_back *back, const c
         return -1;
     }
     if (origins->lost) {
-        return lr_back_no_inverse(b, rule, key, lr_back_reason(back), "") == REC_OK ? 2 : -1;
+        return lr_back_no_inverse(b, rule, key, back->reason, "") == REC_OK ? 2 : -1;
     }
     if (origins->overflow || origins->count > 1) {
         const lr_rule *r = lr_back_rule(b, rule);

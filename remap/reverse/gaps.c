@@ -94,14 +94,9 @@ static bool is_list_of(groups *record, groups *base)
 static int32_t move(learner *l, const group *to, const group *from)
 {
     const char *text = to->keys.at[0]->text;
-    lr_memory_entry entry = {.text = lr_plan_keep(l->job, l->plan, text, (size_t)(to->name - text) + to->length),
-                             .value = lr_plan_keep(l->job, l->plan, from->name, from->length)};
-    if (!entry.text || !entry.value ||
-        !lr_job_grow(l->job, &l->moved.at, l->moved.count + 1, &l->moved.room, sizeof *l->moved.at)) {
-        return l->job->error.status;
-    }
-    l->moved.at[l->moved.count++] = entry;
-    return REC_OK;
+    const char *place = lr_plan_keep(l->job, l->plan, text, (size_t)(to->name - text) + to->length);
+    const char *number = lr_plan_keep(l->job, l->plan, from->name, from->length);
+    return place && number ? lr_memory_add(l->job, &l->moved, place, number) : l->job->error.status;
 }
 
 /* The group of the base under a name. */

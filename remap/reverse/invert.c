@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "remap/reverse/skeleton_private.h"
+#include "remap/reverse/invert_private.h"
 
 enum {
     SKELETONS_MOST = 256, /* ways to write the pattern out */
@@ -34,20 +34,20 @@ static bool cannot(writer *w, const lr_re_node *node, const char *why)
     return false;
 }
 
-static skeletons *new_skeletons(writer *w)
+static lr_back_forms *new_forms(writer *w)
 {
-    skeletons *s = lr_job_arena_alloc(w->job, &w->back->arena, sizeof *s, 8);
+    lr_back_forms *s = lr_job_arena_alloc(w->job, &w->back->arena, sizeof *s, 8);
     if (s) {
-        *s = (skeletons){0};
+        *s = (lr_back_forms){0};
     }
     return s;
 }
 
 /* Adds `a` followed by `b`. */
-static bool add_pair(writer *w, const lr_re_node *node, skeletons *to, const skeleton *a, const skeleton *b)
+static bool add_pair(writer *w, const lr_re_node *node, lr_back_forms *to, const lr_back_form *a, const lr_back_form *b)
 {
     uint32_t count = a->count + b->count;
-    piece *pieces;
+    lr_back_piece *pieces;
     if (to->count == SKELETONS_MOST || count > PIECES_MOST) {
         return cannot(w, node, "may be too many things");
     }
@@ -64,24 +64,46 @@ static bool add_pair(writer *w, const lr_re_node *node, skeletons *to, const ske
     if (b->count) {
         memcpy(pieces + a->count, b->pieces, b->count * sizeof *pieces);
     }
-    to->list[to->count++] = (skeleton){.count = count, .pieces = pieces};
+    to->list[to->count++] = (lr_back_form){.count = count, .pieces = pieces};
     return true;
 }
 
-static const skeleton nothing = {0};
+static const lr_back_form nothing = {0};
 
-static bool add_piece(writer *w, const lr_re_node *node, skeletons *to, const piece *one)
+static bool add_piece(writer *w, const lr_re_node *node, lr_back_forms *to, const lr_back_piece *one)
 {
-    skeleton s = {.count = 1, .pieces = one};
+    lr_back_form s = {.count = 1, .pieces = one};
     return add_pair(w, node, to, &nothing, &s);
 }
 
-static bool write_out(writer *w, const lr_re_node *node, skeletons *out);
+/* The first piece of a form that is the group of that number. NULL: none is. */
+static const lr_back_piece *group_in(const lr_back_form *form, uint32_t group)
+{
+    for (uint32_t i = 0; i < form->count; i++) {
+        const lr_back_piece *one = &form->pieces[i];
+        if (!one->text && !one->part && one->group == group) {
+            return one;
+        }
+    }
+    return NULL;
+}
+
+static bool write_out(writer *w, const lr_re_node *node, lr_back_forms *out);
+
+static bool add_all(writer *w, const lr_re_node *node, lr_back_forms *to, const lr_back_forms *from)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        if (!add_pair(w, node, to, &from->list[i], &nothing)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /* Each of `to` followed by each of `next`; the result is in `to`. */
-static bool append(writer *w, const lr_re_node *node, skeletons *to, const skeletons *next)
+static bool append(writer *w, const lr_re_node *node, lr_back_forms *to, const lr_back_forms *next)
 {
-    skeletons *both = new_skeletons(w);
+    lr_back_forms *both = new_forms(w);
     for (uint32_t i = 0; both && i < to->count; i++) {
         for (uint32_t k = 0; k < next->count; k++) {
             if (!add_pair(w, node, both, &to->list[i], &next->list[k])) {
@@ -101,12 +123,13 @@ static bool is_wild(const lr_re_set *set)
            lr_re_set_has(set, '_') == 1 && lr_re_set_has(set, '.') == 1 && lr_re_set_has(set, '-') == 1;
 }
 
-static bool write_class(writer *w, const lr_re_node *node, skeletons *out)
+static bool write_class(writer *w, const lr_re_node *node, lr_back_forms *out)
 {
     char found[CLASS_MOST];
     uint32_t count = 0;
     if (is_wild(node->set)) {
-        return add_piece(w, node, out, &(piece){.text = ".", .length = 1}); /* a dot that should have been escaped */
+        return add_piece(w, node, out,
+                         &(lr_back_piece){.text = ".", .length = 1}); /* a dot that should have been escaped */
     }
     for (uint32_t c = 1; c < 0x80; c++) {
         if (lr_re_set_has(node->set, c) == 1) {
@@ -118,7 +141,7 @@ static bool write_class(writer *w, const lr_re_node *node, skeletons *out)
     }
     for (uint32_t i = 0; i < count; i++) {
         char *text = lr_job_arena_text(w->job, &w->back->arena, &found[i], 1);
-        if (!text || !add_piece(w, node, out, &(piece){.text = text, .length = 1})) {
+        if (!text || !add_piece(w, node, out, &(lr_back_piece){.text = text, .length = 1})) {
             return false;
         }
     }
@@ -134,9 +157,9 @@ static bool is_empty(const lr_re_node *node)
     return empty;
 }
 
-static bool write_repeat(writer *w, const lr_re_node *node, skeletons *out)
+static bool write_repeat(writer *w, const lr_re_node *node, lr_back_forms *out)
 {
-    skeletons *one = new_skeletons(w), *run = new_skeletons(w);
+    lr_back_forms *one = new_forms(w), *run = new_forms(w);
     if (!one || !run) {
         return false;
     }
@@ -150,10 +173,8 @@ static bool write_repeat(writer *w, const lr_re_node *node, skeletons *out)
         return false;
     }
     for (uint32_t n = 0;; n++) {
-        for (uint32_t i = 0; n >= node->least && i < run->count; i++) {
-            if (!add_pair(w, node, out, &run->list[i], &nothing)) {
-                return false;
-            }
+        if (n >= node->least && !add_all(w, node, out, run)) {
+            return false;
         }
         if (n == node->most) {
             return true;
@@ -165,20 +186,22 @@ static bool write_repeat(writer *w, const lr_re_node *node, skeletons *out)
 }
 
 /* Adds all ways to write a node out. */
-static bool write_out(writer *w, const lr_re_node *node, skeletons *out)
+static bool write_out(writer *w, const lr_re_node *node, lr_back_forms *out)
 {
-    skeletons *all;
+    lr_back_forms *all;
     switch (node->kind) {
     case LR_RE_EMPTY:
     case LR_RE_ANCHOR:
         return add_pair(w, node, out, &nothing, &nothing);
     case LR_RE_LITERAL:
-        return add_piece(w, node, out, &(piece){.text = node->text, .length = node->length});
+        return add_piece(w, node, out, &(lr_back_piece){.text = node->text, .length = node->length});
     case LR_RE_CLASS:
         return write_class(w, node, out);
     case LR_RE_GROUP:
         if (node->group && (node->group == w->back->fixed || lr_template_uses(w->back->replacement, node->group))) {
-            return add_piece(w, node, out, &(piece){.group = node->group});
+            const lr_back_piece *in_form = group_in(&w->back->form, node->group);
+            uint32_t order = in_form ? in_form->order : 0;
+            return add_piece(w, node, out, &(lr_back_piece){.group = node->group, .order = order});
         }
         return write_out(w, node->nodes[0], out);
     case LR_RE_CHOICE:
@@ -191,22 +214,17 @@ static bool write_out(writer *w, const lr_re_node *node, skeletons *out)
     case LR_RE_REPEAT:
         return write_repeat(w, node, out);
     default: /* LR_RE_SEQUENCE */
-        all = new_skeletons(w);
+        all = new_forms(w);
         if (!all || !add_pair(w, node, all, &nothing, &nothing)) {
             return false;
         }
         for (uint32_t i = 0; i < node->count; i++) {
-            skeletons *next = new_skeletons(w);
+            lr_back_forms *next = new_forms(w);
             if (!next || !write_out(w, node->nodes[i], next) || !append(w, node, all, next)) {
                 return false;
             }
         }
-        for (uint32_t i = 0; i < all->count; i++) {
-            if (!add_pair(w, node, out, &all->list[i], &nothing)) {
-                return false;
-            }
-        }
-        return true;
+        return add_all(w, node, out, all);
     }
 }
 
@@ -286,9 +304,9 @@ static bool bound(const lr_re_node *node, bool end)
 /* The replacement as pieces, `%` apart. */
 static bool read_form(rec_job *job, lr_back *back)
 {
-    uint32_t count, used = 0, room = 1;
+    uint32_t count, used = 0, room = 1, groups = 0;
     const lr_template_piece *from = lr_template_pieces(back->replacement, &count);
-    piece *pieces;
+    lr_back_piece *pieces;
     for (uint32_t i = 0; i < count; i++) {
         room++;
         for (uint32_t k = 0; from[i].text && k < from[i].length; k++) {
@@ -302,22 +320,25 @@ static bool read_form(rec_job *job, lr_back *back)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t begin = 0;
         if (!from[i].text) {
-            pieces[used++] = (piece){.group = from[i].group};
-            back->trace = back->trace || (from[i].group <= back->group_count && back->groups[from[i].group] &&
-                                          !back->may_miss[from[i].group] && spells(back->groups[from[i].group]));
+            uint32_t group = from[i].group;
+            const lr_back_piece *before = group_in(&(lr_back_form){used, pieces}, group);
+            pieces[used++] =
+                (lr_back_piece){.group = group, .order = before ? before->order : groups++, .again = before != NULL};
+            back->trace = back->trace || (group <= back->group_count && back->groups[group] && !back->may_miss[group] &&
+                                          spells(back->groups[group]));
             continue;
         }
         for (uint32_t k = 0; k <= from[i].length; k++) {
             if (k == from[i].length || (back->parts && from[i].text[k] == '%')) {
                 if (k > begin) {
-                    pieces[used] = (piece){.text = from[i].text + begin, .length = k - begin};
+                    pieces[used] = (lr_back_piece){.text = from[i].text + begin, .length = k - begin};
                     if (!back->needle.count || pieces[used].length > back->needle.pieces->length) {
-                        back->needle = (skeleton){.count = 1, .pieces = &pieces[used]};
+                        back->needle = (lr_back_form){.count = 1, .pieces = &pieces[used]};
                     }
                     used++;
                 }
                 if (k < from[i].length) {
-                    pieces[used++] = (piece){.part = true};
+                    pieces[used++] = (lr_back_piece){.part = true};
                     back->trace = true;
                 }
                 begin = k + 1;
@@ -326,7 +347,7 @@ static bool read_form(rec_job *job, lr_back *back)
             }
         }
     }
-    back->form = (skeleton){.count = used, .pieces = pieces};
+    back->form = (lr_back_form){.count = used, .pieces = pieces};
     return true;
 }
 
@@ -334,7 +355,7 @@ lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *rep
 {
     lr_back *back = lr_job_zalloc(job, sizeof *back);
     const lr_re_node *tree = lr_regex_tree(regex);
-    skeletons *sources;
+    lr_back_forms *sources;
     writer w = {.job = job, .back = back};
     if (!back) {
         return NULL;
@@ -361,12 +382,12 @@ lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *rep
     }
     back->at_start = bound(tree, false);
     back->at_end = bound(tree, true);
-    sources = new_skeletons(&w);
+    sources = new_forms(&w);
     if (!sources) {
         goto failed;
     }
     if (lr_template_uses(replacement, 0)) {
-        (void)add_piece(&w, tree, sources, &(piece){.group = 0});
+        (void)add_piece(&w, tree, sources, group_in(&back->form, 0));
     } else if (!write_out(&w, tree, sources) && !lr_job_failed(job)) {
         back->reason = lr_arena_text(&back->arena, w.reason, strlen(w.reason));
     }
@@ -387,14 +408,4 @@ void lr_back_free(lr_back *back)
         lr_arena_free(&back->arena);
         lr_release(back->allocator, back);
     }
-}
-
-const char *lr_back_reason(const lr_back *back)
-{
-    return back->reason;
-}
-
-bool lr_back_leaves_trace(const lr_back *back)
-{
-    return back->trace;
 }

@@ -2,12 +2,12 @@
  * A rule backwards, used: the places where the replacement may stand, what stood there before, and the proof. */
 #include <string.h>
 
-#include "remap/reverse/skeleton_private.h"
+#include "remap/reverse/invert_private.h"
 
 enum {
     WAYS_MOST = 256, /* to have it at all places */
     PLACES_MOST = 4096,
-    GROUPS_MOST = 64, /* of a replacement: pieces that are groups */
+    GROUPS_MOST = 64, /* of a replacement */
     BIT_WORDS = LR_BACK_TEXT_MOST / 64 + 1
 };
 
@@ -189,7 +189,7 @@ typedef struct span {
 /* A place of the text that has the replacement's form. */
 typedef struct place {
     span at;
-    span groups[GROUPS_MOST]; /* by the order of the form's group pieces */
+    span groups[GROUPS_MOST]; /* by their order */
 } place;
 
 typedef struct finder {
@@ -231,32 +231,15 @@ static bool write_text(finder *f, const char *text, size_t length)
     return true;
 }
 
-static bool write_skeleton(finder *f, const skeleton *s, const place *p)
+static bool write_form(finder *f, const lr_back_form *s, const place *p)
 {
     const lr_back *back = f->back;
     for (uint32_t i = 0; i < s->count; i++) {
-        const piece *one = &s->pieces[i];
-        span at = {0, 0};
-        uint32_t k = 0;
-        bool ok;
-        if (!one->text && one->group == back->fixed && back->fixed) {
-            ok = write_text(f, f->fixed, f->fixed_length);
-        } else if (one->text) {
-            ok = write_text(f, one->text, one->length);
-        } else {
-            for (uint32_t j = 0; j < back->form.count; j++) {
-                const piece *in_form = &back->form.pieces[j];
-                if (!in_form->text && !in_form->part) {
-                    if (in_form->group == one->group) {
-                        at = p->groups[k];
-                        break;
-                    }
-                    k++;
-                }
-            }
-            ok = write_text(f, f->t.text + at.begin, at.end - at.begin);
-        }
-        if (!ok) {
+        const lr_back_piece *one = &s->pieces[i];
+        const span *at = one->text ? NULL : &p->groups[one->order];
+        if (!(one->text                                  ? write_text(f, one->text, one->length)
+              : back->fixed && one->group == back->fixed ? write_text(f, f->fixed, f->fixed_length)
+                                                         : write_text(f, f->t.text + at->begin, at->end - at->begin))) {
             return false;
         }
     }
@@ -335,7 +318,7 @@ static bool one_place(finder *f)
     }
     for (uint32_t i = 0; i < back->sources->count; i++) {
         size_t begin = f->out->used;
-        if (!write_text(f, f->t.text, p->at.begin) || !write_skeleton(f, &back->sources->list[i], p) ||
+        if (!write_text(f, f->t.text, p->at.begin) || !write_form(f, &back->sources->list[i], p) ||
             !write_text(f, f->t.text + p->at.end, f->t.length - p->at.end) ||
             !add_origin(f, begin, 1, ends_inside(f, &p->at))) {
             return false;
@@ -351,7 +334,7 @@ static bool one_place(finder *f)
 /* The texts that have it at all places. */
 static bool all_places(finder *f)
 {
-    const skeletons *sources = f->back->sources;
+    const lr_back_forms *sources = f->back->sources;
     uint32_t choice[FIRSTS_MOST] = {0};
     uint64_t ways = 1;
     for (uint32_t i = 0; i < f->firsts; i++) {
@@ -366,7 +349,7 @@ static bool all_places(finder *f)
         uint32_t inside = 0;
         for (uint32_t i = 0; i < f->firsts; i++) {
             const place *p = &f->first[i];
-            if (!write_text(f, f->t.text + at, p->at.begin - at) || !write_skeleton(f, &sources->list[choice[i]], p)) {
+            if (!write_text(f, f->t.text + at, p->at.begin - at) || !write_form(f, &sources->list[choice[i]], p)) {
                 return false;
             }
             at = p->at.end;
@@ -389,10 +372,11 @@ static bool between_names(const finder *f, size_t at)
 }
 
 /* Goes on with the form's pieces from `index` on at a place of the text. */
-static bool fit_form(finder *f, uint32_t index, uint32_t group, size_t at)
+static bool fit_form(finder *f, uint32_t index, size_t at)
 {
     const lr_back *back = f->back;
-    const piece *one;
+    const lr_back_piece *one;
+    span *group;
     bool must_end = back->whole || back->at_end;
     bits from = {{0}}, to;
     if (f->out->overflow) {
@@ -410,24 +394,17 @@ static bool fit_form(finder *f, uint32_t index, uint32_t group, size_t at)
         const char *text = one->text ? one->text : f->part;
         size_t length = one->text ? one->length : f->part_length;
         return length > f->t.length - at || memcmp(f->t.text + at, text, length) != 0 ||
-               fit_form(f, index + 1, group, at + length);
+               fit_form(f, index + 1, at + length);
     }
-    if (group == GROUPS_MOST || one->group > back->group_count || !back->groups[one->group]) {
-        f->out->overflow = group == GROUPS_MOST;
+    if (one->order >= GROUPS_MOST || one->group > back->group_count || !back->groups[one->group]) {
+        f->out->overflow = one->order >= GROUPS_MOST;
         return true;
     }
-    for (uint32_t j = 0, k = 0; j < index; j++) { /* the second time it is the same text */
-        const piece *before = &back->form.pieces[j];
-        if (!before->text && !before->part) {
-            if (before->group == one->group) {
-                size_t length = f->now.groups[k].end - f->now.groups[k].begin;
-                f->now.groups[group] = f->now.groups[k];
-                return length > f->t.length - at ||
-                       memcmp(f->t.text + at, f->t.text + f->now.groups[k].begin, length) != 0 ||
-                       fit_form(f, index + 1, group + 1, at + length);
-            }
-            k++;
-        }
+    group = &f->now.groups[one->order];
+    if (one->again) { /* it is the same text */
+        size_t length = group->end - group->begin;
+        return length > f->t.length - at || memcmp(f->t.text + at, f->t.text + group->begin, length) != 0 ||
+               fit_form(f, index + 1, at + length);
     }
     put(&from, at);
     ends(&f->t, back->groups[one->group], &from, &to);
@@ -436,8 +413,8 @@ static bool fit_form(finder *f, uint32_t index, uint32_t group, size_t at)
     }
     for (size_t end = must_end && index + 1 == back->form.count ? f->t.length : at; end <= f->t.length; end++) {
         if (has(&to, end)) {
-            f->now.groups[group] = (span){at, end};
-            if (!fit_form(f, index + 1, group + 1, end)) {
+            *group = (span){at, end};
+            if (!fit_form(f, index + 1, end)) {
                 return false;
             }
         }
@@ -499,7 +476,7 @@ int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, con
         return REC_OK;
     }
     for (size_t at = 0; at <= length; at++) {
-        const piece *head = back->form.pieces;
+        const lr_back_piece *head = back->form.pieces;
         if (at > 0 && (back->whole || back->at_start)) {
             break;
         }
@@ -508,7 +485,7 @@ int32_t lr_back_find(rec_job *job, const lr_back *back, lr_matcher *matcher, con
             continue;
         }
         f.now.at.begin = at;
-        if (!fit_form(&f, 0, 0, at)) {
+        if (!fit_form(&f, 0, at)) {
             return job->error.status;
         }
     }

@@ -9,7 +9,47 @@
 
 #include "remap/regex/regex.h"
 
-typedef struct lr_back lr_back;
+/** Part of a text to build: literal text, a group, or the part's name. */
+typedef struct lr_back_piece {
+    const char *text; /**< NULL: a group, or the part */
+    uint32_t length;
+    uint32_t group;
+    uint32_t order; /**< of a group: its number among those of the replacement */
+    bool again;     /**< the replacement has it before, too */
+    bool part;
+} lr_back_piece;
+
+/** A text with groups in it. */
+typedef struct lr_back_form {
+    uint32_t count;
+    const lr_back_piece *pieces;
+} lr_back_form;
+
+typedef struct lr_back_forms {
+    uint32_t count;
+    uint64_t room;
+    lr_back_form *list;
+} lr_back_forms;
+
+/** A rule backwards. */
+typedef struct lr_back {
+    const lr_allocator *allocator;
+    const lr_regex *regex;
+    const lr_template *replacement;
+    lr_arena arena;
+    uint32_t fixed;
+    bool whole, parts;
+    lr_back_form form;            /**< the replacement */
+    const lr_back_forms *sources; /**< the pattern written out */
+    const char *reason; /**< why it has no inverse, in words that go on from "rule 2 has no inverse: "; NULL: it has */
+    bool trace; /**< the replacement leaves a trace: some text that a key had not anyway. If not (`^model\. => `),
+                   nothing in a text shows whether the rule made it */
+    bool at_start, at_end;     /**< a match begins, ends where the text does */
+    lr_back_form needle;       /**< (one piece, or none) what a text must hold to be of the form */
+    const lr_re_node **groups; /**< by number; NULL: none of that number */
+    bool *may_miss;            /**< a group that may take no part in a match */
+    uint32_t group_count;
+} lr_back;
 
 /** What a rule makes. */
 enum {
@@ -38,7 +78,7 @@ typedef struct lr_origins {
     uint64_t room;
     lr_origin *list;
     uint64_t count, list_room;
-    bool lost;     /**< the text has the replacement's form, but lr_back_reason() does not allow to find its origin */
+    bool lost;     /**< the text has the replacement's form, but lr_back.reason does not allow to find its origin */
     bool overflow; /**< there may be too many; none is in the list */
 } lr_origins;
 
@@ -52,11 +92,6 @@ void lr_origins_free(lr_origins *origins);
 lr_back *lr_back_new(rec_job *job, const lr_regex *regex, const lr_template *replacement, uint32_t fixed,
                      int32_t makes);
 void lr_back_free(lr_back *back); /**< NULL is ignored */
-/** Why it has no inverse, in words that go on from "rule 2 has no inverse: "; NULL if it has one. */
-const char *lr_back_reason(const lr_back *back);
-/** Whether its replacement leaves a trace: some text that a key had not anyway. If not (`^model\. => `), nothing in a
- *  text shows whether the rule made it. */
-bool lr_back_leaves_trace(const lr_back *back);
 /** @return whether a text may be of the form of a group's part of the pattern, all of it. */
 bool lr_back_group_fits(const lr_back *back, uint32_t group, const char *text, size_t length);
 

@@ -117,7 +117,7 @@ const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
     for (int s = 0; s < 2; s++) {
         for (uint64_t i = 0; i < all[s]->count; i++) {
             if (all[s]->list[i].index == rule) {
-                return lr_back_reason(all[s]->list[i].back);
+                return all[s]->list[i].back->reason;
             }
         }
     }
@@ -360,7 +360,7 @@ static bool is_less(const lr_trace *r, const lr_candidate *a, const lr_candidate
     for (uint64_t i = 0; i <= r->renames.count; i++) {
         if (a->fired[i] != b->fired[i]) {
             /* What leaves no trace is no reason to believe anything. */
-            if (a->fired[i] > b->fired[i] || (i > 0 && !lr_back_leaves_trace(r->renames.list[i - 1].back))) {
+            if (a->fired[i] > b->fired[i] || (i > 0 && !r->renames.list[i - 1].back->trace)) {
                 return false;
             }
             less = true;
@@ -387,15 +387,6 @@ static uint64_t difference(const lr_trace *r, const lr_candidate *a, const lr_ca
         }
     }
     return a->split;
-}
-
-static uint64_t count_left(const bool *left, uint64_t count)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        n += left[i];
-    }
-    return n;
 }
 
 /* Leaves those that are keys of the file that was imported. @return whether there are any. */
@@ -488,13 +479,10 @@ int32_t lr_retrace_choose(lr_trace *r, const lr_candidates *c, const bool *dead,
             first = first == UINT64_MAX ? i : first;
         }
     }
-    if (first == UINT64_MAX) {
-        return REC_OK;
-    }
-    if (count_left(left, c->count) > 1) {
+    if (second != UINT64_MAX) {
         *made = (lr_choice_made){
             .result = LR_CHOICE_SEVERAL, .index = first, .rule = difference(r, &c->list[first], &c->list[second])};
-    } else {
+    } else if (first != UINT64_MAX) {
         *made = (lr_choice_made){.result = LR_CHOICE_ONE, .index = first};
     }
     return REC_OK;
@@ -502,27 +490,16 @@ int32_t lr_retrace_choose(lr_trace *r, const lr_candidates *c, const bool *dead,
 
 const char *lr_retrace_why(lr_trace *r, const lr_candidate *candidate)
 {
-    char text[512] = "";
-    size_t used = 0;
-    uint64_t count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        uint64_t listed = 0;
-        for (uint64_t i = 0; i <= r->renames.count; i++) {
-            uint64_t index = i == 0 ? candidate->split : candidate->fired[i] ? r->renames.list[i - 1].index + 1 : 0;
-            if (!index) {
-                continue;
-            }
-            if (pass == 0) {
-                count++;
-                r->source->rules->rules[index - 1].hits++;
-            } else if (used + 32 < sizeof text) {
-                used += (size_t)snprintf(text + used, sizeof text - used, "%s%u",
-                                         listed++    ? ", "
-                                         : count > 1 ? "rules "
-                                                     : "rule ",
-                                         (unsigned)r->source->rules->rules[index - 1].number);
-            }
+    enum { LISTED = 128 };
+    uint64_t numbers[LISTED], count = 0;
+    char text[512];
+    for (uint64_t i = 0; i <= r->renames.count; i++) {
+        uint64_t index = i == 0 ? candidate->split : candidate->fired[i] ? r->renames.list[i - 1].index + 1 : 0;
+        if (index) {
+            r->source->rules->rules[index - 1].hits++;
+            numbers[count] = r->source->rules->rules[index - 1].number;
+            count += count + 1 < LISTED;
         }
     }
-    return lr_plan_text(r->job, r->plan, "%s", text);
+    return lr_plan_text(r->job, r->plan, "%s", lr_rules_words(text, numbers, count));
 }

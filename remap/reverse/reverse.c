@@ -5,6 +5,92 @@
 #include <stdio.h>
 
 #include "remap/reverse/reverse_private.h"
+#include "remap/torch/torch.h"
+
+/* ---------------------------------------------------------------------------------------------- the record's type --
+ */
+
+/* Takes the type of the source, if it has one. */
+static int32_t take_type(lr_reverse *b)
+{
+    const lr_plan_source *source = b->source;
+    b->type = source->type.layout ? lr_plan_layout(b->job, source->type, source->record->burn_minor) : NULL;
+    return b->type ? lr_check_tensors(b->job, source->record, b->type) : b->job->error.status;
+}
+
+/* The layout below one by a part of a key; NULL if it has none. @param variant (out) the part is a variant's name. */
+static const rec_layout *below(const rec_layout *layout, const char *part, uint64_t length, bool *variant)
+{
+    uint64_t index;
+    *variant = layout->kind == REC_LAYOUT_ENUM;
+    switch (layout->kind) {
+    case REC_LAYOUT_STRUCT:
+    case REC_LAYOUT_ENUM:
+        index = lr_layout_named(layout, part, length);
+        return index == REC_UNKNOWN ? NULL : rec_layout_child(layout, index);
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+        return lr_node_index(part, length, &index) ? rec_layout_child(layout, 0) : NULL;
+    case REC_LAYOUT_TUPLE:
+        return lr_node_index(part, length, &index) && index < layout->count ? rec_layout_child(layout, index) : NULL;
+    case REC_LAYOUT_MAP:
+        return rec_layout_child(layout, 1);
+    default:
+        return NULL;
+    }
+}
+
+/* Follows a key through the record's type.
+ * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
+ * `length` + 1. @param site (out) the first module of remap/torch on the way: kind, below and listed.
+ * @return the name of the module that the last part is a field of; NULL where the type has no such place, then `clean`
+ * is the key. */
+static const char *follow_type(const rec_layout *layout, const char *text, uint64_t length, char *clean,
+                               lr_back_site *site)
+{
+    const char *part = text, *end = text + length, *module = NULL;
+    size_t used = 0;
+    bool listed = false;
+    *site = (lr_back_site){0};
+    for (bool last = false; layout && !last;) {
+        const char *dot = lr_path_dot(part, end);
+        uint64_t size = (uint64_t)((dot ? dot : end) - part);
+        bool variant;
+        last = dot == NULL;
+        while (layout && layout->kind == REC_LAYOUT_OPTION) {
+            layout = rec_layout_child(layout, 0);
+        }
+        if (!layout || layout->role != LR_ROLE_NONE) {
+            layout = NULL;
+            break;
+        }
+        if (!site->kind) {
+            *site = (lr_back_site){lr_torch_kind_of(layout), listed, 0, (uint32_t)(used ? used + 1 : 0), 0};
+        }
+        listed = layout->kind == REC_LAYOUT_LIST;
+        if (layout->kind == REC_LAYOUT_STRUCT) {
+            module = layout->module ? layout->module : "";
+        } else if (layout->kind != REC_LAYOUT_ENUM) {
+            module = ""; /* an element of a list is a field of nothing */
+        }
+        layout = below(layout, part, size, &variant);
+        if (!variant) {
+            if (used) {
+                clean[used++] = '.';
+            }
+            memcpy(clean + used, part, (size_t)size);
+            used += (size_t)size;
+        }
+        part = dot ? dot + 1 : end;
+    }
+    if (!layout) {
+        memcpy(clean, text, (size_t)length);
+        clean[length] = '\0';
+        return NULL;
+    }
+    clean[used] = '\0';
+    return module;
+}
 
 /* ------------------------------------------------------------------------------------------------------- items -- */
 
@@ -94,7 +180,7 @@ static int32_t read_key(lr_reverse *b, const char *text, const char **module, lr
         if (!clean) {
             return lr_fail_memory(b->job, length);
         }
-        *module = lr_back_type_of(b->type, text, length, clean, site);
+        *module = follow_type(b->type, text, length, clean, site);
         text = clean;
         length = strlen(clean);
     }
@@ -295,7 +381,7 @@ int32_t lr_plan_backward(rec_job *job, rec_plan *plan, uint32_t source)
     /* The file's own default, not the record's: a profile's modules are PyTorch's unless something says otherwise. */
     b.torch = b.source->rules->adapter != LR_ADAPTER_NONE && b.source->rules->adapter != LR_ADAPTER_FOREIGN;
     status = lr_back_learn_gaps(job, plan, b.source);
-    status = status == REC_OK ? lr_back_type_begin(&b) : status;
+    status = status == REC_OK ? take_type(&b) : status;
     if (status == REC_OK) {
         b.matcher = lr_matcher_new(job);
         b.retracer = b.matcher ? lr_trace_new(job, plan, source, b.matcher) : NULL;

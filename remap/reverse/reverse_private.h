@@ -174,19 +174,6 @@ int32_t lr_back_untie(lr_reverse *b, uint64_t rule);
 int32_t lr_back_find_sites(lr_reverse *b);
 /** Joins the items of these modules under PyTorch's names, unless rules match their contents. */
 int32_t lr_back_put_together(lr_reverse *b);
-/* record_type.c: what the record's own type says. */
-
-/** Takes the type of the source, if it has one. */
-int32_t lr_back_type_begin(lr_reverse *b);
-/**
- * Follows a key through a type.
- * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
- *        `length` + 1. @param site (out) the first module of remap/torch on the way: kind, below and listed. @return
- * the name of the module that the last part is a field of; NULL where the type has no such place, then `clean` is the
- * key. */
-const char *lr_back_type_of(const rec_layout *layout, const char *text, uint64_t length, char *clean,
-                            lr_back_site *site);
-
 /* gaps.c */
 
 /** Learns from a base that is another framework's file which numbers closed lists had, if the import left nothing. */

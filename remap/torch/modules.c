@@ -155,7 +155,7 @@ static int32_t apply(lr_torch_run *r, const lr_torch_kind *kind, const lr_node *
     if (kind->recurrent && !gates_agree(r, kind, node, to)) {
         return r->job->error.status;
     }
-    if (!list && lr_plan_show(r->job, r->plan, to, kind->name) != REC_OK) {
+    if (!list && lr_memory_add(r->job, &r->plan->modules, to, kind->name) != REC_OK) {
         return r->job->error.status;
     }
     for (lr_node *c = node->first; c && status == REC_OK; c = c->next) {
@@ -405,7 +405,7 @@ int32_t lr_torch_modules(rec_job *job, rec_plan *plan, const rec_layout *layout,
     int32_t status = layout ? walk_typed(&r, layout, plan->root, 0) : walk_untyped(&r, plan->root, 0);
     status = status == REC_OK ? report_unsure(&r) : status;
     status = status == REC_OK ? lr_torch_rename(&r) : status;
-    lr_plan_shown_sort(plan);
+    lr_memory_sort(&plan->modules);
     *changed = r.changed;
     lr_release(job->allocator, r.made);
     return status;

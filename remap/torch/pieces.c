@@ -139,14 +139,6 @@ static const char *part_path(lr_torch_run *r, const char *to, const char *patter
                         sign ? sign + 1 : "");
 }
 
-/* One part of a piece. The parts of one whole follow it in the list in their order. */
-static lr_piece *make_part(lr_torch_run *r, lr_piece *whole, lr_piece *after, lr_op *op, const lr_span *rows,
-                           const char *key, const char *name, const char *why)
-{
-    return make_after(r, after, whole, key, lr_op_slice(r->job, op, 0, rows, 1), lr_piece_inputs(whole),
-                      whole->input_count, lr_plan_text(r->job, r->plan, "split %s", name), why);
-}
-
 int32_t lr_torch_split(lr_torch_run *r, lr_piece *piece, const lr_torch_kind *kind, const lr_torch_field *field,
                        const char *to)
 {
@@ -170,10 +162,13 @@ int32_t lr_torch_split(lr_torch_run *r, lr_piece *piece, const lr_torch_kind *ki
     if (!op) {
         return lr_plan_refused(r->job, r->plan, piece->key, "splitting");
     }
-    for (uint64_t i = 0; i < count && after; i++) {
+    for (uint64_t i = 0; i < count && after; i++) { /* the parts follow the whole in the list in their order */
         lr_span part = {.begin = i * (rows / count), .count = rows / count};
         const char *key = part_path(r, to, field->burn, kind->parts[i]);
-        after = key ? make_part(r, piece, after, op, &part, key, kind->parts[i], kind->name) : NULL;
+        after =
+            key ? make_after(r, after, piece, key, lr_op_slice(r->job, op, 0, &part, 1), lr_piece_inputs(piece),
+                             piece->input_count, lr_plan_text(r->job, r->plan, "split %s", kind->parts[i]), kind->name)
+                : NULL;
         if (after) {
             after->linear = field->linear;
         }

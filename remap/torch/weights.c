@@ -61,12 +61,6 @@ static int32_t reject(lr_torch_run *r, lr_piece *piece, const char *what, const 
 static const char *const unspectral = "Remove it in PyTorch before saving: torch.nn.utils.remove_spectral_norm(), or "
                                       "remove_parametrizations().";
 
-/* The key of a piece without its end. */
-static const char *key_without(lr_torch_run *r, const lr_piece *piece, uint64_t end)
-{
-    return lr_plan_keep(r->job, r->plan, piece->key, piece->length - end);
-}
-
 /* `weight_g` with `weight_v`, `weight_orig` with `weight_u`: the names before PyTorch 1.9; `weight_orig` with
  * `weight_mask`. */
 static int32_t take_old(lr_torch_run *r, const rec_layout *layout, const lr_node *node, const lr_node *child)
@@ -81,7 +75,7 @@ static int32_t take_old(lr_torch_run *r, const rec_layout *layout, const lr_node
         lr_layout_named(layout, name, length) != REC_UNKNOWN) { /* a field of the type: the model's own */
         return REC_OK;
     }
-    key = key_without(r, piece, end);
+    key = lr_plan_keep(r->job, r->plan, piece->key, piece->length - end);
     if (!key) {
         return r->job->error.status;
     }
@@ -118,21 +112,6 @@ static int32_t take_new(lr_torch_run *r, const lr_node *node, const lr_node *one
                  : r->job->error.status;
 }
 
-static int32_t walk(lr_torch_run *r, const rec_layout *layout, const lr_node *node, unsigned depth);
-
-static int32_t take_children(lr_torch_run *r, const rec_layout *layout, const lr_node *node)
-{
-    const lr_node *made = lr_node_child(node, "parametrizations", sizeof "parametrizations" - 1);
-    int32_t status = REC_OK;
-    for (const lr_node *c = node->first; c && status == REC_OK; c = c->next) {
-        status = take_old(r, layout, node, c);
-    }
-    for (const lr_node *c = made && lr_torch_adapts(r, made) ? made->first : NULL; c && status == REC_OK; c = c->next) {
-        status = take_new(r, node, c);
-    }
-    return status;
-}
-
 /* The layout of a child, as far as the type follows the file's names. */
 static const rec_layout *below(const rec_layout *layout, const lr_node *child)
 {
@@ -150,7 +129,14 @@ static const rec_layout *below(const rec_layout *layout, const lr_node *child)
 
 static int32_t walk(lr_torch_run *r, const rec_layout *layout, const lr_node *node, unsigned depth)
 {
-    int32_t status = take_children(r, layout, node);
+    const lr_node *made = lr_node_child(node, "parametrizations", sizeof "parametrizations" - 1);
+    int32_t status = REC_OK;
+    for (const lr_node *c = node->first; c && status == REC_OK; c = c->next) {
+        status = take_old(r, layout, node, c);
+    }
+    for (const lr_node *c = made && lr_torch_adapts(r, made) ? made->first : NULL; c && status == REC_OK; c = c->next) {
+        status = take_new(r, node, c);
+    }
     for (const lr_node *c = node->first; c && depth < LEVELS_MOST && status == REC_OK; c = c->next) {
         status = c->first ? walk(r, below(layout, c), c, depth + 1) : REC_OK;
     }

@@ -16,8 +16,7 @@ static void backwards(rec_job *job, const lr_regex *regex, const lr_template *re
     lr_origins origins = {.allocator = job->allocator};
     lr_back *back = lr_back_new(job, regex, replacement, 0, LR_BACK_PLACES);
     lr_matcher *again = back ? lr_matcher_new(job) : NULL;
-    if (again && !lr_back_reason(back) &&
-        lr_back_find(job, back, matcher, text, length, NULL, NULL, &origins) == REC_OK) {
+    if (again && !back->reason && lr_back_find(job, back, matcher, text, length, NULL, NULL, &origins) == REC_OK) {
         for (uint64_t i = 0; i < origins.count && i < 16; i++) {
             const lr_origin *origin = &origins.list[i];
             size_t made_length;

@@ -104,7 +104,7 @@ static void check(fixture *f, const expectation *e, int32_t makes, const char *p
     rule r = rule_new(f, e->pattern, e->replacement, fixed, makes);
     lr_origins o = {.allocator = f->job.allocator};
     char *found;
-    assert_null(lr_back_reason(r.back));
+    assert_null(r.back->reason);
     assert_int_equal(lr_back_find(&f->job, r.back, f->matcher, e->text, strlen(e->text), part, number, &o), REC_OK);
     found = answers(&o);
     if (strcmp(found, e->expected) != 0 || o.overflow || o.lost) {
@@ -194,7 +194,7 @@ static void a_rule_without_a_trace_is_put_between_names_only(void **state)
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         rule r = rule_new(*state, list[i].pattern, list[i].replacement, 0, LR_BACK_PLACES);
-        assert_false(lr_back_leaves_trace(r.back));
+        assert_false(r.back->trace);
         rule_free(&r);
     }
     CHECK_ALL(list);
@@ -230,7 +230,7 @@ static void an_answer_comes_out_as_the_text_when_it_is_tried_forwards(void **sta
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         rule r = rule_new(f, list[i].pattern, list[i].replacement, 0, LR_BACK_PLACES);
         lr_origins o = {.allocator = f->job.allocator};
-        if (!lr_back_reason(r.back)) {
+        if (!r.back->reason) {
             check(f, &list[i], LR_BACK_PLACES, NULL, 0, NULL);
         } else { /* a+: of any length */
             assert_int_equal(
@@ -301,8 +301,8 @@ static void what_cannot_be_told_has_a_reason(void **state)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         rule r = rule_new(f, list[i].pattern, list[i].replacement, 0, LR_BACK_PLACES);
         lr_origins o = {.allocator = f->job.allocator};
-        assert_non_null(lr_back_reason(r.back));
-        assert_string_equal(lr_back_reason(r.back), list[i].reason);
+        assert_non_null(r.back->reason);
+        assert_string_equal(r.back->reason, list[i].reason);
         assert_int_equal(lr_back_find(&f->job, r.back, f->matcher, "x", 1, NULL, NULL, &o), REC_OK);
         assert_true(o.lost);
         assert_int_equal(lr_back_find(&f->job, r.back, f->matcher, "y", 1, NULL, NULL, &o), REC_OK);

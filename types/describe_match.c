@@ -142,13 +142,9 @@ bool lr_own_types_make(rec_job *job, lr_arena *arena, const rec_types *types, lr
         if (!layout) {
             return false;
         }
-        own->list[own->count++] = (lr_own_type){def, layout};
+        own->list[room - ++own->count] = (lr_own_type){def, layout}; /* the newest definitions come first */
     }
-    for (uint64_t i = 0; i < own->count / 2; i++) {
-        lr_own_type swap = own->list[i];
-        own->list[i] = own->list[own->count - 1 - i];
-        own->list[own->count - 1 - i] = swap;
-    }
+    own->list += room - own->count;
     return true;
 }
 
@@ -201,7 +197,6 @@ const lr_def *lr_own_types_find(const lr_own_types *own, const lr_seen *seen, co
     return best ? best->def : NULL;
 }
 
-/* Where Burn keeps it below `nn`. */
 const char *lr_own_type_home(const char *name)
 {
     static const struct {

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A partial load leaves what is absent to the caller. */
 bool lr_fit_is_partial(const rec_plan *plan)
 {
     for (uint64_t i = 0; i < plan->source_count; i++) {
@@ -546,7 +545,6 @@ int32_t lr_fit_report_absent(lr_fit *t)
     return status;
 }
 
-/* Reports unused keys. */
 int32_t lr_fit_report_left(lr_fitter *f, const char *where)
 {
     rec_plan *plan = f->plan;

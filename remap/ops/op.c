@@ -263,7 +263,6 @@ static const char *dtype_words(const lr_op *op)
     return value && value->kind == REC_KIND_STRING ? value->v.text : rec_dtype_name(op->dtype);
 }
 
-/* What moves elements about must know where they are. */
 bool lr_op_has_elements(rec_job *job, const lr_op *op, const char *doing)
 {
     if (!lr_op_width(op)) {

@@ -68,17 +68,31 @@ static bool is_open(const lr_re_node *n)
     return open;
 }
 
+/* A part of an alternative: a node, or a byte of a literal. */
+typedef struct part {
+    const lr_re_node *node;
+    uint32_t byte;
+} part;
+
 typedef struct list {
-    const lr_re_node **nodes;
+    part *parts;
     uint32_t count;
 } list;
+
+static bool same_part(const part *a, const part *b)
+{
+    if (a->node->kind != LR_RE_LITERAL || b->node->kind != LR_RE_LITERAL) {
+        return same(a->node, b->node);
+    }
+    return a->node->icase == b->node->icase && a->node->text[a->byte] == b->node->text[b->byte];
+}
 
 static uint32_t count_parts(const lr_re_node *n)
 {
     uint32_t count = 0;
     n = inner(n);
     if (n->kind != LR_RE_SEQUENCE) {
-        return is_nothing(n) ? 0 : 1;
+        return is_nothing(n) ? 0 : n->kind == LR_RE_LITERAL ? n->length : 1;
     }
     for (uint32_t i = 0; i < n->count; i++) {
         count += count_parts(n->nodes[i]);
@@ -86,45 +100,19 @@ static uint32_t count_parts(const lr_re_node *n)
     return count;
 }
 
-/* Two literals of one kind as one. NULL: the job has failed. */
-static const lr_re_node *join(lr_re_parser *p, const lr_re_node *a, const lr_re_node *b)
+static void add_parts(const lr_re_node *n, list *to)
 {
-    lr_re_node *both = lr_re_node_copy(p, a);
-    char *text = both ? lr_arena_alloc(p->arena, (uint64_t)a->length + b->length, 1) : NULL;
-    if (!text) {
-        return both ? lr_re_fail_memory(p) : NULL;
-    }
-    memcpy(text, a->text, a->length);
-    memcpy(text + a->length, b->text, b->length);
-    both->text = text;
-    both->length = a->length + b->length;
-    both->end = b->end;
-    lr_re_node_learn(both);
-    return both;
-}
-
-static bool add_parts(lr_re_parser *p, const lr_re_node *n, list *parts)
-{
-    const lr_re_node *whole = n, *last;
+    const lr_re_node *whole = n;
     n = inner(n);
-    if (is_nothing(n)) {
-        return true;
+    for (uint32_t i = 0; n->kind == LR_RE_SEQUENCE && i < n->count; i++) {
+        add_parts(n->nodes[i], to);
     }
-    if (n->kind == LR_RE_SEQUENCE) {
-        for (uint32_t i = 0; i < n->count; i++) {
-            if (!add_parts(p, n->nodes[i], parts)) {
-                return false;
-            }
+    if (n->kind != LR_RE_SEQUENCE) {
+        /* Alternatives keep the group that holds them together. */
+        for (uint32_t i = 0; i < count_parts(n); i++) {
+            to->parts[to->count++] = (part){n->kind == LR_RE_CHOICE ? whole : n, i};
         }
-        return true;
     }
-    last = parts->count ? parts->nodes[parts->count - 1] : NULL;
-    if (last && last->kind == LR_RE_LITERAL && n->kind == LR_RE_LITERAL && last->icase == n->icase) {
-        return (parts->nodes[parts->count - 1] = join(p, last, n)) != NULL;
-    }
-    /* Alternatives keep the group that holds them together. */
-    parts->nodes[parts->count++] = n->kind == LR_RE_CHOICE ? whole : n;
-    return true;
 }
 
 /* The parts of every alternative. NULL: the job has failed. @param count in and out: alternatives of alternatives join
@@ -149,13 +137,11 @@ static list *parts_of(lr_re_parser *p, const lr_re_node *const *nodes, uint32_t 
             const lr_re_node *one = many ? n->nodes[j] : n;
             list *parts = &lists[all++];
             *parts = (list){.count = 0};
-            parts->nodes = lr_re_alloc(p, ((uint64_t)count_parts(one) + 1) * sizeof *parts->nodes);
-            if (!parts->nodes) {
+            parts->parts = lr_re_alloc(p, (uint64_t)count_parts(one) * sizeof *parts->parts);
+            if (!parts->parts) {
                 return NULL;
             }
-            if (!add_parts(p, one, parts)) {
-                return NULL;
-            }
+            add_parts(one, parts);
         }
     }
     *count = all;
@@ -190,11 +176,11 @@ bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice)
     for (uint32_t shared = 0;; shared++) {
         for (uint32_t i = 0; i < count; i++) {
             if (lists[i].count < 2 || shared >= lists[i].count ||
-                !same(lists[i].nodes[shared], lists[0].nodes[shared])) {
+                !same_part(&lists[i].parts[shared], &lists[0].parts[shared])) {
                 return true;
             }
         }
-        if (is_open(lists[0].nodes[shared])) {
+        if (is_open(lists[0].parts[shared].node)) {
             return lr_re_fail(p, p->pattern + choice->begin,
                               "the alternatives begin with the same part, which can match in several ways: write this "
                               "part once, before a group of the rest, `.*(?:a|b)`");

@@ -31,7 +31,6 @@ static uint64_t set_weight(const lr_re_set *set)
     return weight;
 }
 
-/* Computes the properties of a node from its children. */
 void lr_re_node_learn(lr_re_node *n)
 {
     const lr_re_node *first = n->count ? n->nodes[0] : NULL;

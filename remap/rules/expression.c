@@ -14,32 +14,49 @@ enum {
 };
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: above it a double skips whole numbers */
 
-/** A node of an expression. */
-typedef struct lr_term {
-    char kind; /**< '0' a number, 'a' a name, or + - * / */
-    double number;
-    const char *name;
-    const struct lr_term *left, *right;
-} lr_term;
-
 /** `EXPRESSION [if NAME]` */
 typedef struct lr_choice {
-    const char *text; /**< the source text of the expression */
-    const lr_term *terms;
+    const char *text;      /**< the source text of the expression */
     const char *condition; /**< or NULL */
 } lr_choice;
 
+/** How looking up ended. */
+enum { FOUND = 0, MISSING = 1, FAILED = 2 };
+
+/** The lets that are being worked out: to themselves their names mean numbers of the configuration. */
+typedef struct active {
+    const struct active *outer;
+    const lr_definition *let;
+} active;
+
+typedef struct lookup {
+    rec_job *job;
+    const lr_rules *rules;
+    const lr_variables *numbers;
+    const lr_location *place;
+    const char *amount; /**< for messages */
+    int steps;
+    char missing[LR_NAME_MOST + 1]; /**< the name that was found nowhere first */
+    const lr_definition *let;       /**< whose let it is, or NULL */
+} lookup;
+
+static int name_value(lookup *l, const char *name, const active *outer, int depth, double *value);
+
 /* ----------------------------------------------------------------------------------------------------- parsing -- */
 
+/* An expression is worked out as it is read. */
 typedef struct parser {
     rec_job *job;
-    lr_rules *rules;
     const lr_location *place;
     const char *text, *at, *end;
     int depth;
+    lookup *lookup; /**< of names; NULL: it is only checked how the expression is written */
+    const active *outer;
+    int lets;   /**< how deep in them it stands */
+    int result; /**< of the name that ended it */
 } parser;
 
-static const lr_term *parse_sum(parser *p);
+static bool parse_sum(parser *p, double *value);
 
 static void skip_blanks(parser *p)
 {
@@ -48,7 +65,7 @@ static void skip_blanks(parser *p)
     }
 }
 
-static const lr_term *bad(parser *p, const char *expected)
+static bool bad(parser *p, const char *expected)
 {
     char text[2 * LR_NAME_MOST], rest[LR_NAME_MOST];
     lr_excerpt brief, found;
@@ -59,134 +76,147 @@ static const lr_term *bad(parser *p, const char *expected)
                            lr_excerpt_text(&brief, text), expected, left ? "\"" : "",
                            left ? lr_excerpt_text(&found, rest) : "its end", left ? "\"" : "");
     rec_fail_hint(p->job, "Amounts are names and numbers with + - * / and parentheses between them: H/K.");
-    return NULL;
+    return false;
 }
 
-static lr_term *new_term(parser *p, char kind)
-{
-    lr_term *term = lr_job_arena_alloc(p->job, &p->rules->arena, sizeof *term, 8);
-    if (!term) {
-        return NULL;
-    }
-    *term = (lr_term){.kind = kind};
-    return term;
-}
-
-/* Copies a name into the arena. NULL: the job has failed. */
-static const char *keep_name(parser *p, const char *name, size_t length)
+/* Copies a name that is not too long. @param name LR_NAME_MOST + 1 bytes. */
+static bool take_name(rec_job *job, const lr_location *place, const char *at, size_t length, char *name)
 {
     if (length > LR_NAME_MOST) {
-        return LR_AS_NULL(lr_fail_location(p->job, p->place, "the name \"%.*s...\" is longer than %d bytes",
-                                           LR_NAME_MOST, name, LR_NAME_MOST));
+        return LR_AS_FALSE(lr_fail_location(job, place, "the name \"%.*s...\" is longer than %d bytes", LR_NAME_MOST,
+                                            at, LR_NAME_MOST));
     }
-    return lr_job_arena_text(p->job, &p->rules->arena, name, length);
+    memcpy(name, at, length);
+    name[length] = '\0';
+    return true;
 }
 
-static const lr_term *parse_one(parser *p)
+static bool parse_one(parser *p, double *value)
 {
-    const lr_term *inside;
-    lr_term *term;
+    char name[LR_NAME_MOST + 1];
     size_t length;
     skip_blanks(p);
     if (p->at < p->end && *p->at == '(') {
         if (++p->depth > DEPTH_MOST) {
-            return LR_AS_NULL(
+            return LR_AS_FALSE(
                 lr_fail_location(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST));
         }
         p->at++;
-        inside = parse_sum(p);
+        if (!parse_sum(p, value)) {
+            return false;
+        }
         skip_blanks(p);
-        if (inside && (p->at == p->end || *p->at != ')')) {
+        if (p->at == p->end || *p->at != ')') {
             return bad(p, "\")\"");
         }
         p->at++;
         p->depth--;
-        return inside;
+        return true;
     }
     length = lr_number_name(p->at, (size_t)(p->end - p->at));
     if (length) {
-        term = new_term(p, 'a');
-        if (term) {
-            term->name = keep_name(p, p->at, length);
-            p->at += length;
-        }
-        return term && term->name ? term : NULL;
+        p->at += length;
+        *value = 1;
+        p->result = !take_name(p->job, p->place, p->at - length, length, name) ? FAILED
+                    : p->lookup ? name_value(p->lookup, name, p->outer, p->lets, value)
+                                : FOUND;
+        return p->result == FOUND;
     }
     while (p->at + length < p->end && strchr("0123456789.", p->at[length])) {
         length++;
     }
-    term = new_term(p, '0');
-    if (term && !lr_number_read(p->at, length, &term->number)) {
+    if (!lr_number_read(p->at, length, value)) {
         return bad(p, "a name or a number");
     }
     p->at += length;
-    return term;
+    return true;
 }
 
 /* Operands with operators between them, those of `operators` alone, from the left. */
-static const lr_term *parse_chain(parser *p, const char *operators, const lr_term *(*operand)(parser *p))
+static bool parse_chain(parser *p, const char *operators, bool (*operand)(parser *p, double *value), double *value)
 {
-    const lr_term *left = operand(p);
-    while (left) {
-        lr_term *both;
+    double right = 1;
+    bool good = operand(p, value);
+    while (good) {
+        char sign;
         skip_blanks(p);
         if (p->at == p->end || !*p->at || !strchr(operators, *p->at)) {
             break;
         }
-        both = new_term(p, *p->at++);
-        if (both) {
-            both->left = left;
-            both->right = operand(p);
+        sign = *p->at++;
+        good = operand(p, &right);
+        if (good && p->lookup && sign == '/' && right == 0) {
+            (void)rec_fail(p->job, REC_E_ARGUMENT, REC_UNKNOWN, "the amount \"%s\" divides by 0", p->lookup->amount);
+            p->result = FAILED;
+            return false;
         }
-        left = both && both->right ? both : NULL;
+        if (good && p->lookup) {
+            *value = sign == '+'   ? *value + right
+                     : sign == '-' ? *value - right
+                     : sign == '*' ? *value * right
+                                   : *value / right;
+        }
     }
-    return left;
+    return good;
 }
 
-static const lr_term *parse_product(parser *p)
+static bool parse_product(parser *p, double *value)
 {
-    return parse_chain(p, "*/", parse_one);
+    return parse_chain(p, "*/", parse_one, value);
 }
 
-static const lr_term *parse_sum(parser *p)
+static bool parse_sum(parser *p, double *value)
 {
-    return parse_chain(p, "+-", parse_product);
+    return parse_chain(p, "+-", parse_product, value);
 }
 
-/* All of a text. NULL: the job has failed. */
-static const lr_term *parse_all(rec_job *job, lr_rules *rules, const char *text, size_t length,
-                                const lr_location *place)
+/* Checks how an expression is written. @return the status. */
+static int32_t check_text(rec_job *job, const char *text, size_t length, const lr_location *place)
 {
-    parser p = {.job = job, .rules = rules, .place = place, .text = text, .at = text, .end = text + length};
-    const lr_term *term;
+    parser p = {.job = job, .place = place, .text = text, .at = text, .end = text + length};
+    double ignored;
     if (length > TEXT_MOST) {
-        return LR_AS_NULL(lr_fail_location(job, place, "an amount is longer than %d bytes", TEXT_MOST));
+        return lr_fail_location(job, place, "an amount is longer than %d bytes", TEXT_MOST);
     }
-    term = parse_sum(&p);
-    skip_blanks(&p);
-    return term && p.at < p.end ? bad(&p, "+ - * or /") : term;
+    if (parse_sum(&p, &ignored)) {
+        skip_blanks(&p);
+        (void)(p.at == p.end || bad(&p, "+ - * or /"));
+    }
+    return job->error.status;
+}
+
+/* Works out an expression that was checked. */
+static int text_value(lookup *l, const char *text, const active *outer, int depth, double *value)
+{
+    parser p = {.job = l->job, .place = l->place, .text = text, .at = text, .end = text + strlen(text)};
+    p.lookup = l;
+    p.outer = outer;
+    p.lets = depth;
+    p.result = FAILED;
+    return parse_sum(&p, value) ? FOUND : p.result;
+}
+
+static bool has_name(const char *text)
+{
+    return text[strspn(text, "0123456789.+-*/() \t")] != '\0';
+}
+
+static bool is_name(const char *text)
+{
+    return *text && lr_number_name(text, strlen(text)) == strlen(text);
 }
 
 const lr_amount *lr_amount_new(rec_job *job, lr_rules *rules, const char *text, size_t length, const lr_location *place)
 {
-    parser p = {.job = job, .rules = rules, .place = place};
     lr_amount *amount = lr_job_arena_alloc(job, &rules->arena, sizeof *amount, 8);
-    const char *copy = lr_job_arena_text(job, &rules->arena, text, length);
-    lr_term *left;
-    if (!amount || !copy) {
-        return NULL;
+    if (amount) {
+        amount->text = lr_job_arena_text(job, &rules->arena, text, length);
     }
-    amount->text = copy;
-    if (strcmp(copy, "-1") == 0) { /* RESHAPE's "what is left" */
-        left = new_term(&p, '0');
-        if (left) {
-            left->number = -1;
-        }
-        amount->terms = left;
-    } else {
-        amount->terms = parse_all(job, rules, copy, length, place);
-    }
-    return amount->terms ? amount : NULL;
+    /* RESHAPE's "what is left" is no expression. */
+    return !lr_job_failed(job) &&
+                   (strcmp(amount->text, "-1") == 0 || check_text(job, amount->text, length, place) == REC_OK)
+               ? amount
+               : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------------------- let -- */
@@ -199,24 +229,29 @@ static int32_t bad_let(rec_job *job, const lr_location *place, const char *text,
         job, "Write let = NAME AMOUNT | AMOUNT | AMOUNT if NAME: the first one whose names are all there counts.");
 }
 
+/* NULL: the job has failed. */
+static const char *keep_name(rec_job *job, lr_rules *rules, const char *at, size_t length, const lr_location *place)
+{
+    char name[LR_NAME_MOST + 1];
+    return take_name(job, place, at, length, name) ? lr_job_arena_text(job, &rules->arena, name, length) : NULL;
+}
+
 /* One alternative. */
 static int32_t read_choice(rec_job *job, lr_rules *rules, lr_extract text, const char *whole, const lr_location *place,
                            lr_choice *choice)
 {
-    parser p = {.job = job, .rules = rules, .place = place};
     lr_extract amount, name;
     bool condition = lr_extract_cut(text, "if", &amount, &name) && amount.length && name.length;
     if (condition && lr_number_name(name.at, name.length) != name.length) {
         return bad_let(job, place, whole, "has no name after \"if\"");
     }
-    choice->condition = condition ? keep_name(&p, name.at, name.length) : NULL;
+    choice->condition = condition ? keep_name(job, rules, name.at, name.length, place) : NULL;
     amount = condition ? amount : text;
     if (!amount.length) {
         return bad_let(job, place, whole, "has an empty alternative");
     }
     choice->text = lr_job_arena_text(job, &rules->arena, amount.at, amount.length);
-    choice->terms = lr_job_failed(job) ? NULL : parse_all(job, rules, choice->text, amount.length, place);
-    return job->error.status;
+    return lr_job_failed(job) ? job->error.status : check_text(job, choice->text, amount.length, place);
 }
 
 static int32_t add_let(rec_job *job, lr_rules *rules, const lr_definition *let)
@@ -232,7 +267,6 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
 {
     size_t length = strlen(text), name = lr_number_name(text, length);
     const char *at = text + name, *end = text + length;
-    parser p = {.job = job, .rules = rules, .place = place};
     lr_choice *choices;
     lr_definition let = {.place = *place};
     if (!name || at == end || (*at != ' ' && *at != '\t')) {
@@ -242,7 +276,7 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
         return lr_fail_location(job, place, "more than %d lets", LETS_MOST);
     }
     choices = lr_job_arena_alloc(job, &rules->arena, CHOICES_MOST * sizeof *choices, 8);
-    let.name = keep_name(&p, text, name);
+    let.name = keep_name(job, rules, text, name, place);
     let.text = lr_job_arena_text(job, &rules->arena, text, length);
     let.choices = choices;
     if (lr_job_failed(job)) {
@@ -267,28 +301,6 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
 
 /* --------------------------------------------------------------------------------------------------- the value -- */
 
-/** How looking up ended. */
-enum { FOUND = 0, MISSING = 1, FAILED = 2 };
-
-/** The lets that are being worked out: to themselves their names mean numbers of the configuration. */
-typedef struct active {
-    const struct active *outer;
-    const lr_definition *let;
-} active;
-
-typedef struct lookup {
-    rec_job *job;
-    const lr_rules *rules;
-    const lr_variables *numbers;
-    const lr_location *place;
-    const char *amount; /**< for messages */
-    int steps;
-    const char *missing;      /**< the name that was found nowhere first */
-    const lr_definition *let; /**< whose let it is, or NULL */
-} lookup;
-
-static int term_value(lookup *l, const lr_term *term, const active *outer, int depth, double *value);
-
 static const lr_definition *find_let(const lr_rules *rules, const char *name)
 {
     for (uint64_t i = rules->let_count; i > 0; i--) {
@@ -299,7 +311,12 @@ static const lr_definition *find_let(const lr_rules *rules, const char *name)
     return NULL;
 }
 
-static int name_value(lookup *l, const char *name, const active *outer, int depth, double *value);
+static int missing(lookup *l, const char *name, const lr_definition *let)
+{
+    (void)snprintf(l->missing, sizeof l->missing, "%s", name);
+    l->let = let;
+    return MISSING;
+}
 
 /* Whether an alternative counts. */
 static int condition_value(lookup *l, const lr_choice *choice, const active *outer, int depth, bool *holds)
@@ -317,15 +334,13 @@ static int let_value(lookup *l, const lr_definition *let, const active *outer, i
         bool holds = false;
         int result = condition_value(l, &let->choices[i], &self, depth + 1, &holds);
         if (result == FOUND) {
-            result = holds ? term_value(l, let->choices[i].terms, &self, depth + 1, value) : MISSING;
+            result = holds ? text_value(l, let->choices[i].text, &self, depth + 1, value) : MISSING;
         }
         if (result != MISSING) {
             return result;
         }
     }
-    l->missing = let->name;
-    l->let = let;
-    return MISSING;
+    return missing(l, let->name, let);
 }
 
 static bool is_active(const active *outer, const lr_definition *let)
@@ -358,38 +373,7 @@ static int name_value(lookup *l, const char *name, const active *outer, int dept
         lr_number_find(l->numbers->own, l->numbers->own_count, name, value)) {
         return FOUND;
     }
-    l->missing = name;
-    l->let = NULL;
-    return MISSING;
-}
-
-static int term_value(lookup *l, const lr_term *term, const active *outer, int depth, double *value)
-{
-    double left = 0, right = 0;
-    int result;
-    if (term->kind == '0') {
-        *value = term->number;
-        return FOUND;
-    }
-    if (term->kind == 'a') {
-        return name_value(l, term->name, outer, depth, value);
-    }
-    result = term_value(l, term->left, outer, depth, &left);
-    if (result == FOUND) {
-        result = term_value(l, term->right, outer, depth, &right);
-    }
-    if (result != FOUND) {
-        return result;
-    }
-    if (term->kind == '/' && right == 0) {
-        (void)rec_fail(l->job, REC_E_ARGUMENT, REC_UNKNOWN, "the amount \"%s\" divides by 0", l->amount);
-        return FAILED;
-    }
-    *value = term->kind == '+'   ? left + right
-             : term->kind == '-' ? left - right
-             : term->kind == '*' ? left * right
-                                 : left / right;
-    return FOUND;
+    return missing(l, name, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------------- messages -- */
@@ -453,7 +437,7 @@ static void where_from(const lr_variables *numbers, char *text, size_t room)
 /* What an alternative needs of the outside: its own text, or the condition where that is the only thing it needs. */
 static const char *alternative(const lr_rules *rules, const lr_choice *choice)
 {
-    bool own = choice->terms->kind == 'a' ? !find_let(rules, choice->terms->name) : choice->terms->kind != '0';
+    bool own = is_name(choice->text) ? !find_let(rules, choice->text) : has_name(choice->text);
     return choice->condition && !own ? choice->condition : choice->text;
 }
 
@@ -472,8 +456,7 @@ static const char *name_to_give(const lr_rules *rules, const lr_definition *let,
 {
     *first = 0;
     /* By custom the first alternative is the number's long name. */
-    if (let && let->choices[0].terms->kind == 'a' && !let->choices[0].condition &&
-        !find_let(rules, let->choices[0].terms->name)) {
+    if (let && is_name(let->choices[0].text) && !let->choices[0].condition && !find_let(rules, let->choices[0].text)) {
         *first = 1;
         return let->choices[0].text;
     }
@@ -500,11 +483,10 @@ static void want(wanted *w, const char *name)
 /* Adds the number that an amount lacks. */
 static void want_of(const lookup *l, rec_job *job, wanted *w, const lr_amount *amount)
 {
-    lookup other = {
-        .job = job, .rules = l->rules, .numbers = l->numbers, .place = l->place, .amount = "", .missing = ""};
+    lookup other = {.job = job, .rules = l->rules, .numbers = l->numbers, .place = l->place, .amount = ""};
     double value;
     uint64_t first;
-    if (amount && term_value(&other, amount->terms, NULL, 0, &value) == MISSING) {
+    if (amount && text_value(&other, amount->text, NULL, 0, &value) == MISSING) {
         want(w, name_to_give(l->rules, other.let, other.missing, &first));
     }
 }
@@ -546,15 +528,11 @@ static int32_t fail_missing(lookup *l, const lr_amount *amount)
 int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables *numbers, const lr_amount *amount,
                         const lr_location *place, int64_t *value)
 {
-    lookup l = {.job = job,
-                .rules = rules,
-                .numbers = numbers,
-                .place = place,
-                .amount = amount->text,
-                .missing = amount->text};
+    lookup l = {.job = job, .rules = rules, .numbers = numbers, .place = place, .amount = amount->text};
     const lr_rule *rule = find_rule(rules, amount);
-    double number = 0, whole, off;
-    int result = term_value(&l, amount->terms, NULL, 0, &number);
+    bool rest = strcmp(amount->text, "-1") == 0;
+    double number = -1, whole, off;
+    int result = rest ? FOUND : text_value(&l, amount->text, NULL, 0, &number);
     char need[256], words[40];
     *value = 0;
     if (result != FOUND) {
@@ -570,7 +548,7 @@ int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables 
     if (off > 1e-6 && off > 1e-6 * (number < 0 ? -number : number)) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %s: no whole number", need, words);
     }
-    if (whole < 0 && strcmp(amount->text, "-1") != 0) {
+    if (whole < 0 && !rest) {
         return rec_fail(job, REC_E_ARGUMENT, REC_UNKNOWN, "%s, which is %s: below 0", need, words);
     }
     if (whole == 0 && rule && (rule->kind == LR_RULE_SPLIT || rule->kind == LR_RULE_ROPE)) {
@@ -582,18 +560,13 @@ int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables 
 
 /* ------------------------------------------------------------------------------------------------------ asking -- */
 
-static bool has_name(const lr_term *term)
-{
-    return term->kind == 'a' || (term->left && has_name(term->left)) || (term->right && has_name(term->right));
-}
-
 bool lr_rules_names_variables(const lr_rules *rules)
 {
     for (uint64_t i = 0; i < rules->count; i++) {
         const lr_rule *rule = &rules->rules[i];
         bool asks = rule->kind == LR_RULE_TIE || rule->kind == LR_RULE_ROPE;
         for (uint64_t k = 0; k < amounts_of(rule) && !asks; k++) {
-            asks = amount_at(rule, k) && has_name(amount_at(rule, k)->terms);
+            asks = amount_at(rule, k) && has_name(amount_at(rule, k)->text);
         }
         if (asks) {
             return true;

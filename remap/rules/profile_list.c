@@ -88,37 +88,29 @@ static list *make(rec_job *job)
     return l;
 }
 
-/* The context's list. Two threads may make it at once: the first one's counts. NULL: the job has failed. */
-static const list *get(rec_job *job)
+/* The context's list. Two threads may make it at once: the first one's counts. NULL: that failed. */
+static const list *get(rec_context *context)
 {
-    lr_attached *have = lr_context_attached(job->context, release);
-    if (!have) {
-        list *made = make(job);
-        have = made ? lr_context_attach(job->context, &made->attached) : NULL;
+    rec_job job;
+    lr_attached *have;
+    lr_job_open(&job, context, "profiles", NULL);
+    have = lr_job_failed(&job) ? NULL : lr_context_attached(job.context, release);
+    if (!have && !lr_job_failed(&job)) {
+        list *made = make(&job);
+        have = made ? lr_context_attach(job.context, &made->attached) : NULL;
     }
+    (void)lr_job_end(&job);
     return (const list *)have;
 }
 
 uint64_t rec_profile_count(rec_context *context)
 {
-    rec_job job;
-    const list *l = NULL;
-    uint64_t count;
-    lr_job_open(&job, context, "profiles", NULL);
-    l = lr_job_failed(&job) ? NULL : get(&job);
-    count = l ? l->count : 0;
-    (void)lr_job_end(&job);
-    return count;
+    const list *l = get(context);
+    return l ? l->count : 0;
 }
 
 const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index)
 {
-    rec_job job;
-    const list *l = NULL;
-    const rec_profile_info *info;
-    lr_job_open(&job, context, "profiles", NULL);
-    l = lr_job_failed(&job) ? NULL : get(&job);
-    info = l && index < l->count ? &l->infos[index] : NULL;
-    (void)lr_job_end(&job);
-    return info;
+    const list *l = get(context);
+    return l && index < l->count ? &l->infos[index] : NULL;
 }

@@ -37,8 +37,7 @@ enum {
 
 /** A whole number that may need the model's configuration: product and quotient of names and numbers, `q*H/K`. */
 typedef struct lr_amount {
-    const char *text;            /**< source text */
-    const struct lr_term *terms; /**< expression.c */
+    const char *text;
 } lr_amount;
 
 typedef struct lr_part {

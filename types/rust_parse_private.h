@@ -115,8 +115,6 @@ bool lr_rust_value(lr_rust_parser *parser, const char *closing, uint64_t *value)
 /** @return whether a name is that of an integer constant, of this file or an earlier one. */
 bool lr_rust_named_value(lr_rust_parser *parser, const char *name, size_t length, uint64_t *value);
 
-/* rust_names.c */
-
 lr_rust_names *lr_rust_names_new(lr_rust_parser *parser);
 /** Where the value of a name is or goes, NULL in it if it is new. NULL: failed. The name is borrowed. */
 void **lr_rust_slot(lr_rust_parser *parser, uint64_t scope, const char *name, size_t length);

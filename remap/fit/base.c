@@ -52,11 +52,6 @@ bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length)
 
 /* ------------------------------------------------------------------------------------------------------ shapes -- */
 
-static const char *kind_of(rec_dtype dtype)
-{
-    return lr_dtype_is_int(dtype) ? "integers" : lr_dtype_is_bool(dtype) ? "bools" : "floats";
-}
-
 /* A rule that drops the module of a piece: "fc2." of "fc2.weight". */
 static const char *drop_option(const lr_fitter *f, const lr_piece *piece)
 {
@@ -126,11 +121,12 @@ int32_t lr_fit_against_base(lr_fitter *f, const lr_piece *piece, const char *why
     if (!kept) {
         return f->job->error.status;
     }
-    if (strcmp(kind_of((rec_dtype)tensor->stored), kind_of((rec_dtype)kept->stored)) != 0) {
+    if (lr_elements_of(tensor->stored) != lr_elements_of(kept->stored)) {
         hint = drop_option(f, piece);
         return !hint ? f->job->error.status
                      : LR_FIT_PROBLEM(f, REC_PROBLEM_KIND, true, hint, "%.300s has %s, but the base's has %s", path,
-                                      kind_of((rec_dtype)tensor->stored), kind_of((rec_dtype)kept->stored));
+                                      lr_elements_words(lr_elements_of(tensor->stored)),
+                                      lr_elements_words(lr_elements_of(kept->stored)));
     }
     if (tensor->rank == kept->rank &&
         (tensor->rank == 0 || memcmp(tensor->shape, kept->shape, tensor->rank * sizeof *tensor->shape) == 0)) {

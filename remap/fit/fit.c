@@ -18,6 +18,7 @@ bool lr_fit_has_content(const lr_node *node)
 
 bool lr_fit_holds_nothing(const rec_layout *layout)
 {
+    uint64_t count = layout->kind == REC_LAYOUT_ARRAY ? layout->count > 0 : layout->count; /* of different children */
     if (lr_fit_is_tensor(layout)) {
         return false;
     }
@@ -29,13 +30,10 @@ bool lr_fit_holds_nothing(const rec_layout *layout)
     case REC_LAYOUT_STRUCT:
     case REC_LAYOUT_TUPLE:
     case REC_LAYOUT_ARRAY:
-        for (uint64_t i = 0; i < layout->count; i++) {
-            const rec_layout *child = rec_layout_child(layout, layout->kind == REC_LAYOUT_ARRAY ? 0 : i);
+        for (uint64_t i = 0; i < count; i++) {
+            const rec_layout *child = rec_layout_child(layout, i);
             if (child && !lr_fit_holds_nothing(child)) {
                 return false;
-            }
-            if (layout->kind == REC_LAYOUT_ARRAY) {
-                break;
             }
         }
         return true;

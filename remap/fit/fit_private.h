@@ -93,7 +93,7 @@ bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled);
 /** The tensor of a source in a field of a module; the base is no evidence of what a source's module is. NULL: none. */
 const lr_piece *lr_fit_tensor_of(const lr_node *node, const char *name);
-/** Whether some weight of a source is plainly stored [in, out], or a load argument says that one is (conv1d.c). */
+/** Whether some weight of a source is plainly stored [in, out], or a load argument says that one is (signs.c). */
 bool lr_fit_has_conv1d(const rec_plan *plan);
 /** Whether a Linear of the type may be a Conv1D like others of the file, and nothing shows it: it is square. */
 bool lr_fit_doubts_linear(const lr_fit *t, const char *type, const lr_node *node);

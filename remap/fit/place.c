@@ -20,11 +20,8 @@ static rec_dtype wanted_float(const rec_plan *plan)
 static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t wanted, lr_op **op, const char **operations)
 {
     rec_dtype from = lr_op_dtype(*op);
-    bool is_int = lr_dtype_is_int(from), is_bool = lr_dtype_is_bool(from);
-    bool is_float = !is_int && !is_bool && rec_dtype_bits(from) != 0;
     lr_op *next;
-    if (wanted == 0 || (wanted == REC_FIELD_FLOATS && (is_float || from == REC_DTYPE_QFLOAT)) ||
-        (wanted == REC_FIELD_INTS && is_int) || (wanted == REC_FIELD_BOOLS && is_bool)) {
+    if (wanted == 0 || (wanted == lr_elements_of(from) && (rec_dtype_bits(from) || from == REC_DTYPE_QFLOAT))) {
         return REC_OK;
     }
     if (rec_dtype_bits(from) == 0) {

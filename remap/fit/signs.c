@@ -19,21 +19,6 @@ bool lr_fit_doubted(const lr_fitter *f, const lr_node *node)
     return f->plan->trial && wanted(f, node);
 }
 
-/* 0.MINOR of the store that wrote it, -1 if it does not say. */
-static int32_t minor_of(const lr_plan_source *source)
-{
-    const lr_entry *version = lr_map_find_text(&source->record->metadata, "version", 7);
-    int32_t minor = -1;
-    if (version && version->value.kind == REC_KIND_STRING) {
-        const char *text = version->value.v.text;
-        for (text += strncmp(text, "0.", 2) == 0 ? 2 : strlen(text); *text >= '0' && *text <= '9' && minor < 1000;
-             text++) {
-            minor = (minor < 0 ? 0 : minor) * 10 + (*text - '0');
-        }
-    }
-    return minor;
-}
-
 /* Whether a tensor of the module had that name in the file, whatever rules made of it. */
 static bool came_as(const lr_node *node, const char *field)
 {
@@ -72,7 +57,8 @@ int32_t lr_fit_sign_names(lr_fitter *f, const lr_node *node, const char *type, b
         return lr_plan_sign(f->job, f->plan, LR_SIGN_TORCH, path, "%.300s%sweight", path, dot);
     }
     if (came_as(node, "gamma") &&
-        (is_one_of(type, renamed) || (strcmp(type, "RmsNorm") == 0 && minor_of(source) >= RMS_NORM_SINCE))) {
+        (is_one_of(type, renamed) ||
+         (strcmp(type, "RmsNorm") == 0 && lr_burn_of(&source->record->metadata).minor >= RMS_NORM_SINCE))) {
         /* Without a type an InstanceNorm, which is never renamed, looks like the others; but it has no statistics. */
         bool certain = sure || strcmp(type, "BatchNorm") == 0;
         return lr_plan_sign(f->job, f->plan, certain ? LR_SIGN_BURN : LR_SIGN_HINT, path, "%.300s%sgamma", path, dot);
@@ -107,4 +93,64 @@ int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, 
         return REC_OK;
     }
     return lr_plan_sign(f->job, f->plan, LR_SIGN_TORCH, path, "%.300s", path);
+}
+
+/* Linear layers that a file stores [in, out], as transformers' Conv1D: their bias shows it unless they are square. */
+
+const lr_piece *lr_fit_tensor_of(const lr_node *node, const char *name)
+{
+    const lr_node *child = lr_node_child(node, name, strlen(name));
+    const lr_piece *piece = child && !child->first ? child->piece : NULL;
+    return piece && !piece->kept && lr_piece_is_tensor(piece) ? piece : NULL;
+}
+
+/* Returns the shape of a weight of rank 2 with a bias, or NULL. @param bias (out) its length. */
+static const uint64_t *weight_of(const lr_node *node, uint64_t *bias)
+{
+    const lr_piece *w = node ? lr_fit_tensor_of(node, "weight") : NULL, *b = w ? lr_fit_tensor_of(node, "bias") : NULL;
+    if (!b || w->linear || w->adapted || lr_piece_rank(w) != 2 || lr_piece_rank(b) != 1) {
+        return NULL;
+    }
+    *bias = lr_piece_shape(b)[0];
+    return lr_piece_shape(w);
+}
+
+static bool is_conv1d(const lr_node *node)
+{
+    uint64_t bias;
+    const uint64_t *shape = weight_of(node, &bias);
+    return shape && bias == shape[1] && bias != shape[0];
+}
+
+static bool any_below(const lr_node *node)
+{
+    bool found = is_conv1d(node);
+    for (const lr_node *child = node->first; child && !found; child = child->next) {
+        found = child->first && any_below(child);
+    }
+    return found;
+}
+
+bool lr_fit_has_conv1d(const rec_plan *plan)
+{
+    for (uint64_t s = 0; s < plan->source_count; s++) {
+        const lr_rules *rules = plan->sources[s].rules;
+        for (uint64_t i = 0; i < rules->count; i++) {
+            const lr_rule *rule = &rules->rules[i];
+            if (rule->kind == LR_RULE_MODULE && !rule->profile && strcmp(rule->replacement, "Conv1D") == 0) {
+                return true;
+            }
+        }
+    }
+    return any_below(plan->root);
+}
+
+bool lr_fit_doubts_linear(const lr_fit *t, const char *type, const lr_node *node)
+{
+    const lr_piece *piece = lr_node_piece(node);
+    /* Burn's own store never writes one: there such a shape shows that the adapter is the wrong one. */
+    bool asked = piece && t->conv1d && !t->f->plan->trial && !t->f->plan->sources[piece->source].stored;
+    uint64_t bias;
+    const uint64_t *shape = asked && type && strcmp(type, "Linear") == 0 ? weight_of(node, &bias) : NULL;
+    return shape && shape[0] == shape[1] && bias == shape[0] && shape[0] > 1;
 }

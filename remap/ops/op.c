@@ -339,38 +339,29 @@ lr_op *lr_op_transpose(rec_job *job, lr_op *input)
     return lr_op_new(job, LR_OP_TRANSPOSE, input->dtype, shape, 2, &input, 1, 0, true, NULL);
 }
 
-/* Joins neighbours. @param runs may be NULL: only counts. @return how many there are; *total: of indices. */
-static uint64_t gather_runs(const lr_span *spans, uint64_t count, lr_packed_span *runs, uint64_t *total)
+/* Takes the spans of a slice, neighbours as one. */
+static void take_runs(lr_op *op, const lr_span *spans, uint64_t count, lr_packed_span *runs)
 {
-    uint64_t used = 0, end = 0;
-    *total = 0;
+    uint64_t used = 0, at = 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (spans[i].count == 0) {
-            continue;
+        if (spans[i].count && used && runs[used - 1].begin + runs[used - 1].count == spans[i].begin) {
+            runs[used - 1].count += spans[i].count;
+        } else if (spans[i].count) {
+            runs[used++] = (lr_packed_span){.begin = spans[i].begin, .count = spans[i].count, .at = at};
         }
-        if (used && spans[i].begin == end) {
-            if (runs) {
-                runs[used - 1].count += spans[i].count;
-            }
-        } else {
-            if (runs) {
-                runs[used] = (lr_packed_span){.begin = spans[i].begin, .count = spans[i].count, .at = *total};
-            }
-            used++;
-        }
-        end = spans[i].begin + spans[i].count;
-        *total += spans[i].count; /* checked before */
+        at += spans[i].count;
     }
-    return used;
+    op->u.slice.runs = runs;
+    op->u.slice.count = used;
 }
 
 lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spans, uint64_t count)
 {
-    uint64_t shape[LR_RANK_MOST], total = 0, size, used;
+    uint64_t shape[LR_RANK_MOST], total = 0, size, next = 0;
     char words[WORDS], begin[32], end[32];
     lr_op *op;
     void *behind;
-    bool fits = true;
+    bool fits = true, joined = true;
     if (!lr_op_has_elements(job, input, "cut") || !check_axis(job, input, axis, "cut")) {
         return NULL;
     }
@@ -386,22 +377,22 @@ lr_op *lr_op_slice(rec_job *job, lr_op *input, uint32_t axis, const lr_span *spa
                                        lr_group_digits(spans[i].begin, begin, sizeof begin),
                                        lr_group_digits(size, end, sizeof end), (unsigned)axis, words));
         }
+        joined = joined && (!spans[i].count || !total || spans[i].begin == next);
+        next = spans[i].count ? spans[i].begin + spans[i].count : next;
         fits = fits && lr_add(total, spans[i].count, &total);
     }
     if (!fits || !lr_mul(count, sizeof(lr_packed_span), &size)) {
         return LR_AS_NULL(rec_fail(job, REC_E_RANGE, REC_UNKNOWN, "a tensor would have more than 2^64 indices"));
     }
     memcpy(shape, input->shape, input->rank * sizeof *shape);
-    used = gather_runs(spans, count, NULL, &shape[axis]);
-    if (used <= 1 && shape[axis] == input->shape[axis]) {
+    if (joined && total == input->shape[axis]) {
         return lr_op_retain(input); /* everything, in order */
     }
-    op = lr_op_new(job, LR_OP_SLICE, input->dtype, shape, input->rank, &input, 1, used * sizeof(lr_packed_span), true,
-                   &behind);
+    shape[axis] = total;
+    op = lr_op_new(job, LR_OP_SLICE, input->dtype, shape, input->rank, &input, 1, size, true, &behind);
     if (op) {
         op->axis = axis;
-        op->u.slice.runs = behind;
-        op->u.slice.count = gather_runs(spans, count, behind, &total);
+        take_runs(op, spans, count, behind);
     }
     return op;
 }

@@ -39,12 +39,11 @@ typedef struct lr_re_ranges {
     bool failed;
 } lr_re_ranges;
 
-void lr_re_ranges_add(lr_re_ranges *ranges, uint32_t first, uint32_t last);
 /** PCRE2's memory from an allocator. */
 void *lr_re_pcre2_alloc(PCRE2_SIZE size, void *allocator);
 void lr_re_pcre2_free(void *memory, void *allocator);
 
-/* Parsing (parse.c, node.c, escape.c, class.c, alike.c). */
+/* Parsing (parse.c, escape.c, class.c, alike.c). */
 
 typedef struct lr_re_flags {
     bool icase, lines, dot_all;
@@ -98,10 +97,6 @@ bool lr_re_parse_escape(lr_re_parser *p, lr_re_escape *escape);
 const lr_re_set *lr_re_parse_class(lr_re_parser *p, uint32_t *height);
 /** A set in the arena; sorts and joins the ranges. NULL: the job has failed. */
 const lr_re_set *lr_re_set_new(lr_re_parser *p, lr_re_ranges *ranges, uint32_t perl, bool negated);
-/** Works out what is known of a node from its parts. */
-void lr_re_node_learn(lr_re_node *node);
-/** A copy in the arena. NULL: the job has failed. */
-lr_re_node *lr_re_node_copy(lr_re_parser *p, const lr_re_node *node);
 /** Rejects alternatives that Rust's parser would rearrange (alike.c). @return false: the job has failed. */
 bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice);
 /** Reads a pattern. NULL: the job has failed. */

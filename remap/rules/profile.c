@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Profiles: finds them, and resolves `include` and `less`. */
+ * Profiles: finds them, resolves `include` and `less`, and lists them for people to choose from. */
 #include "remap/rules/rules_private.h"
 
 #include <stdio.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -464,4 +465,116 @@ lr_rules *lr_profile_load(rec_job *job, const char *name, const char *beside)
     }
     lr_library_end(&library);
     return rules;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the list -- */
+
+/** Made once for a context, and attached to it, so that what was handed out stays. */
+typedef struct profile_list {
+    lr_attached attached; /**< the first member */
+    const lr_allocator *allocator;
+    lr_arena arena; /**< of the strings */
+    rec_profile_info *infos;
+    uint64_t count, room;
+} profile_list;
+
+/** A list that is being filled. */
+typedef struct filler {
+    rec_job *job;
+    profile_list *list;
+} filler;
+
+static void release(lr_attached *what)
+{
+    profile_list *l = (profile_list *)what;
+    lr_release(l->allocator, l->infos);
+    lr_arena_free(&l->arena);
+    lr_release(l->allocator, l);
+}
+
+static const char *copy(filler *f, const char *text)
+{
+    return lr_job_arena_text(f->job, &f->list->arena, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* A profile of the context's file hides one of its name that comes with the library. */
+static int32_t add_profile(void *user, const lr_config *config, const lr_profile_section *section)
+{
+    filler *f = user;
+    profile_list *l = f->list;
+    const lr_builtin_file *builtin = lr_builtin_find(lr_config_file(config));
+    for (uint64_t i = 0; i < l->count; i++) {
+        if (lr_name_same(l->infos[i].name, section->name)) {
+            return REC_OK;
+        }
+    }
+    if (!lr_job_grow(f->job, &l->infos, l->count + 1, &l->room, sizeof *l->infos)) {
+        return f->job->error.status;
+    }
+    l->infos[l->count] = (rec_profile_info){.size = sizeof(rec_profile_info),
+                                            .name = copy(f, section->name),
+                                            .description = copy(f, section->description),
+                                            .source = copy(f, section->source),
+                                            .destination = copy(f, section->destination),
+                                            .file = copy(f, lr_config_file(config)),
+                                            .text = builtin ? builtin->text : NULL};
+    l->count += !lr_job_failed(f->job);
+    return f->job->error.status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const rec_profile_info *)a)->name, ((const rec_profile_info *)b)->name);
+}
+
+/* NULL: the job has failed. */
+static profile_list *make(rec_job *job)
+{
+    profile_list *l = lr_zalloc(job->allocator, sizeof *l);
+    filler f = {.job = job, .list = l};
+    lr_library library;
+    if (!l) {
+        return LR_AS_NULL(lr_fail_memory(job, sizeof *l));
+    }
+    l->attached.release = release;
+    l->allocator = job->allocator;
+    lr_arena_init(&l->arena, job->allocator);
+    lr_library_begin(&library, job);
+    (void)lr_library_each(&library, add_profile, &f);
+    lr_library_end(&library);
+    if (lr_job_failed(job)) {
+        release(&l->attached);
+        return NULL;
+    }
+    if (l->count) {
+        qsort(l->infos, (size_t)l->count, sizeof *l->infos, by_name);
+    }
+    return l;
+}
+
+/* The context's list. Two threads may make it at once: the first one's counts. NULL: that failed. */
+static const profile_list *get(rec_context *context)
+{
+    rec_job job;
+    lr_attached *have;
+    lr_job_open(&job, context, "profiles", NULL);
+    have = lr_job_failed(&job) ? NULL : lr_context_attached(job.context, release);
+    if (!have && !lr_job_failed(&job)) {
+        profile_list *made = make(&job);
+        have = made ? lr_context_attach(job.context, &made->attached) : NULL;
+    }
+    (void)lr_job_end(&job);
+    return (const profile_list *)have;
+}
+
+uint64_t rec_profile_count(rec_context *context)
+{
+    const profile_list *l = get(context);
+    return l ? l->count : 0;
+}
+
+const rec_profile_info *rec_profile_get(rec_context *context, uint64_t index)
+{
+    const profile_list *l = get(context);
+    return l && index < l->count ? &l->infos[index] : NULL;
 }

@@ -106,98 +106,70 @@ static bool shape_fits(const rec_field *field, const rec_tensor *tensor)
     return true;
 }
 
+/* What fields of tensors hold. Their structs differ in the type of the numbers alone. */
+static const struct {
+    rec_dtype dtype;
+    bool (*is)(rec_dtype dtype);
+} tensors[] = {[REC_FIELD_FLOATS] = {REC_DTYPE_F32, lr_dtype_is_float},
+               [REC_FIELD_INTS] = {REC_DTYPE_I64, lr_dtype_is_int},
+               [REC_FIELD_BOOLS] = {REC_DTYPE_BOOL, lr_dtype_is_bool}};
+_Static_assert(sizeof(rec_floats) == sizeof(rec_ints) && sizeof(rec_floats) == sizeof(rec_bools), "one layout");
+
 static void bind_tensor(binder *b, const rec_field *field, const rec_value *value, void *target)
 {
     const char *words = lr_elements_words(field->kind);
     const rec_tensor *tensor = rec_value_tensor(value);
     char expected[160], found[160];
-    bool fits;
+    rec_floats bound;
     if (!tensor) {
         problem(b, REC_NOTE_KIND, "expected a tensor of %s, found %s", words, lr_kind_words(value->kind));
-        return;
-    }
-    fits = field->kind == REC_FIELD_FLOATS ? lr_dtype_is_float(tensor->dtype)
-           : field->kind == REC_FIELD_INTS ? lr_dtype_is_int(tensor->dtype)
-                                           : lr_dtype_is_bool(tensor->dtype);
-    if (!fits) {
+    } else if (!tensors[field->kind].is(tensor->dtype)) {
         problem(b, REC_NOTE_KIND, "expected a tensor of %s, found one of %s", words, rec_tensor_dtype_name(tensor));
-        return;
-    }
-    if (!shape_fits(field, tensor)) {
+    } else if (!shape_fits(field, tensor)) {
         print_dims(expected, sizeof expected, field->shape + 1, field->shape[0], true);
         print_dims(found, sizeof found, tensor->shape, tensor->rank, false);
         problem(b, REC_NOTE_SHAPE, "expected shape %s, found %s", expected, found);
-        return;
-    }
-    if (b->problems || lr_job_failed(b->job)) {
-        return; /* nothing will be filled in: convert nothing */
-    }
-    if (field->kind == REC_FIELD_FLOATS) {
-        *(rec_floats *)target = (rec_floats){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_F32),
-                                             .count = tensor->count,
-                                             .shape = tensor->shape,
-                                             .tensor = tensor};
-    } else if (field->kind == REC_FIELD_INTS) {
-        *(rec_ints *)target = (rec_ints){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_I64),
-                                         .count = tensor->count,
-                                         .shape = tensor->shape,
-                                         .tensor = tensor};
-    } else {
-        *(rec_bools *)target = (rec_bools){.data = lr_tensor_typed(b->job, tensor, REC_DTYPE_BOOL),
-                                           .count = tensor->count,
-                                           .shape = tensor->shape,
-                                           .tensor = tensor};
+    } else if (!b->problems && !lr_job_failed(b->job)) { /* else nothing will be filled in: convert nothing */
+        bound = (rec_floats){.data = lr_tensor_typed(b->job, tensor, tensors[field->kind].dtype),
+                             .count = tensor->count,
+                             .shape = tensor->shape,
+                             .tensor = tensor};
+        memcpy(target, &bound, sizeof bound);
     }
 }
 
 /* ----------------------------------------------------------------------------------------------------- scalars -- */
 
-static const struct {
-    int32_t kind;
-    uint32_t width;
-    int64_t minimum;
-    uint64_t maximum;
-    const char *name;
-} integers[] = {
-    {REC_FIELD_U8, 1, 0, UINT8_MAX, "u8"},           {REC_FIELD_U16, 2, 0, UINT16_MAX, "u16"},
-    {REC_FIELD_U32, 4, 0, UINT32_MAX, "u32"},        {REC_FIELD_U64, 8, 0, UINT64_MAX, "u64"},
-    {REC_FIELD_I8, 1, INT8_MIN, INT8_MAX, "i8"},     {REC_FIELD_I16, 2, INT16_MIN, INT16_MAX, "i16"},
-    {REC_FIELD_I32, 4, INT32_MIN, INT32_MAX, "i32"}, {REC_FIELD_I64, 8, INT64_MIN, INT64_MAX, "i64"},
+static const rec_dtype integers[] = {
+    [REC_FIELD_U8] = REC_DTYPE_U8,   [REC_FIELD_U16] = REC_DTYPE_U16, [REC_FIELD_U32] = REC_DTYPE_U32,
+    [REC_FIELD_U64] = REC_DTYPE_U64, [REC_FIELD_I8] = REC_DTYPE_I8,   [REC_FIELD_I16] = REC_DTYPE_I16,
+    [REC_FIELD_I32] = REC_DTYPE_I32, [REC_FIELD_I64] = REC_DTYPE_I64,
 };
 
-static void bind_integer(binder *b, size_t which, const rec_value *value, void *target)
+static void bind_integer(binder *b, rec_dtype dtype, const rec_value *value, void *target)
 {
-    bool is_negative = value->kind == REC_KIND_INT && value->v.i < 0;
-    if (value->kind != REC_KIND_INT && value->kind != REC_KIND_UINT) {
-        problem(b, REC_NOTE_KIND, "expected an integer (%s), found %s", integers[which].name,
+    bool is_signed = value->kind == REC_KIND_INT;
+    uint64_t little = value->v.u;
+    lr_converted result = {0};
+    lr_swap_if_big(&little, sizeof little, 1);
+    if (!is_signed && value->kind != REC_KIND_UINT) {
+        problem(b, REC_NOTE_KIND, "expected an integer (%s), found %s", rec_dtype_name(dtype),
                 lr_kind_words(value->kind));
-    } else if (is_negative ? value->v.i < integers[which].minimum : value->v.u > integers[which].maximum) {
-        if (is_negative) {
-            problem(b, REC_NOTE_KIND, "%" PRId64 " does not fit %s", value->v.i, integers[which].name);
-        } else {
-            problem(b, REC_NOTE_KIND, "%" PRIu64 " does not fit %s", value->v.u, integers[which].name);
-        }
+    } else if (lr_convert(is_signed ? REC_DTYPE_I64 : REC_DTYPE_U64, &little, dtype, target, 1, false, &result) ==
+               LR_CONVERT_OK) {
+        return;
+    } else if (is_signed && value->v.i < 0) {
+        problem(b, REC_NOTE_KIND, "%" PRId64 " does not fit %s", value->v.i, rec_dtype_name(dtype));
     } else {
-        uint8_t u8 = (uint8_t)value->v.u;
-        uint16_t u16 = (uint16_t)value->v.u;
-        uint32_t u32 = (uint32_t)value->v.u;
-        const void *from = integers[which].width == 1   ? (const void *)&u8
-                           : integers[which].width == 2 ? (const void *)&u16
-                           : integers[which].width == 4 ? (const void *)&u32
-                                                        : (const void *)&value->v.u;
-        memcpy(target, from, integers[which].width);
+        problem(b, REC_NOTE_KIND, "%" PRIu64 " does not fit %s", value->v.u, rec_dtype_name(dtype));
     }
 }
 
 static void bind_scalar(binder *b, const rec_field *field, const rec_value *value, void *target)
 {
-    for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
-        if (integers[i].kind == field->kind) {
-            bind_integer(b, i, value, target);
-            return;
-        }
-    }
-    if (field->kind == REC_FIELD_BOOL) {
+    if (field->kind >= REC_FIELD_U8 && field->kind <= REC_FIELD_I64) {
+        bind_integer(b, integers[field->kind], value, target);
+    } else if (field->kind == REC_FIELD_BOOL) {
         int32_t flag = value->v.i != 0;
         if (value->kind != REC_KIND_BOOL) {
             problem(b, REC_NOTE_KIND, "expected a bool, found %s", lr_kind_words(value->kind));

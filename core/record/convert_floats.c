@@ -9,11 +9,10 @@
 
 #include "common/cpu.h"
 #include "core/record/convert_private.h"
+#include "os/map.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #define HAS_FAST() (LR_CPU_HAS(AVX2, "avx2") && LR_CPU_HAS(F16C, "f16c"))
 #define FAST __attribute__((target("avx2,f16c")))
 #elif defined(__aarch64__) && defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -344,13 +343,8 @@ enum { STREAM_FROM = 32 << 20 }; /* bytes; fewer may well be read from a cache s
  * long, on pages in use 0.8. The last page tells which it is. */
 bool lr_convert_streams(const void *to, uint64_t size)
 {
-    uintptr_t page, last;
-    unsigned char resident = 0;
-    if (size < STREAM_FROM || (uintptr_t)to % sizeof(__m128i) != 0)
-        return false;
-    page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    last = ((uintptr_t)to + size - 1) & ~(page - 1);
-    return mincore((void *)last, page, &resident) == 0 && (resident & 1);
+    return size >= STREAM_FROM && (uintptr_t)to % sizeof(__m128i) == 0 &&
+           lr_map_is_resident((const uint8_t *)to + (size - 1));
 }
 
 static void stream_out(uint8_t *to, const uint8_t *from, size_t size)

@@ -130,7 +130,6 @@ rec_tensor *lr_spec_tensor(edit *e, const char *path, const rec_tensor_spec *spe
 {
     rec_record *record = e->record;
     rec_tensor *tensor = NULL;
-    uint64_t *shape = NULL;
     uint64_t count = 0;
     char id[LR_ID_ROOM];
     const char *name = spec->id;
@@ -148,21 +147,11 @@ rec_tensor *lr_spec_tensor(edit *e, const char *path, const rec_tensor_spec *spe
         (void)lr_fail_path(&e->job, REC_E_ARGUMENT, path, "the tensor's id %s", lr_id_fault(name, strlen(name)));
         goto failed;
     }
-    tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
-    shape = lr_arena_alloc(&record->arena, sizeof *shape * (spec->rank ? spec->rank : 1u), 8);
-    if (!tensor || !shape) {
+    tensor = lr_tensor_new(record, spec->dtype, spec->shape, spec->rank);
+    if (!tensor) {
         (void)lr_edit_no_memory(e);
         goto failed;
     }
-    memset(tensor, 0, sizeof *tensor);
-    if (spec->rank) {
-        memcpy(shape, spec->shape, sizeof *shape * spec->rank);
-    }
-    tensor->record = record;
-    tensor->shape = shape;
-    tensor->count = count;
-    tensor->rank = (uint8_t)spec->rank;
-    tensor->packed = tensor->stored = tensor->dtype = (uint8_t)spec->dtype;
     tensor->id = name ? lr_arena_text(&record->arena, name, strlen(name)) : NULL;
     tensor->anonymous = !name && spec->parameter;
     tensor->data = make_data(e, spec, &taken);

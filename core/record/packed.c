@@ -68,6 +68,15 @@ static rec_dtype narrowest(int64_t minimum, uint64_t maximum)
                                                           : REC_DTYPE_I64;
 }
 
+static void widen_limits(rec_scalar number, int64_t *minimum, uint64_t *maximum)
+{
+    if (number.kind == REC_KIND_INT && number.v.i < 0) {
+        *minimum = number.v.i < *minimum ? number.v.i : *minimum;
+    } else {
+        *maximum = number.v.u > *maximum ? number.v.u : *maximum;
+    }
+}
+
 /* @param piece little-endian. */
 static void piece_limits(rec_dtype dtype, const uint8_t *piece, uint64_t count, int64_t *minimum, uint64_t *maximum)
 {
@@ -87,12 +96,7 @@ static void piece_limits(rec_dtype dtype, const uint8_t *piece, uint64_t count, 
     *minimum = 0;
     *maximum = 0;
     for (uint64_t i = 0; i < count; i++) {
-        rec_scalar number = lr_element(dtype, piece + i * (rec_dtype_bits(dtype) / 8));
-        if (number.kind == REC_KIND_INT && number.v.i < 0) {
-            *minimum = number.v.i < *minimum ? number.v.i : *minimum;
-        } else {
-            *maximum = number.v.u > *maximum ? number.v.u : *maximum;
-        }
+        widen_limits(lr_element(dtype, piece + i * (rec_dtype_bits(dtype) / 8)), minimum, maximum);
     }
 }
 
@@ -141,12 +145,7 @@ static rec_dtype needed(const lr_runner *runner, int64_t minimum, uint64_t maxim
 static rec_dtype needed_exactly(const lr_runner *runner, int64_t minimum, uint64_t maximum)
 {
     for (uint64_t i = 0; i < runner->count; i++) {
-        rec_scalar number = lr_runner_number(runner, i);
-        if (number.kind == REC_KIND_INT && number.v.i < 0) {
-            minimum = number.v.i < minimum ? number.v.i : minimum;
-        } else {
-            maximum = number.v.u > maximum ? number.v.u : maximum;
-        }
+        widen_limits(lr_runner_number(runner, i), &minimum, &maximum);
     }
     return narrowest(minimum, maximum);
 }

@@ -26,28 +26,15 @@ rec_record *lr_record_new(rec_context *context)
     return record;
 }
 
+static bool free_views(rec_tensor *tensor)
+{
+    lr_tensor_free_views(tensor);
+    return false;
+}
+
 void lr_value_free_views(rec_value *value)
 {
-    switch (value->kind) {
-    case REC_KIND_TENSOR:
-        lr_tensor_free_views(value->v.tensor);
-        break;
-    case REC_KIND_LIST:
-        for (uint64_t i = 0; i < value->v.list->count; i++) {
-            lr_value_free_views(&value->v.list->items[i]);
-        }
-        break;
-    case REC_KIND_MAP:
-        for (uint64_t i = 0; i < value->v.map->count; i++) {
-            lr_value_free_views(&value->v.map->entries[i].value);
-        }
-        break;
-    case REC_KIND_VARIANT:
-        lr_value_free_views(&value->v.variant->payload);
-        break;
-    default:
-        break;
-    }
+    (void)lr_value_tensors(value, free_views);
 }
 
 void rec_record_free(rec_record *record)

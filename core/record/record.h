@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "common/little.h"
 #include "core/base/base.h"
 
 /* -------------------------------------------------------------------------------------------------------- tree -- */
@@ -344,6 +345,8 @@ int32_t lr_fail_no_key(rec_job *job, const rec_record *record, const char *path)
 
 /** Element type a tensor has at a precision; see lr_dtype_at. One that has numbers becomes these, unless it is kept. */
 void lr_tensor_set_precision(rec_tensor *tensor, rec_precision precision);
+/** A tensor of that shape, of which a copy is made, and element type; without data. NULL: out of memory. */
+rec_tensor *lr_tensor_new(rec_record *record, rec_dtype dtype, const uint64_t *shape, uint32_t rank);
 /** Whether a precision changes what is stored: not KEEP, not DEFAULT. */
 static inline bool lr_precision_changes(rec_precision precision)
 {
@@ -415,20 +418,7 @@ bool lr_int_limits(rec_dtype dtype, int64_t *minimum, uint64_t *maximum);
 /** Between little-endian and host byte order, in place: nothing on a little-endian machine. */
 static inline void lr_swap_if_big(void *data, uint32_t width, uint64_t count)
 {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    uint8_t *at = data;
-    for (uint64_t i = 0; i < count; i++, at += width) {
-        for (uint32_t a = 0, b = width - 1; a < b; a++, b--) {
-            uint8_t byte = at[a];
-            at[a] = at[b];
-            at[b] = byte;
-        }
-    }
-#else
-    (void)data;
-    (void)width;
-    (void)count;
-#endif
+    lr_to_little(data, width, width * count);
 }
 
 /** Kinds of element types. */

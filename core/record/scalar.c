@@ -44,46 +44,24 @@ bool lr_string(lr_arena *arena, const char *text, uint64_t length, rec_value *va
 bool lr_from_scalar(lr_arena *arena, const rec_scalar *scalar, rec_value *value)
 {
     *value = (rec_value){.kind = (uint8_t)scalar->kind, .bits = scalar->bits, .form = (uint8_t)scalar->form};
-    switch (scalar->kind) {
-    case REC_KIND_NIL:
-        return true;
-    case REC_KIND_BOOL:
-    case REC_KIND_INT:
-        value->v.i = scalar->v.i;
-        return true;
-    case REC_KIND_UINT:
-        value->v.u = scalar->v.u;
-        return true;
-    case REC_KIND_FLOAT:
-        value->v.f = scalar->v.f;
-        return true;
-    default:
+    if (scalar->kind < REC_KIND_NIL || scalar->kind > REC_KIND_FLOAT) {
         return lr_string(arena, scalar->text, scalar->v.length, value);
     }
+    value->v.u = scalar->kind == REC_KIND_NIL ? 0 : scalar->v.u; /* the same bits, whatever they are */
+    return true;
 }
 
 rec_scalar lr_to_scalar(const rec_value *value)
 {
     rec_scalar scalar = {.kind = value->kind, .bits = value->bits, .form = value->form};
-    switch (value->kind) {
-    case REC_KIND_BOOL:
-    case REC_KIND_INT:
-        scalar.v.i = value->v.i;
-        break;
-    case REC_KIND_UINT:
-        scalar.v.u = value->v.u;
-        break;
-    case REC_KIND_FLOAT:
-        scalar.v.f = value->v.f;
-        break;
-    case REC_KIND_STRING:
+    if (value->kind == REC_KIND_STRING) {
         scalar.form = 0;
         scalar.text = value->v.text;
         scalar.v.length = value->length;
-        break;
-    default:
+    } else if (value->kind > REC_KIND_STRING) {
         scalar.kind = REC_KIND_NIL;
-        break;
+    } else if (value->kind != REC_KIND_NIL) {
+        scalar.v.u = value->v.u;
     }
     return scalar;
 }

@@ -142,26 +142,38 @@ bool lr_tensor_copy_scheme(rec_tensor *to, const rec_tensor *from)
     return !s || (copy && copy->label && copy->cut && copy->end);
 }
 
-static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *to)
+rec_tensor *lr_tensor_new(rec_record *record, rec_dtype dtype, const uint64_t *shape, uint32_t rank)
 {
     rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);
-    uint64_t *shape = lr_arena_alloc(&record->arena, sizeof *shape * (from->rank ? from->rank : 1u), 8);
-    const lr_encoding *encoding = lr_encoding_of(from);
-    rec_value *words = NULL, numbers = {.v.tensor = NULL};
-    if (!tensor || !shape) {
-        return false;
+    uint64_t *copy = lr_arena_array(&record->arena, rank, sizeof *copy);
+    if (!tensor || !copy) {
+        return NULL;
+    }
+    if (rank) {
+        memcpy(copy, shape, sizeof *copy * rank);
     }
     memset(tensor, 0, sizeof *tensor);
     tensor->record = record;
-    tensor->count = from->count;
-    tensor->rank = from->rank;
+    tensor->shape = copy;
+    tensor->rank = (uint8_t)rank;
+    tensor->packed = tensor->stored = tensor->dtype = (uint8_t)dtype;
+    (void)lr_shape_count(copy, rank, &tensor->count);
+    return tensor;
+}
+
+static bool copy_tensor(rec_record *record, const rec_tensor *from, rec_value *to)
+{
+    rec_tensor *tensor = lr_tensor_new(record, from->stored, from->shape, from->rank);
+    const lr_encoding *encoding = lr_encoding_of(from);
+    rec_value *words = NULL, numbers = {.v.tensor = NULL};
+    if (!tensor) {
+        return false;
+    }
     tensor->packed = from->packed;
-    tensor->stored = from->stored;
     tensor->dtype = from->dtype;
     tensor->assumed = from->assumed;
     tensor->anonymous = from->anonymous;
     tensor->id_made = from->id_made;
-    tensor->shape = memcpy(shape, from->shape, sizeof *shape * from->rank);
     tensor->data = lr_data_share(record, from->data);
     if (encoding->words) {
         words = lr_arena_alloc(&record->arena, sizeof *words, 8);

@@ -25,8 +25,6 @@ typedef struct finder {
     const rec_plugin *schemes[SCHEMES_MOST];
     uint32_t scheme_count;
     rec_siblings siblings;
-    char *path;
-    uint64_t room;
     const lr_scheme *last; /**< that was kept */
     bool claimed;          /**< the tensor that the schemes are being asked about */
 } finder;
@@ -82,7 +80,7 @@ static const rec_part *found_before(const rec_siblings *s, const rec_tensor *ten
 
 static const rec_value *value_at(const rec_record *record, const char *path, size_t length)
 {
-    if (record->root.form == REC_FORM_PATHS && record->root.kind == REC_KIND_MAP) {
+    if (lr_record_is_foreign(record)) {
         const lr_entry *entry = lr_map_find_text(record->root.v.map, path, length);
         return entry ? &entry->value : NULL;
     }
@@ -220,21 +218,16 @@ static const lr_scheme *keep_scheme(finder *f, const rec_logical *l)
 static rec_tensor *make_numbers(finder *f, const rec_plugin *plugin, const rec_logical *l, rec_tensor *const *tensors)
 {
     rec_record *record = f->record;
-    rec_tensor *numbers = lr_arena_alloc(&record->arena, sizeof *numbers, 8);
-    uint64_t *shape = lr_arena_alloc(&record->arena, sizeof *shape * (l->rank ? l->rank : 1u), 8), size;
+    rec_tensor *numbers = lr_tensor_new(record, l->dtype, l->shape, l->rank);
+    uint64_t count, size;
     rec_source *source;
-    if (!numbers || !shape) {
+    if (!numbers) {
         return LR_AS_NULL(lr_fail_arena(f->job, &record->arena, sizeof *numbers));
     }
-    memset(numbers, 0, sizeof *numbers);
-    numbers->record = record;
-    numbers->shape = memcpy(shape, l->shape, sizeof *shape * l->rank);
     numbers->id = tensors[0]->id;
     numbers->id_made = tensors[0]->id_made;
     numbers->anonymous = tensors[0]->anonymous;
-    numbers->rank = (uint8_t)l->rank;
-    numbers->stored = numbers->packed = numbers->dtype = (uint8_t)l->dtype;
-    if (!lr_shape_count(shape, l->rank, &numbers->count) || !lr_tensor_size(l->dtype, numbers->count, &size)) {
+    if (!lr_shape_count(l->shape, l->rank, &count) || !lr_tensor_size(l->dtype, count, &size)) {
         return LR_AS_NULL(lr_breach(f->job, REC_UNKNOWN, "claimed a tensor of more elements than can be counted"));
     }
     if (f->job->skip) {
@@ -353,50 +346,31 @@ static bool begin(rec_tensor *tensor)
     return !is_plain(tensor->stored);
 }
 
-/* Appends a child to the path of its container. @return its length, 0: the job has failed. */
-static size_t child_path(finder *f, const rec_value *value, uint64_t index, size_t used)
+/* Keys of a flat map are whole paths: as names they would be escaped. */
+static int32_t visit_flat(finder *f, const lr_map *map)
 {
-    for (;;) {
-        size_t length;
-        if (value->kind == REC_KIND_LIST) {
-            length = lr_path_append_index(f->path, (size_t)f->room, used, used == 0, index);
-        } else if (value->kind == REC_KIND_VARIANT) {
-            length = lr_path_append_key(f->path, (size_t)f->room, used, used == 0, &value->v.variant->name);
-        } else {
-            length = lr_path_append_key(f->path, (size_t)f->room, used, used == 0, &value->v.map->entries[index].key);
-        }
-        if (length < f->room) {
-            return length;
-        }
-        if (!lr_job_grow(f->job, &f->path, length + 1, &f->room, 1)) {
-            return 0;
+    for (uint64_t i = 0; i < map->count && !lr_job_failed(f->job); i++) {
+        const lr_entry *entry = &map->entries[i];
+        if (entry->value.kind == REC_KIND_TENSOR && entry->key.kind == REC_KIND_STRING) {
+            (void)on_tensor(f, entry->value.v.tensor, entry->key.v.text);
         }
     }
+    return f->job->error.status;
 }
 
-static int32_t visit(finder *f, const rec_value *value, size_t used)
+static int32_t visit(finder *f)
 {
-    uint64_t count = value->kind == REC_KIND_NUMBERS ? 0 : rec_value_count(value);
-    bool flat = value == &f->record->root && value->form == REC_FORM_PATHS && value->kind == REC_KIND_MAP;
-    if (value->kind == REC_KIND_TENSOR) {
-        char *path = lr_arena_text(&f->siblings.arena, f->path, used);
-        return path ? on_tensor(f, value->v.tensor, path) : lr_fail_memory(f->job, used + 1);
+    rec_iterator *iterator = rec_iterate(f->record);
+    const rec_tensor *tensor;
+    const char *path;
+    while (!lr_job_failed(f->job) && iterator && (tensor = rec_iterator_next_tensor(iterator, &path))) {
+        path = lr_job_arena_text(f->job, &f->siblings.arena, path, strlen(path));
+        (void)(path ? on_tensor(f, (rec_tensor *)(uintptr_t)tensor, path) : REC_OK);
     }
-    for (uint64_t i = 0; i < count && !lr_job_failed(f->job); i++) {
-        const rec_value *child = rec_value_item(value, i);
-        size_t length;
-        if (flat) {
-            const rec_value *key = &value->v.map->entries[i].key;
-            if (child->kind == REC_KIND_TENSOR && key->kind == REC_KIND_STRING) {
-                (void)on_tensor(f, child->v.tensor, key->v.text);
-            }
-            continue;
-        }
-        length = child_path(f, value, i, used);
-        if (!lr_job_failed(f->job)) {
-            (void)visit(f, child, length);
-        }
+    if (rec_error_status() == REC_E_MEMORY) {
+        (void)lr_fail_memory(f->job, 0);
     }
+    rec_iterator_free(iterator);
     return f->job->error.status;
 }
 
@@ -426,11 +400,10 @@ int32_t lr_schemes_find(rec_job *job, rec_record *record, const lr_settings *set
     f->siblings.settings = settings;
     lr_arena_init(&f->siblings.arena, job->allocator);
     list_schemes(f);
-    if (f->scheme_count && lr_job_grow(job, &f->path, 256, &f->room, 1)) {
-        (void)visit(f, &record->root, 0);
+    if (f->scheme_count) {
+        (void)(lr_record_is_foreign(record) ? visit_flat(f, record->root.v.map) : visit(f));
     }
     lr_arena_free(&f->siblings.arena);
-    lr_release(job->allocator, f->path);
     lr_release(job->allocator, f);
     return job->error.status;
 }

@@ -471,7 +471,8 @@ typedef struct lr_location {
 int32_t lr_fail_location_as(rec_job *job, int32_t status, const lr_location *place, const char *format, ...)
     REC_PRINTF(4, 5);
 /** REC_E_CONFIG with file and line, or REC_E_ARGUMENT without a file. @return the status. */
-int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *format, ...) REC_PRINTF(3, 4);
+#define lr_fail_location(job, place, ...) \
+    lr_fail_location_as((job), (place)->file ? REC_E_CONFIG : REC_E_ARGUMENT, (place), __VA_ARGS__)
 int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, va_list args);
 /** As rec_job_note, for `count` values. */
 void lr_note(rec_job *job, int32_t kind, uint64_t count, const char *path, const char *format, ...) REC_PRINTF(5, 6);

@@ -15,17 +15,6 @@ void lr_report_publish(lr_report *report, uint64_t notes);
 
 /* pieces.c */
 
-typedef struct lr_piece {
-    void *memory; /**< NULL: none */
-    uint64_t size;
-} lr_piece;
-
-/** Makes sure that there is room for one more. @return false: out of memory. */
-bool lr_pieces_reserve(lr_pieces *pieces, const lr_allocator *allocator);
-void lr_pieces_add(lr_pieces *pieces, void *memory, uint64_t size);
-/** NULL: not found. */
-lr_piece *lr_pieces_find(const lr_pieces *pieces, const void *memory);
-void lr_pieces_remove(lr_pieces *pieces, lr_piece *piece);
 /** Frees them all. */
 void lr_pieces_free(lr_pieces *pieces, const lr_allocator *allocator);
 

@@ -17,7 +17,6 @@ struct lr_report {
     uint64_t count, room;
 };
 
-/* Reports outlive their job and its context, so they come from malloc. */
 lr_report *lr_report_new(void)
 {
     lr_report *report = malloc(sizeof *report);
@@ -97,7 +96,6 @@ void lr_error_clear(lr_error *error)
     error->truncated = false;
 }
 
-/* Copies what fits; a cut text ends in "..." at a character's boundary. */
 void lr_error_copy(char *target, size_t room, const char *text)
 {
     size_t length = strlen(text);

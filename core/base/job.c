@@ -343,37 +343,19 @@ int32_t lr_fail_line(rec_job *job, int32_t status, const char *file, uint32_t li
     return job->error.status;
 }
 
-static int32_t fail_at(rec_job *job, int32_t status, const lr_location *place, const char *format, va_list args)
-    REC_PRINTF(4, 0);
-static int32_t fail_at(rec_job *job, int32_t status, const lr_location *place, const char *format, va_list args)
+int32_t lr_fail_location_as(rec_job *job, int32_t status, const lr_location *place, const char *format, ...)
 {
     char what[1536];
     const char *name = place->what ? place->what : "";
     const char *colon = *name ? ": " : "";
+    va_list args;
+    va_start(args, format);
     (void)vsnprintf(what, sizeof what, format, args);
+    va_end(args);
     if (place->file) {
         return lr_fail_line(job, status, place->file, place->line, "%s%s%s", name, colon, what);
     }
     return rec_fail(job, status, REC_UNKNOWN, "%s%s%s", name, colon, what);
-}
-
-int32_t lr_fail_location_as(rec_job *job, int32_t status, const lr_location *place, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    status = fail_at(job, status, place, format, args);
-    va_end(args);
-    return status;
-}
-
-int32_t lr_fail_location(rec_job *job, const lr_location *place, const char *format, ...)
-{
-    va_list args;
-    int32_t status;
-    va_start(args, format);
-    status = fail_at(job, place->file ? REC_E_CONFIG : REC_E_ARGUMENT, place, format, args);
-    va_end(args);
-    return status;
 }
 
 void rec_fail_hint(rec_job *job, const char *format, ...)
@@ -578,93 +560,6 @@ void rec_job_note(rec_job *job, int32_t kind, const char *path, const char *form
 }
 
 /* ---------------------------------------------------------------------------------------------------- services -- */
-
-void *rec_job_resize(rec_job *job, void *old, uint64_t size)
-{
-    lr_piece *piece;
-    uint64_t had;
-    void *memory = NULL;
-    if (LR_LACKS(job, job)) {
-        return NULL;
-    }
-    piece = old ? lr_pieces_find(&job->pieces, old) : NULL;
-    if (old && !piece) {
-        return LR_AS_NULL(
-            lr_breach(job, REC_UNKNOWN, "resized memory that rec_job_alloc() did not give it, or that it had freed"));
-    }
-    had = piece ? piece->size : 0;
-    if (size > PTRDIFF_MAX) {
-        return LR_AS_NULL(lr_fail_memory(job, size));
-    }
-    if (size > had && !lr_budget_take(&job->budget, size - had)) {
-        return LR_AS_NULL(lr_fail_budget(job, "structure"));
-    }
-    if (old || lr_pieces_reserve(&job->pieces, job->allocator)) {
-        memory = lr_resize(job->allocator, old, size);
-    }
-    if (!memory) {
-        if (size > had) {
-            lr_budget_give(&job->budget, size - had);
-        }
-        return LR_AS_NULL(lr_fail_memory(job, size));
-    }
-    if (size < had) {
-        lr_budget_give(&job->budget, had - size);
-    }
-    if (piece) {
-        lr_pieces_remove(&job->pieces, piece);
-    }
-    lr_pieces_add(&job->pieces, memory, size);
-    return memory;
-}
-
-bool lr_job_grow_counted(rec_job *job, void *array, uint64_t need, uint64_t *room, size_t each)
-{
-    uint64_t wide = *room;
-    void *memory;
-    if (need <= *room) {
-        return true;
-    }
-    memcpy(&memory, array, sizeof memory);
-    memory = rec_job_resize(job, memory, lr_grow_size(need, &wide, each));
-    if (memory) {
-        memcpy(array, &memory, sizeof memory);
-        *room = wide;
-    }
-    return memory != NULL;
-}
-
-void *rec_job_alloc(rec_job *job, uint64_t size)
-{
-    return rec_job_resize(job, NULL, size);
-}
-
-void rec_job_free(rec_job *job, void *memory)
-{
-    lr_piece *piece;
-    if (!memory || LR_LACKS(job, job)) {
-        return;
-    }
-    piece = lr_pieces_find(&job->pieces, memory);
-    if (!piece) {
-        (void)lr_breach(job, REC_UNKNOWN, "freed memory that rec_job_alloc() did not give it, or that it had freed");
-        return;
-    }
-    lr_budget_give(&job->budget, piece->size);
-    lr_pieces_remove(&job->pieces, piece);
-    lr_release(job->allocator, memory);
-}
-
-void lr_job_bury(rec_job *job, void *memory)
-{
-    enum { MOST = 4096 };
-    if (job->buried < MOST && lr_pieces_reserve(&job->pieces, job->allocator)) {
-        lr_pieces_add(&job->pieces, memory, 0);
-        job->buried++;
-    } else {
-        lr_release(job->allocator, memory);
-    }
-}
 
 uint64_t rec_job_path(rec_job *job, char *path, uint64_t room)
 {

@@ -84,7 +84,6 @@ void lr_sink_lend(rec_sink *sink, bool lent)
     sink->lent = lent;
 }
 
-/* A sink that a plugin makes. @return whether it may. */
 bool lr_sink_may_make(rec_job *job, const char *function)
 {
     bool may = !lr_call_is(LR_CALL_LOAD);

@@ -34,7 +34,6 @@ static bool spec_fits(const rec_tensor_spec *spec)
     return spec->size >= SPEC_LEAST && spec->size <= LR_STRUCT_MOST;
 }
 
-/* As far as the caller's size goes; nothing of one whose size cannot be. */
 rec_tensor_spec lr_spec_known(const rec_tensor_spec *spec)
 {
     rec_tensor_spec known = {0};
@@ -44,7 +43,6 @@ rec_tensor_spec lr_spec_known(const rec_tensor_spec *spec)
     return known;
 }
 
-/* Gives the caller's bytes back, where they are not kept. */
 void lr_spec_give_back(const rec_tensor_spec *spec)
 {
     lr_call call;

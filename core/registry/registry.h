@@ -85,8 +85,8 @@ void lr_registry_refused_hint(rec_job *job);
 
 /** Writes the names of the plugins that read directories. Returns whether there are any. */
 bool lr_registry_folder_names(rec_job *job, char *names, size_t room);
-/** Returns the recorder for the extension of a path (lr_table_by_extension()), or the combination of a format and a
- * codec with a longer one. NULL: none, without a failure. */
+/** Returns the recorder for the extension of a path, or the combination of a format and a codec with a longer one.
+ * NULL: none, without a failure. */
 const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_direction direction);
 /** Reports that no recorder has the extension of the path. */
 int32_t lr_registry_fail_extension(rec_job *job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * A format combined with a codec, as a plugin like any other. It has the options of both. If both have an option of
  * one name, the name means the format's, and the codec's is prefixed with the codec's name, "zstd-level". */
-#include "core/registry/stack_private.h"
+#include "core/registry/table_private.h"
 
 #include <stdio.h>
 #include <string.h>

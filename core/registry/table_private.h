@@ -88,7 +88,7 @@ typedef struct lr_registry {
     lr_table *tables;            /**< all, newest first */
     lr_folder *folders;          /**< last added first */
     lr_own *own;                 /**< last added first */
-    struct lr_pair *pairs;       /**< combinations of formats and codecs (stack_private.h) */
+    struct lr_pair *pairs;       /**< combinations of formats and codecs */
     lr_told *told;
 } lr_registry;
 
@@ -114,20 +114,6 @@ lr_find *lr_table_named(rec_job *job, lr_table *table, int32_t kind, const char 
 const lr_plugin *lr_table_use(rec_job *job, lr_table *table, lr_find *find);
 bool lr_find_can(const lr_find *find, lr_direction direction);
 
-/** Returns the plugin file named after the extension of a path: `mpk-gz.so` for x.mpk.gz, or else `gz.so`. Of several
- * files of that name it is the first in search order with a usable plugin. @param length (out) the length of the
- * extension. NULL: no such file, or the job has failed. */
-const lr_file *lr_table_near(rec_job *job, lr_table *table, const char *path, size_t *length);
-/** Returns the recorder with the longest extension that a path ends in. Of recorders with the same extension it is the
- * first that can load or save as `direction` demands, or else the first. @param near the result of lr_table_near(), to
- * search that file alone; NULL: search all files. NULL: none, or the job has failed. */
-lr_find *lr_table_ending(rec_job *job, lr_table *table, const char *path, lr_direction direction, const lr_file *near);
-/** The same, but a stack may not be combined yet. @param format formats alone. @param length (out) of the extension. */
-lr_find *lr_table_longest(rec_job *job, lr_table *table, const char *path, lr_direction direction, const lr_file *near,
-                          bool format, size_t *length);
-/** Returns the recorder for the extension of a path: from the file of lr_table_near(), or else from all files. */
-lr_find *lr_table_by_extension(rec_job *job, lr_table *table, const char *path, lr_direction direction);
-
 static inline bool lr_find_records(const lr_find *find)
 {
     return lr_kind_of_name(find->plugin.d.kind) == REC_PLUGIN_FORMAT;
@@ -137,6 +123,23 @@ static inline const rec_plugin *lr_find_is(const lr_find *find)
 {
     return find->use ? &find->use->d : &find->plugin.d;
 }
+
+/* ---------------------------------------------------------------------------- formats in codecs (stack.c) -- */
+
+/** Puts a format and a codec together. @param named what a plugin of the kind STACK says of the pair; NULL: it is
+ * called by the format's name and the codec's extension, "NamedMpk.zst". @param reason (out) LR_REASON bytes: why the
+ * two cannot be put together, else "". @return of the arena; NULL with a reason, or the job has failed. */
+const lr_plugin *lr_stack_make(rec_job *job, lr_arena *arena, const lr_plugin *named, const lr_plugin *format,
+                               const lr_plugin *codec, char *reason);
+
+/** A pair that was requested by name or by file; belongs to the registry. */
+typedef struct lr_pair {
+    struct lr_pair *next;
+    const lr_plugin *plugin;
+} lr_pair;
+
+/** What a codec makes of a source, by the defaults of its options. @param out counted. */
+int32_t lr_stack_decode(rec_job *job, const lr_plugin *codec, rec_source *stored, rec_source **out);
 
 /* ------------------------------------------------------------------------------- rec_plugin_info (describe.c) -- */
 

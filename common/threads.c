@@ -10,9 +10,13 @@ uint32_t lr_threads_start(pthread_t *threads, uint32_t wanted, void *(*run)(void
     uint32_t count = 0;
     (void)sigfillset(&all);
     (void)sigdelset(&all, SIGBUS);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) {
+    if (pthread_sigmask(SIG_BLOCK, NULL, &before) != 0) {
         return 0;
     }
+    if (!sigismember(&before, SIGXFSZ)) {
+        (void)sigdelset(&all, SIGXFSZ);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &all, NULL);
     while (count < wanted && pthread_create(&threads[count], NULL, run, user) == 0) {
         count++;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Starting threads. Signals stay the program's: none is handled on a thread of ours but SIGBUS, which a thread meets
- * itself when a mapped file was truncated; blocked, it would end the process. */
+ * Starting threads. Signals stay the program's: none is handled on a thread of ours but those that a thread meets
+ * itself: SIGBUS when a mapped file was truncated, which would end the process if it were blocked, and SIGXFSZ when it
+ * writes. */
 #ifndef LR_COMMON_THREADS_H
 #define LR_COMMON_THREADS_H
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/names.h"
+
 /* ---------------------------------------------------------------------------------------------------- the job -- */
 
 rec_status rec_limits_init(rec_limits *limits)
@@ -229,6 +231,32 @@ int32_t lr_vfail(rec_job *job, int32_t status, uint64_t at, const char *format, 
     return job->error.status;
 }
 
+/* ------------------------------------------------------------------------------------------ calls into plugins -- */
+
+/* Which plugin's code this thread is in: so that what a plugin calls can tell whether it may, and whom to blame. */
+static _Thread_local lr_call *now;
+
+void lr_call_begin(lr_call *call, rec_job *job, int32_t kind, void *self)
+{
+    *call = (lr_call){.outer = now, .job = job, .kind = kind, .self = self};
+    now = call;
+}
+
+void lr_call_end(const lr_call *call)
+{
+    now = call->outer;
+}
+
+lr_call *lr_call_now(void)
+{
+    return now;
+}
+
+bool lr_call_is(int32_t kind)
+{
+    return now && now->kind == kind;
+}
+
 int32_t lr_breach_status(const rec_job *job)
 {
     const lr_call *call = lr_call_now();
@@ -292,12 +320,6 @@ int32_t rec_fail(rec_job *job, int32_t status, uint64_t at, const char *format, 
     return status;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *expected, const char *found, ...)
 {
     lr_error *error;
@@ -313,7 +335,7 @@ int32_t rec_fail_found(rec_job *job, int32_t status, uint64_t at, const char *ex
         lr_error_print(error->found, sizeof error->found, found, args);
         va_end(args);
         (void)snprintf(error->what, sizeof error->what, "expected %s, found %s", error->expected, error->found);
-        error->truncated = ends_with(error->found, "the end of the file");
+        error->truncated = lr_text_ends(error->found, strlen(error->found), "the end of the file");
     }
     return error->status;
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -223,22 +222,6 @@ static void *write_behind(void *user)
     return NULL;
 }
 
-/* Blocks all signals in the thread, so that the application's threads get them. SIGXFSZ stays: the system sends it to
- * the thread that writes. */
-static bool start_thread(lr_fd_behind *behind)
-{
-    sigset_t all, before;
-    bool started;
-    (void)sigfillset(&all);
-    (void)sigdelset(&all, SIGXFSZ);
-    if (pthread_sigmask(SIG_BLOCK, &all, &before) != 0) {
-        return false;
-    }
-    started = pthread_create(&behind->thread, NULL, write_behind, behind) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void free_ring(lr_fd_sink *self, lr_fd_behind *behind)
 {
     for (int i = 0; i < BATCHES; i++) {
@@ -281,7 +264,7 @@ static void begin_behind(lr_fd_sink *self)
     if (pthread_cond_init(&behind->room, NULL) != 0) {
         goto no_room;
     }
-    if (start_thread(behind)) {
+    if (lr_threads_start(&behind->thread, 1, write_behind, behind)) {
         self->behind = behind;
         return;
     }

@@ -271,7 +271,7 @@ static int32_t begin(rec_job *job, const rec_source *source, int *fd)
     int error = 0;
     (void)pthread_mutex_lock(&table->lock);
     if (self->fd < 0) {
-        status = lr_path_open(job, rec_source_name(source), fd, &error);
+        status = lr_path_open(job, rec_source_name(source), O_RDONLY, fd, &error);
         if (error) {
             status = lr_path_refused(job, rec_source_name(source), error);
         }

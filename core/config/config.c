@@ -105,38 +105,24 @@ const char *lr_config_plugin_path(const lr_config *config)
     return config->values[KEY_PLUGIN_PATH].text;
 }
 
-int32_t lr_config_plugins(const lr_config *config)
+/* @return the number of a key; `otherwise` if it is not set. */
+static uint64_t number_of(const lr_config *config, int key, uint64_t otherwise)
 {
-    return config->values[KEY_PLUGINS].line ? (int32_t)config->values[KEY_PLUGINS].number : -1;
+    return config->values[key].line ? config->values[key].number : otherwise;
 }
 
-int32_t lr_config_sources(const lr_config *config)
+void lr_config_apply(const lr_config *config, rec_context *context)
 {
-    return config->values[KEY_SOURCES].line ? (int32_t)config->values[KEY_SOURCES].number : -1;
-}
-
-uint32_t lr_config_threads(const lr_config *config)
-{
-    return (uint32_t)config->values[KEY_THREADS].number;
-}
-
-static void apply(const lr_config *config, int key, uint64_t *limit)
-{
-    if (config->values[key].line) {
-        *limit = config->values[key].number;
-    }
-}
-
-void lr_config_limits(const lr_config *config, rec_limits *limits)
-{
-    uint64_t depth = limits->depth;
-    apply(config, KEY_MEMORY_FACTOR, &limits->memory_factor);
-    apply(config, KEY_MEMORY_SLACK, &limits->memory_slack);
-    apply(config, KEY_INFLATED_FACTOR, &limits->inflated_factor);
-    apply(config, KEY_INFLATED_SLACK, &limits->inflated_slack);
-    apply(config, KEY_ELEMENTS, &limits->elements);
-    apply(config, KEY_DEPTH, &depth);
-    limits->depth = (uint32_t)depth;
+    rec_limits *limits = &context->limits;
+    limits->memory_factor = number_of(config, KEY_MEMORY_FACTOR, limits->memory_factor);
+    limits->memory_slack = number_of(config, KEY_MEMORY_SLACK, limits->memory_slack);
+    limits->inflated_factor = number_of(config, KEY_INFLATED_FACTOR, limits->inflated_factor);
+    limits->inflated_slack = number_of(config, KEY_INFLATED_SLACK, limits->inflated_slack);
+    limits->elements = number_of(config, KEY_ELEMENTS, limits->elements);
+    limits->depth = (uint32_t)number_of(config, KEY_DEPTH, limits->depth);
+    context->threads = (uint32_t)number_of(config, KEY_THREADS, context->threads);
+    context->plugins = (int32_t)number_of(config, KEY_PLUGINS, (uint64_t)context->plugins);
+    context->sources = number_of(config, KEY_SOURCES, context->sources) == 1;
 }
 
 const lr_recorder_section *lr_config_find_recorder(const lr_config *config, const char *name)

@@ -77,11 +77,8 @@ const char *lr_config_file(const lr_config *config); /**< "" if none was read */
 const char *lr_config_recorder(const lr_config *config, uint32_t *line);
 rec_precision lr_config_precision(const lr_config *config); /**< REC_PRECISION_DEFAULT if not set */
 const char *lr_config_plugin_path(const lr_config *config); /**< folders separated by ':', NULL if not set */
-int32_t lr_config_plugins(const lr_config *config);         /**< REC_PLUGINS_…, -1 if not set */
-int32_t lr_config_sources(const lr_config *config);         /**< 0 or 1, -1 if not set */
-uint32_t lr_config_threads(const lr_config *config);        /**< 0 if not set */
-/** Applies memory_factor, memory_slack, inflated_factor, inflated_slack, depth, elements to `limits`. */
-void lr_config_limits(const lr_config *config, rec_limits *limits);
+/** Sets what a file says of the context: limits, threads, plugins, sources. */
+void lr_config_apply(const lr_config *config, rec_context *context);
 /** NULL if there is no such section. */
 const lr_recorder_section *lr_config_find_recorder(const lr_config *config, const char *name);
 uint64_t lr_config_recorder_count(const lr_config *config);

@@ -144,16 +144,7 @@ static int32_t configure(rec_job *job, rec_context *context, const char *path)
         status = lr_config_read(job, context->config, path);
     }
     if (status == REC_OK) {
-        lr_config_limits(context->config, &context->limits);
-        if (lr_config_threads(context->config)) {
-            context->threads = lr_config_threads(context->config);
-        }
-        if (lr_config_plugins(context->config) >= 0) {
-            context->plugins = lr_config_plugins(context->config);
-        }
-        if (lr_config_sources(context->config) >= 0) {
-            context->sources = lr_config_sources(context->config) == 1;
-        }
+        lr_config_apply(context->config, context);
     }
     lr_release(job->allocator, found);
     return status;

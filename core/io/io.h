@@ -153,9 +153,10 @@ void lr_source_ready(rec_source *source, const void *data, uint64_t size);
 
 /** Reads all of it by `read_at` into page memory and makes it ready. */
 int32_t lr_source_read_whole(rec_job *job, rec_source *source);
-/** Opens a path to be read; of a FIFO: waits for a writer. @param fd (out) -1 if it failed. @param error (out) the
- * errno if the system refused, which is for lr_path_refused() to report; else 0. @return REC_E_CANCELLED or REC_OK. */
-int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error);
+/** Opens a path; of a FIFO: waits for the other end. @param flags O_RDONLY, O_WRONLY. @param fd (out) -1 if it failed.
+ * @param error (out) the errno if the system refused, which is for lr_path_refused() to report; else 0. @return
+ * REC_E_CANCELLED or REC_OK. */
+int32_t lr_path_open(rec_job *job, const char *path, int flags, int *fd, int *error);
 int32_t lr_path_refused(rec_job *job, const char *path, int error);
 /** Reads bytes of a place that is within the size of a file. */
 int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,

@@ -186,6 +186,8 @@ void lr_sink_free(rec_sink *sink);
 int32_t lr_sink_set_own_name(rec_sink *sink, const char *name);
 uint64_t lr_sink_sibling_count(const rec_sink *sink);
 const rec_sink *lr_sink_sibling_at(const rec_sink *sink, uint64_t index);
+/** The sink of that name: this one or a companion of it; NULL: none. */
+rec_sink *lr_sink_named(rec_sink *first, const char *name);
 /** Of a sink that is read back: its companion file of that name, or itself. NULL: the job has failed, or (`optional`)
  * the file is missing. */
 rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optional);

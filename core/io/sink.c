@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Sinks: what every one of them does, and those that only count. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/io/io_private.h"
@@ -370,13 +371,7 @@ static void hint_placed(rec_sink *sink, uint64_t placed)
     uint64_t i = 0;
     while (i < placed && used + strlen(rec_sink_name(beside->sinks[i])) + 3 < sizeof names) {
         const char *name = rec_sink_name(beside->sinks[i]);
-        if (i) {
-            memcpy(names + used, ", ", 2);
-            used += 2;
-        }
-        memcpy(names + used, name, strlen(name) + 1);
-        used += strlen(name);
-        i++;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i++ ? ", " : "", name);
     }
     rec_fail_hint(sink->job, "Of the %llu files of the set, %llu are new (%s%s), the others unchanged: save again.",
                   (unsigned long long)beside->count + 1, (unsigned long long)placed, names, i < placed ? ", ..." : "");
@@ -445,24 +440,24 @@ rec_source *lr_sink_reopen(rec_sink *sink)
     return !lr_job_failed(sink->job) && sink->ops && sink->ops->reopen ? sink->ops->reopen(sink) : NULL;
 }
 
+rec_sink *lr_sink_named(rec_sink *first, const char *name)
+{
+    rec_sink *found = strcmp(rec_sink_name(first), name) == 0 ? first : NULL;
+    for (uint64_t i = 0; !found && i < lr_sink_sibling_count(first); i++) {
+        found = strcmp(rec_sink_name(first->beside->sinks[i]), name) == 0 ? first->beside->sinks[i] : NULL;
+    }
+    return found;
+}
+
 rec_source *lr_sink_reopen_beside(rec_sink *sink, const char *name, bool optional)
 {
-    uint64_t count = lr_sink_sibling_count(sink), i = 0;
-    if (strcmp(rec_sink_name(sink), name) == 0) {
-        return lr_sink_reopen(sink);
+    rec_sink *found = lr_sink_named(sink, name);
+    lr_excerpt brief;
+    if (!found && !optional) {
+        (void)lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
+                         "the companion file was not written:  \"%s\"", lr_excerpt_text(&brief, name));
     }
-    while (i < count && strcmp(rec_sink_name(sink->beside->sinks[i]), name) != 0) {
-        i++;
-    }
-    if (i == count && optional) {
-        return NULL;
-    }
-    if (i == count) {
-        lr_excerpt brief;
-        return LR_AS_NULL(lr_io_fail(sink->job, sink->name, REC_E_FORMAT, REC_UNKNOWN, NULL,
-                                     "the companion file was not written:  \"%s\"", lr_excerpt_text(&brief, name)));
-    }
-    return lr_sink_reopen(sink->beside->sinks[i]);
+    return found ? lr_sink_reopen(found) : NULL;
 }
 
 int32_t lr_sink_commit(rec_sink *sink)

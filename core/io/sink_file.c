@@ -296,15 +296,11 @@ int32_t lr_sink_resume(rec_sink *file, uint64_t size)
 static int32_t open_straight(lr_file_sink *self, int *fd)
 {
     struct stat info;
-    int32_t status = REC_OK;
+    int error;
+    int32_t status = lr_path_open(self->out.sink.job, self->name, O_WRONLY, fd, &error);
     self->straight = true;
-    while (*fd < 0 && status == REC_OK) {
-        *fd = open(self->name, O_WRONLY | O_CLOEXEC | O_NOCTTY); /* of a FIFO: waits for a reader */
-        if (*fd < 0 && errno == EINTR) {
-            status = lr_io_interrupted(self->out.sink.job);
-        } else if (*fd < 0) {
-            status = lr_target_failed(self, errno, "open the file", NULL);
-        }
+    if (error) {
+        status = lr_target_failed(self, error, "open the file", NULL);
     }
     if (status == REC_OK && (fstat(*fd, &info) != 0 || S_ISREG(info.st_mode))) {
         status = lr_target_has_changed(self);

@@ -36,13 +36,8 @@ static int32_t check_can(rec_sink *sink)
 static int32_t check_name(rec_sink *first, const char *name)
 {
     lr_excerpt brief;
-    uint64_t count = lr_sink_sibling_count(first);
-    bool twice = strcmp(rec_sink_name(first), name) == 0;
     int32_t status = lr_check_own_name(first->job, first->name, REC_E_ARGUMENT, name);
-    for (uint64_t i = 0; i < count && !twice; i++) {
-        twice = strcmp(rec_sink_name(first->beside->sinks[i]), name) == 0;
-    }
-    if (status == REC_OK && twice) {
+    if (status == REC_OK && lr_sink_named(first, name)) {
         status = lr_io_fail(first->job, first->name, REC_E_ARGUMENT, REC_UNKNOWN, NULL,
                             "two of its files would have the name \"%s\"", lr_excerpt_text(&brief, name));
     }

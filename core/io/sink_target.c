@@ -28,21 +28,6 @@ int32_t lr_target_has_changed(lr_file_sink *self)
                       "the file was replaced by something else while it was opened");
 }
 
-/* What a link at `path` says, as a path that can be opened from here. */
-static char *link_target(rec_job *job, const char *path, const char *link, size_t length)
-{
-    const char *slash = strrchr(path, '/');
-    size_t folder = *link == '/' || !slash ? 0 : (size_t)(slash - path) + 1;
-    char *target = lr_job_alloc(job, folder + length + 1);
-    if (!target) {
-        return NULL;
-    }
-    memcpy(target, path, folder);
-    memcpy(target + folder, link, length);
-    target[folder + length] = '\0';
-    return target;
-}
-
 /* Resolves the path to a file, which may not exist yet: a dangling link names the file to create. */
 static int32_t follow(lr_file_sink *self)
 {
@@ -60,7 +45,8 @@ static int32_t follow(lr_file_sink *self)
             int error = length < 0 ? errno : links == LINKS_MOST ? ELOOP : ENAMETOOLONG;
             return lr_target_failed(self, error, "follow the symbolic link", NULL);
         }
-        target = link_target(job, self->path, link, (size_t)length);
+        link[length] = '\0';
+        target = *link == '/' ? lr_job_strdup(job, link) : lr_path_sibling(job, self->path, false, link);
         if (!target) {
             return job->error.status;
         }

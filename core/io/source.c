@@ -260,19 +260,34 @@ static int32_t read_part(rec_job *job, rec_source *source, uint64_t offset, void
     return source->far ? remember(job, source, status) : status;
 }
 
-/* Another thread may be faster. */
-static int32_t make_view(rec_job *job, rec_source *source)
+/* Makes the view, unless it cannot be read. */
+static int32_t view_it(rec_job *job, rec_source *source)
+{
+    int32_t status = recall(job, source);
+    if (status == REC_OK) {
+        status = source->ops->view ? source->ops->view(job, source) : lr_source_read_whole(job, source);
+        status = remember(job, source, status);
+    }
+    return status;
+}
+
+/* Calls a function that makes it ready, unless another thread was faster. */
+static int32_t make_ready(rec_job *job, rec_source *source, int32_t (*make)(rec_job *job, rec_source *source))
 {
     int32_t status = lr_source_enter(job, source, &source->lock);
     if (status != REC_OK) {
         return status;
     }
-    if (!is_ready(source) && (status = recall(job, source)) == REC_OK) {
-        status = source->ops->view ? source->ops->view(job, source) : lr_source_read_whole(job, source);
-        status = remember(job, source, status);
+    if (!is_ready(source)) {
+        status = make(job, source);
     }
     (void)pthread_mutex_unlock(&source->lock);
     return status;
+}
+
+static int32_t make_view(rec_job *job, rec_source *source)
+{
+    return make_ready(job, source, view_it);
 }
 
 /* Reads bytes for inspection from a source that is not read otherwise; they live as long as the source. */
@@ -360,23 +375,9 @@ int32_t lr_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, uin
     return status;
 }
 
-/* Maps the file where possible; otherwise the source is unchanged. */
-static int32_t map_it(rec_job *job, rec_source *source, int32_t (*map)(rec_job *job, rec_source *source))
-{
-    int32_t status = lr_source_enter(job, source, &source->lock);
-    if (status != REC_OK) {
-        return status;
-    }
-    if (!is_ready(source)) {
-        status = map(job, source);
-    }
-    (void)pthread_mutex_unlock(&source->lock);
-    return status;
-}
-
 int32_t lr_source_map_late(rec_job *job, rec_source *source)
 {
-    return !is_ready(source) && source->ops->map_late ? map_it(job, source, source->ops->map_late) : REC_OK;
+    return !is_ready(source) && source->ops->map_late ? make_ready(job, source, source->ops->map_late) : REC_OK;
 }
 
 /* ----------------------------------------------------------------------------------- the functions of plugin.h -- */
@@ -519,7 +520,7 @@ int32_t rec_source_at_hand(rec_job *job, rec_source *source, uint64_t offset, ui
     }
     *data = NULL;
     if (!is_ready(source) && source->ops->map && !wants_no_map(job, source, size)) {
-        status = map_it(job, source, source->ops->map);
+        status = make_ready(job, source, source->ops->map);
     }
     if (status != REC_OK) {
         return status;

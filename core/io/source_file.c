@@ -42,13 +42,13 @@ static int32_t read_some(rec_job *job, const rec_source *source, void *user, uin
 
 #include "core/io/io_private.h"
 
-int32_t lr_path_open(rec_job *job, const char *path, int *fd, int *error)
+int32_t lr_path_open(rec_job *job, const char *path, int flags, int *fd, int *error)
 {
     int32_t status = REC_OK;
     *fd = -1;
     *error = 0;
     while (*fd < 0 && *error == 0 && status == REC_OK) {
-        *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        *fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
         if (*fd < 0 && errno == EINTR) {
             status = lr_io_interrupted(job);
         } else if (*fd < 0) {
@@ -164,7 +164,7 @@ rec_source *lr_source_open(rec_job *job, const char *path, bool map)
     }
     status = lr_parallel_open(job, source, map, NULL, &seen);
     if (status == REC_OK && !seen) {
-        status = lr_path_open(job, path, &fd, &error);
+        status = lr_path_open(job, path, O_RDONLY, &fd, &error);
     }
     if (error) {
         status = lr_path_refused(job, path, error);

@@ -2,6 +2,7 @@
  * Loads models of several files: the companion files of the main file. A job keeps a list of them: when it ends, a
  * record must not depend on the files. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,11 +135,11 @@ static int32_t check_regular(rec_job *job, const char *path, int fd, bool *missi
 static int32_t open_regular(rec_job *job, const char *path, int *fd, bool *missing)
 {
     int error;
-    int32_t status = lr_path_open(job, path, fd, &error);
+    int32_t status = lr_path_open(job, path, O_RDONLY, fd, &error);
     if (error == EMFILE || error == ENFILE) {
         status = lr_siblings_settle(job); /* they give their descriptors back */
         if (status == REC_OK) {
-            status = lr_path_open(job, path, fd, &error);
+            status = lr_path_open(job, path, O_RDONLY, fd, &error);
         }
     }
     return error && status == REC_OK && !is_missing(error, missing) ? lr_path_refused(job, path, error) : status;

@@ -29,26 +29,13 @@ static int open_file(rec_job *job)
     return fd;
 }
 
-static int32_t write_all(rec_job *job, int fd, const uint8_t *data, uint64_t size)
+static int32_t write_at(rec_job *job, int fd, const uint8_t *data, uint64_t size, uint64_t offset)
 {
-    while (size) {
-        ssize_t n = write(fd, data, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE));
-        int32_t status = REC_OK;
-        if (n > 0) {
-            data += n;
-            size -= (uint64_t)n;
-        } else if (n < 0 && errno == EINTR) {
-            status = lr_io_interrupted(job);
-        } else {
-            status =
-                lr_io_errno(job, lr_file_temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a directory with more space.",
-                            n < 0 ? errno : EIO, "write to a temporary file in this directory");
-        }
-        if (status != REC_OK) {
-            return status;
-        }
-    }
-    return REC_OK;
+    int error = lr_file_write_at(fd, data, size, offset);
+    return error
+               ? lr_io_errno(job, lr_file_temporary_folder(), REC_UNKNOWN, "Set TMPDIR to a directory with more space.",
+                             error, "write to a temporary file in this directory")
+               : REC_OK;
 }
 
 static int32_t fail_map(rec_job *job)
@@ -63,7 +50,7 @@ static rec_source *spilled(rec_job *job, const lr_pages *pages, uint64_t size)
 {
     rec_source *source = lr_source_new(job, "memory");
     int fd = source ? open_file(job) : -1;
-    int32_t status = fd < 0 ? job->error.status : write_all(job, fd, pages->data, size);
+    int32_t status = fd < 0 ? job->error.status : write_at(job, fd, pages->data, size, 0);
     if (status == REC_OK) {
         void *map = lr_map_file(fd, 0, size, true);
         if (!map) {
@@ -134,12 +121,12 @@ static int32_t spill(rec_job *job, rec_source *source, const lr_stream *stream, 
     if (temporary < 0) {
         return job->error.status;
     }
-    status = write_all(job, temporary, pages->data, used);
+    status = write_at(job, temporary, pages->data, used, 0);
     lr_pages_trim(pages, LR_IO_PIECE); /* the rest passes through what is left of them */
     while (status == REC_OK && got) {
         status = more(job, source, stream, used, pages->data, pages->size, &got);
         if (status == REC_OK && got) {
-            status = write_all(job, temporary, pages->data, got);
+            status = write_at(job, temporary, pages->data, got, used);
             used += got;
         }
         if (status == REC_OK && used / LR_IO_PIECE != (used - got) / LR_IO_PIECE) {

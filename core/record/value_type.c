@@ -4,6 +4,7 @@
  * elements. A float that JSON cannot express has its bits after the word: "f32:7fc00000". */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/record/record.h"
@@ -305,43 +306,33 @@ static bool to_float(rec_value *value, uint16_t bits)
     return true;
 }
 
-static bool to_whole(rec_value *value, int32_t kind, uint16_t bits)
+/* @param dtype its limits; NONE: it becomes what it needs. */
+static bool to_whole(rec_value *value, rec_dtype dtype)
 {
     bool negative = value->kind == REC_KIND_INT && value->v.i < 0;
-    uint64_t most = bits == 0 || bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-    int64_t least = bits == 0 || bits == 64 ? INT64_MIN : -(INT64_C(1) << (bits - 1));
+    uint64_t most = UINT64_MAX;
+    int64_t least = INT64_MIN;
     if (value->kind != REC_KIND_INT && value->kind != REC_KIND_UINT) {
         return false;
     }
-    if (!bits) {
-        kind = negative ? REC_KIND_INT : REC_KIND_UINT;
-    }
-    if (negative ? kind == REC_KIND_UINT || value->v.i < least
-                 : value->v.u > (kind == REC_KIND_INT ? most >> 1 : most)) {
+    if (lr_int_limits(dtype, &least, &most) && (negative ? value->v.i < least : value->v.u > most)) {
         return false;
     }
-    value->kind = (uint8_t)kind;
-    value->bits = bits;
+    value->kind = (dtype ? least < 0 : negative) ? REC_KIND_INT : REC_KIND_UINT;
+    value->bits = (uint16_t)rec_dtype_bits(dtype);
     return true;
 }
 
 /* A float of the bits after its word. */
 static bool of_bits(rec_value *value, uint16_t width, const char *hex, uint64_t length)
 {
-    uint64_t bits = 0;
+    uint64_t bits;
     uint32_t word;
     float single;
-    if (length != width / 4u) {
+    if (length != width / 4u || strspn(hex, "0123456789abcdef") != length) {
         return false;
     }
-    for (uint64_t i = 0; i < length; i++) {
-        static const char digits[] = "0123456789abcdef";
-        const char *digit = hex[i] ? strchr(digits, hex[i]) : NULL;
-        if (!digit) {
-            return false;
-        }
-        bits = bits << 4 | (uint64_t)(digit - digits);
-    }
+    bits = strtoull(hex, NULL, 16);
     *value = (rec_value){.kind = REC_KIND_FLOAT, .bits = width};
     word = (uint32_t)bits;
     memcpy(&single, &word, sizeof single);
@@ -364,7 +355,7 @@ static int32_t to_bytes(rec_record *record, rec_value *value)
     bytes = lr_arena_alloc(&record->arena, count, 8);
     for (uint64_t i = 0; bytes && i < count; i++) {
         rec_value item = element(value, i);
-        if (!to_whole(&item, REC_KIND_UINT, 8)) {
+        if (!to_whole(&item, REC_DTYPE_U8)) {
             return REC_E_FORMAT;
         }
         bytes[i] = (uint8_t)item.v.u;
@@ -393,7 +384,7 @@ static int32_t to_scalar(rec_record *record, rec_value *value, const char *word,
         break;
     case REC_KIND_UINT:
     case REC_KIND_INT:
-        fits = to_whole(value, words[i].kind, words[i].bits);
+        fits = to_whole(value, words[i].of);
         break;
     case REC_KIND_LIST:
         fits = value->kind == REC_KIND_LIST || value->kind == REC_KIND_NUMBERS;

@@ -115,49 +115,27 @@ int32_t lr_plugin_magic(const rec_plugin *d, const rec_head *head)
 
 /* ----------------------------------------------------------------------------------------------- rec_plugin_info -- */
 
-/* Two passes of the same printing, the first one without room: `print` returns how much it wants. */
-typedef size_t (*print_fn)(const rec_plugin *d, char *target, size_t room);
-
-static const char *keep_printed(rec_job *job, lr_arena *arena, const rec_plugin *d, print_fn print)
+/* Words with commas between them. @param first may be NULL. */
+static const char *words(rec_job *job, lr_arena *arena, const char *first, const char *const *more)
 {
-    size_t length = print(d, NULL, 0);
-    char *text = lr_job_arena_alloc(job, arena, length + 1, 1);
-    if (!text) {
-        return NULL;
+    size_t room = first ? strlen(first) + 1 : 1, used = 0;
+    char *text;
+    for (size_t i = 0; more && more[i]; i++) {
+        room += strlen(more[i]) + 2;
     }
-    text[0] = '\0';
-    (void)print(d, text, length + 1);
+    text = lr_job_arena_alloc(job, arena, room, 1);
+    if (text) {
+        used = (size_t)snprintf(text, room, "%s", first ? first : "");
+        for (size_t i = 0; more && more[i]; i++) {
+            used += (size_t)snprintf(text + used, room - used, "%s%s", used ? ", " : "", more[i]);
+        }
+    }
     return text;
 }
 
 #define PRINT(...) used += (size_t)snprintf(target ? target + used : NULL, target ? room - used : 0, __VA_ARGS__)
 
-static size_t print_words(const char *const *words, const char *before, char *target, size_t room)
-{
-    size_t used = 0;
-    for (; words && *words; words++, before = ", ") {
-        PRINT("%s%s", before, *words);
-    }
-    return used;
-}
-
-static size_t print_aliases(const rec_plugin *d, char *target, size_t room)
-{
-    return print_words(d->aliases, "", target, room);
-}
-
-static size_t print_extensions(const rec_plugin *d, char *target, size_t room)
-{
-    size_t used = 0;
-    PRINT("%s", d->extension ? d->extension : "");
-    return used + print_words(d->extensions, ", ", target ? target + used : NULL, target ? room - used : 0);
-}
-
-static size_t print_schemes(const rec_plugin *d, char *target, size_t room)
-{
-    return print_words(d->schemes, "", target, room);
-}
-
+/* @param target NULL: prints nothing. @return how much room it wants. */
 static size_t print_options(const rec_plugin *d, char *target, size_t room)
 {
     size_t used = 0;
@@ -195,12 +173,23 @@ static size_t print_options(const rec_plugin *d, char *target, size_t room)
     return used;
 }
 
+static const char *options(rec_job *job, lr_arena *arena, const rec_plugin *d)
+{
+    size_t room = print_options(d, NULL, 0) + 1;
+    char *text = lr_job_arena_alloc(job, arena, room, 1);
+    if (text) {
+        text[0] = '\0';
+        (void)print_options(d, text, room);
+    }
+    return text;
+}
+
 void lr_info_details(rec_job *job, lr_arena *arena, rec_plugin_info *info, const rec_plugin *d)
 {
-    info->aliases = keep_printed(job, arena, d, print_aliases);
-    info->options = keep_printed(job, arena, d, print_options);
-    info->extensions = keep_printed(job, arena, d, print_extensions);
-    info->schemes = keep_printed(job, arena, d, print_schemes);
+    info->aliases = words(job, arena, NULL, d->aliases);
+    info->options = options(job, arena, d);
+    info->extensions = words(job, arena, d->extension, d->extensions);
+    info->schemes = words(job, arena, NULL, d->schemes);
     info->format = d->format ? d->format : "";
     info->codec = d->codec ? d->codec : "";
     info->adapter = d->adapter ? d->adapter : "burn";

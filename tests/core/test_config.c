@@ -293,14 +293,17 @@ static void an_empty_file_changes_nothing(void **state)
     static const char *const texts[] = {"", "\n", "\xEF\xBB\xBF", "; only\n# comments", "[librecord]", " \t \r\n"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         fixture f = read_text(*state, texts[i]);
-        rec_limits limits = rec_limits_default(), same = limits;
+        rec_context context = {
+            .limits = rec_limits_default(), .threads = 7, .plugins = REC_PLUGINS_NONE, .sources = true};
+        rec_limits same = context.limits;
         assert_null(lr_config_recorder(f.config, &(uint32_t){0}));
         assert_null(lr_config_plugin_path(f.config));
         assert_int_equal(lr_config_precision(f.config), REC_PRECISION_DEFAULT);
-        assert_int_equal(lr_config_plugins(f.config), -1);
-        assert_int_equal(lr_config_threads(f.config), 0);
-        lr_config_limits(f.config, &limits);
-        assert_memory_equal(&limits, &same, sizeof limits);
+        lr_config_apply(f.config, &context);
+        assert_int_equal(context.plugins, REC_PLUGINS_NONE);
+        assert_int_equal(context.threads, 7);
+        assert_true(context.sources);
+        assert_memory_equal(&context.limits, &same, sizeof same);
         assert_int_equal(lr_config_recorder_count(f.config), 0);
         assert_null(lr_config_recorder_at(f.config, 0));
         release(f);
@@ -321,19 +324,19 @@ static void every_key_of_librecord_is_read(void **state)
                                   "inflated_slack = 2GiB\n"
                                   "depth = 200\n"
                                   "elements = 0\n");
-    rec_limits limits = rec_limits_default();
+    rec_context context = {.limits = rec_limits_default()};
     assert_string_equal(lr_config_recorder(f.config, &(uint32_t){0}), "my-llama");
     assert_int_equal(lr_config_precision(f.config), REC_PRECISION_HALF);
     assert_string_equal(lr_config_plugin_path(f.config), "/opt/a b:/opt/c;d#e");
-    assert_int_equal(lr_config_plugins(f.config), REC_PLUGINS_INSTALLED);
-    assert_int_equal(lr_config_threads(f.config), 64);
-    lr_config_limits(f.config, &limits);
-    assert_int_equal(limits.memory_factor, 5);
-    assert_int_equal(limits.memory_slack, 3 << 20);
-    assert_int_equal(limits.inflated_factor, 1000000);
-    assert_int_equal(limits.inflated_slack, UINT64_C(2) << 30);
-    assert_int_equal(limits.depth, 200);
-    assert_int_equal(limits.elements, 0);
+    lr_config_apply(f.config, &context);
+    assert_int_equal(context.plugins, REC_PLUGINS_INSTALLED);
+    assert_int_equal(context.threads, 64);
+    assert_int_equal(context.limits.memory_factor, 5);
+    assert_int_equal(context.limits.memory_slack, 3 << 20);
+    assert_int_equal(context.limits.inflated_factor, 1000000);
+    assert_int_equal(context.limits.inflated_slack, UINT64_C(2) << 30);
+    assert_int_equal(context.limits.depth, 200);
+    assert_int_equal(context.limits.elements, 0);
     release(f);
 }
 

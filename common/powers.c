@@ -5,66 +5,46 @@
 #include <stdatomic.h>
 #include "common/shortest.h"
 
-enum { LIMBS = 48 }; /* of 32 bits, the least first */
+/* Limbs of 32 bits, the least first. 5^k has the first bits of 10^k; 5^55 has 128, and larger ones are inexact. */
+enum { LIMBS = 40, BELOW = 4, EXACT_MOST = 55 };
 
 static lr_power powers[LR_POWER_MOST - LR_POWER_LEAST + 1];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_bool made;
 
-static void times_ten(uint32_t number[LIMBS])
+static lr_power first_bits(const uint32_t number[LIMBS], bool exact)
 {
-    uint64_t carry = 0;
-    for (int i = 0; i < LIMBS; i++) {
-        carry += (uint64_t)number[i] * 10;
-        number[i] = (uint32_t)carry;
-        carry >>= 32;
-    }
-}
-
-/* @return something was cut off. */
-static bool by_ten(uint32_t number[LIMBS])
-{
-    uint64_t rest = 0;
-    for (int i = LIMBS - 1; i >= 0; i--) {
-        rest = rest << 32 | number[i];
-        number[i] = (uint32_t)(rest / 10);
-        rest %= 10;
-    }
-    return rest != 0;
-}
-
-/* @param cut bits below the number were cut off. */
-static lr_power first_bits(const uint32_t number[LIMBS], bool cut)
-{
-    uint64_t half[3] = {0}; /* the first 160 to 191 bits */
     int top = LIMBS - 1;
     while (number[top] == 0) {
         top--;
     }
     int shift = __builtin_clz(number[top]);
-    for (int i = 0; i < 6; i++) {
-        half[i / 2] = half[i / 2] << 32 | (i <= top ? number[top - i] : 0);
+    uint64_t high = (uint64_t)number[top] << 32 | number[top - 1];
+    uint64_t low = (uint64_t)number[top - 2] << 32 | number[top - 3];
+    if (shift) {
+        high = high << shift | low >> (64 - shift);
+        low = low << shift | number[top - BELOW] >> (32 - shift);
     }
-    for (int i = top - 6; i >= 0; i--) {
-        cut |= number[i] != 0;
-    }
-    cut |= half[2] << shift != 0;
-    uint64_t low = shift ? half[1] << shift | half[2] >> (64 - shift) : half[1];
-    uint64_t high = shift ? half[0] << shift | half[1] >> (64 - shift) : half[0];
-    return (lr_power){.high = high + (cut && low == UINT64_MAX), .low = low + cut};
+    return (lr_power){.high = high + (!exact && low == UINT64_MAX), .low = low + !exact};
 }
 
 static void make(void)
 {
-    uint32_t up[LIMBS] = {1}, down[LIMBS] = {[LIMBS - 1] = 1}; /* 10^k, and 2^1504 / 10^k cut off */
-    bool cut = false;
-    for (int32_t k = 0; k <= LR_POWER_MOST; k++) {
-        powers[k - LR_POWER_LEAST] = first_bits(up, false);
-        times_ten(up);
-    }
-    for (int32_t k = 1; k <= -LR_POWER_LEAST; k++) {
-        cut |= by_ten(down);
-        powers[-k - LR_POWER_LEAST] = first_bits(down, cut);
+    uint32_t up[LIMBS] = {[BELOW] = 1}, down[LIMBS] = {[LIMBS - 1] = 1}; /* 5^k, and 2^1248 / 5^k cut off */
+    for (int32_t k = 0; k <= -LR_POWER_LEAST; k++) {
+        uint64_t carry = 0, rest = 0;
+        powers[-k - LR_POWER_LEAST] = first_bits(down, false);
+        if (k <= LR_POWER_MOST) {
+            powers[k - LR_POWER_LEAST] = first_bits(up, k <= EXACT_MOST);
+        }
+        for (int i = 0; i < LIMBS; i++, carry >>= 32) {
+            carry += (uint64_t)up[i] * 5;
+            up[i] = (uint32_t)carry;
+        }
+        for (int i = LIMBS - 1; i >= 0; i--, rest %= 5) {
+            rest = rest << 32 | down[i];
+            down[i] = (uint32_t)(rest / 5);
+        }
     }
     atomic_store_explicit(&made, true, memory_order_release);
 }

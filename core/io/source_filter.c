@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Sources made from others (decompression): read in chunks, or spooled into page memory for the view. Both obey the
- * limit on inflated bytes. */
+ * Sources that give their bytes in order. Filters are made from others (decompression), and obey the limit on inflated
+ * bytes. Streams are pipes that are read as far as requested: their first bytes are kept, so that a reader that has
+ * read no further can start again. The view of either reads to the end. */
 #include <string.h>
+#include <unistd.h>
 
 #include "core/io/io_private.h"
 
@@ -100,7 +102,10 @@ static uint64_t inflation_left(const lr_inflation *all)
 /* ------------------------------------------------------------------------------------------------------ filters -- */
 
 struct filter {
-    rec_source *parent; /**< NULL once spooled */
+    lr_stream_fn stream; /**< of a stream: reads `fd`; else NULL */
+    int fd;
+    bool own;           /**< the descriptor is closed with it */
+    rec_source *parent; /**< of a filter, until it is spooled; else NULL */
     rec_source_ops ops; /**< members that the plugin does not know are NULL */
     void *self;
     uint64_t input;          /**< size of what it is made from */
@@ -110,10 +115,13 @@ struct filter {
     bool ended;
     bool busy;     /**< a function of it is running */
     bool failed;   /**< it must begin again before it is used by another job */
-    uint8_t *peek; /**< the first `peeked` bytes, kept for those who only look */
+    lr_pages kept; /**< the first `peeked` bytes */
     uint64_t peeked;
 };
 
+/* Bytes of a stream that are kept, and read at a time. */
+#define KEPT_MOST (UINT64_C(4) << 20)
+#define KEPT_STEP (UINT64_C(128) << 10)
 /* First reservation without a good hint. */
 #define SPOOL_FIRST (UINT64_C(4) << 20)
 /* A hint may lie: at first no more than this many times the input is believed. */
@@ -130,12 +138,15 @@ void lr_source_release_self(const rec_source_ops *ops, void *self)
 }
 
 /* Frees what makes the bytes; what has been made stays. */
-static void dismantle(struct filter *filter, const lr_allocator *allocator)
+static void dismantle(struct filter *filter)
 {
     lr_source_release_self(&filter->ops, filter->self);
     filter->ops.release = NULL;
-    lr_release(allocator, filter->peek);
-    filter->peek = NULL;
+    lr_pages_free(&filter->kept);
+    if (filter->own) {
+        (void)close(filter->fd);
+    }
+    filter->own = false;
     lr_source_release(filter->parent);
     filter->parent = NULL;
     lr_inflation_release(filter->inflation);
@@ -144,7 +155,7 @@ static void dismantle(struct filter *filter, const lr_allocator *allocator)
 
 static void filter_release(rec_source *source)
 {
-    dismantle(source->self, source->allocator);
+    dismantle(source->self);
     lr_release(source->allocator, source->self);
 }
 
@@ -190,7 +201,7 @@ static uint64_t allowed_to(const struct filter *filter)
 static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
     struct filter *filter = source->self;
-    uint64_t allowed = allowed_to(filter);
+    uint64_t allowed = filter->stream ? UINT64_MAX : allowed_to(filter);
     int32_t status;
     char input[32], limit[32];
     lr_call call;
@@ -201,8 +212,9 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     if (allowed < room) {
         room = allowed + 1;
     }
-    status = call_begin(job, filter, &call);
-    if (status == REC_OK) {
+    status = filter->stream ? filter->stream(job, source, &filter->fd, filter->at, target, room, got)
+                            : call_begin(job, filter, &call);
+    if (status == REC_OK && !filter->stream) {
         status = call_end(job, filter, &call, filter->ops.read(filter->self, job, target, room, got));
     }
     if (status == REC_OK && *got > room) {
@@ -226,7 +238,7 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
     }
     filter->ended = *got == 0;
     filter->at += *got;
-    if (filter->at > filter->counted) {
+    if (!filter->stream && filter->at > filter->counted) {
         (void)atomic_fetch_add_explicit(&filter->inflation->used, filter->at - filter->counted, memory_order_relaxed);
         filter->counted = filter->at;
     }
@@ -234,12 +246,17 @@ static int32_t take(rec_job *job, rec_source *source, void *target, uint64_t roo
 }
 
 /* Back to the first byte, unless only those were taken that are kept. */
-static int32_t begin_again(rec_job *job, struct filter *filter)
+static int32_t begin_again(rec_job *job, const rec_source *source)
 {
+    struct filter *filter = source->self;
     int32_t status;
     lr_call call;
-    if (filter->at <= filter->peeked && !filter->failed && !filter->busy) {
+    if (filter->at <= filter->peeked && (filter->stream || (!filter->failed && !filter->busy))) {
         return REC_OK;
+    }
+    if (filter->stream) {
+        return lr_io_fail(job, source->name, REC_E_UNSUPPORTED, REC_UNKNOWN, "Write it to a file first.",
+                          "it must be read twice, but only the beginning of a stream is kept");
     }
     status = call_begin(job, filter, &call);
     if (status == REC_OK) {
@@ -253,18 +270,47 @@ static int32_t begin_again(rec_job *job, struct filter *filter)
     return status;
 }
 
+/* More of the first bytes, up to `most` of them. */
+static int32_t keep_more(rec_job *job, rec_source *source, uint64_t most)
+{
+    struct filter *filter = source->self;
+    uint64_t size = filter->kept.size, got;
+    int32_t status;
+    if (filter->peeked == size) {
+        size += size > KEPT_STEP ? size : KEPT_STEP;
+        size = size < most ? size : most;
+        if (!lr_pages_grow(&filter->kept, size)) {
+            return lr_fail_memory(job, size);
+        }
+    }
+    size = filter->kept.size < most ? filter->kept.size : most;
+    status = take(job, source, filter->kept.data + filter->peeked, size - filter->peeked, &got);
+    filter->peeked += got;
+    return status;
+}
+
+/* @return false: the bytes there are not kept. */
+static bool give_kept(const struct filter *filter, uint64_t at, void *target, uint64_t room, uint64_t *got)
+{
+    if (at < filter->peeked) {
+        *got = filter->peeked - at < room ? filter->peeked - at : room;
+        memcpy(target, filter->kept.data + at, (size_t)*got);
+    }
+    return at < filter->peeked;
+}
+
 static int32_t filter_next(rec_job *job, rec_source *source, void *target, uint64_t room, uint64_t *got)
 {
     struct filter *filter = source->self;
-    int32_t status;
-    if (source->position < filter->peeked) {
-        uint64_t left = filter->peeked - source->position;
-        *got = room < left ? room : left;
-        memcpy(target, filter->peek + source->position, (size_t)*got);
-        source->position += *got;
-        return REC_OK;
+    int32_t status = REC_OK;
+    *got = 0;
+    if (filter->stream && room && source->position == filter->peeked && filter->at == filter->peeked &&
+        !filter->ended && filter->peeked < KEPT_MOST) {
+        status = keep_more(job, source, KEPT_MOST);
     }
-    status = take(job, source, target, room, got);
+    if (status == REC_OK && !give_kept(filter, source->position, target, room, got)) {
+        status = take(job, source, target, room, got);
+    }
     source->position += *got;
     if (status == REC_OK) {
         lr_job_input(job, source->position);
@@ -274,39 +320,30 @@ static int32_t filter_next(rec_job *job, rec_source *source, void *target, uint6
 
 static int32_t filter_rewind(rec_job *job, rec_source *source)
 {
-    struct filter *filter = source->self;
-    int32_t status = begin_again(job, filter);
+    int32_t status = begin_again(job, source);
     if (status == REC_OK) {
         source->position = 0;
     }
     return status;
 }
 
-/* Returns the first bytes. If more were already read, the whole is spooled instead. */
+/* Returns the first bytes. If more of a filter were already read, the whole is spooled instead. */
 static int32_t filter_head(rec_job *job, rec_source *source, uint64_t most, const uint8_t **data, uint64_t *size)
 {
     struct filter *filter = source->self;
+    const void *all;
     int32_t status = REC_OK;
-    uint64_t got = 1;
-    if (filter->at > filter->peeked || filter->failed) {
-        const void *all;
+    if (!filter->stream && (filter->at > filter->peeked || filter->failed)) {
         status = rec_source_view(job, source, &all, size);
         *data = all;
         *size = *size < most ? *size : most;
         return status;
     }
-    if (!filter->peek) {
-        filter->peek = lr_alloc(source->allocator, most);
-        if (!filter->peek) {
-            return lr_fail_memory(job, most);
-        }
+    while (filter->peeked < most && !filter->ended && filter->at == filter->peeked && status == REC_OK) {
+        status = keep_more(job, source, most);
     }
-    while (filter->peeked < most && got && status == REC_OK) {
-        status = take(job, source, filter->peek + filter->peeked, most - filter->peeked, &got);
-        filter->peeked += got;
-    }
-    *data = filter->peek;
-    *size = filter->peeked;
+    *data = filter->kept.data ? filter->kept.data : (const uint8_t *)"";
+    *size = filter->peeked < most ? filter->peeked : most;
     return status;
 }
 
@@ -340,10 +377,7 @@ static uint64_t size_hint(const struct filter *filter)
 static int32_t next_of(rec_job *job, const rec_source *source, void *user, uint64_t at, void *target, uint64_t room,
                        uint64_t *got)
 {
-    const struct filter *filter = user;
-    if (at < filter->peeked) {
-        *got = filter->peeked - at < room ? filter->peeked - at : room;
-        memcpy(target, filter->peek + at, (size_t)*got);
+    if (give_kept(user, at, target, room, got)) {
         return REC_OK;
     }
     return take(job, (rec_source *)source, target, room < LR_IO_PIECE ? room : LR_IO_PIECE, got);
@@ -356,12 +390,12 @@ static int32_t filter_view(rec_job *job, rec_source *source)
     const lr_stream all = {.read = next_of,
                            .user = filter,
                            .total = REC_UNKNOWN,
-                           .first = job->context->spill ? 0 : first_reservation(filter, hint),
+                           .first = job->context->spill || filter->stream ? 0 : first_reservation(filter, hint),
                            .hint = hint};
-    int32_t status = begin_again(job, filter);
+    int32_t status = begin_again(job, source);
     status = status == REC_OK ? lr_source_drain(job, source, &all) : status;
     if (status == REC_OK) {
-        dismantle(filter, source->allocator);
+        dismantle(filter);
         lr_job_input(job, source->size);
     }
     return status;
@@ -382,6 +416,18 @@ static const lr_source_ops filter_ops = {
     .ended = filter_ended,
     .release = filter_release,
 };
+
+int32_t lr_source_stream(rec_job *job, rec_source *source, lr_stream_fn read, int fd, bool own)
+{
+    struct filter *filter = lr_job_zalloc(job, sizeof *filter);
+    if (!filter) {
+        return job->error.status;
+    }
+    *filter = (struct filter){.stream = read, .fd = fd, .own = own, .kept = {.allocator = source->allocator}};
+    source->ops = &filter_ops;
+    source->self = filter;
+    return REC_OK;
+}
 
 /* What the first version of the struct had: none was ever smaller. */
 #define OPS_LEAST (offsetof(rec_source_ops, release) + sizeof(void (*)(void)))
@@ -425,6 +471,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
     filter->parent = lr_source_retain(parent);
     filter->ops = known;
     filter->self = self;
+    filter->kept.allocator = job->allocator;
     filter->input = input_size(parent);
     lr_source_derive(source, parent);
     source->ops = &filter_ops;

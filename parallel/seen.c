@@ -493,10 +493,16 @@ static int32_t open_shown(const lr_parallel *parallel, rec_job *job, rec_source 
 
 /* ------------------------------------------------------------------------------------------ from one to others -- */
 
-/* As bytes: MAGIC, and of each file its kind, size, time, the length of its path and its ranges, as numbers; the path;
- * of each range its place and size, and the bytes. Numbers have eight bytes, the lowest first. */
-static const char magic[8] = "lrseen1";
-enum { FILE_NUMBERS = 6, RANGE_NUMBERS = 2 };
+/* As bytes, in this machine's order, which shows in the first number: MAGIC, and of each file a head; the path; of each
+ * range its place and size, and the bytes. */
+static const uint64_t magic = UINT64_C(0x316e656573726c); /* "lrseen1" */
+typedef struct file_head {
+    uint64_t kind, size, seconds, nanoseconds;
+    uint64_t path, ranges; /* length; number */
+} file_head;
+typedef struct range_head {
+    uint64_t at, size;
+} range_head;
 
 lr_seen *lr_seen_begin(rec_job *job)
 {
@@ -506,14 +512,6 @@ lr_seen *lr_seen_begin(rec_job *job)
         job->parallel = &table->parallel;
     }
     return table;
-}
-
-static uint8_t *put_number(uint8_t *at, uint64_t number)
-{
-    for (int i = 0; i < 8; i++) {
-        *at++ = (uint8_t)(number >> (8 * i));
-    }
-    return at;
 }
 
 static uint8_t *put(uint8_t *at, const void *bytes, uint64_t size)
@@ -527,7 +525,7 @@ static uint64_t bytes_of(const lr_seen *table)
     uint64_t size = sizeof magic;
     for (uint64_t i = 0; i < table->count; i++) {
         const seen_file *file = table->files[i];
-        size += FILE_NUMBERS * 8 + strlen(file->path) + file->count * RANGE_NUMBERS * 8 + file->noted;
+        size += sizeof(file_head) + strlen(file->path) + file->count * sizeof(range_head) + file->noted;
     }
     return size;
 }
@@ -541,19 +539,15 @@ int32_t lr_seen_end(rec_job *job, lr_seen *table, void **data, uint64_t *size)
         table_release(table);
         return lr_fail_memory(job, all);
     }
-    at = put(at, magic, sizeof magic);
+    at = put(at, &magic, sizeof magic);
     for (uint64_t i = 0; i < table->count; i++) {
         const seen_file *file = table->files[i];
-        const uint64_t numbers[FILE_NUMBERS] = {file->kind,        file->size,         file->seconds,
-                                                file->nanoseconds, strlen(file->path), file->count};
-        for (int n = 0; n < FILE_NUMBERS; n++) {
-            at = put_number(at, numbers[n]);
-        }
-        at = put(at, file->path, numbers[4]);
+        const file_head head = {file->kind,        file->size,         file->seconds,
+                                file->nanoseconds, strlen(file->path), file->count};
+        at = put(put(at, &head, sizeof head), file->path, head.path);
         for (uint64_t r = 0; r < file->count; r++) {
-            at = put_number(at, file->ranges[r].at);
-            at = put_number(at, file->ranges[r].size);
-            at = put(at, file->ranges[r].bytes, file->ranges[r].size);
+            const range_head range = {file->ranges[r].at, file->ranges[r].size};
+            at = put(put(at, &range, sizeof range), file->ranges[r].bytes, range.size);
         }
     }
     table_release(table);
@@ -568,20 +562,7 @@ typedef struct left {
     uint64_t size;
 } left;
 
-static bool take_number(left *l, uint64_t *number)
-{
-    if (l->size < 8) {
-        return false;
-    }
-    *number = 0;
-    for (int i = 0; i < 8; i++) {
-        *number |= (uint64_t)l->at[i] << (8 * i);
-    }
-    l->at += 8;
-    l->size -= 8;
-    return true;
-}
-
+/* NULL: there are fewer. */
 static const uint8_t *take(left *l, uint64_t size)
 {
     const uint8_t *at = l->at;
@@ -593,36 +574,35 @@ static const uint8_t *take(left *l, uint64_t size)
     return at;
 }
 
+static bool take_into(left *l, void *target, uint64_t size)
+{
+    const uint8_t *at = take(l, size);
+    return at && memcpy(target, at, (size_t)size);
+}
+
 /* @return REC_E_ARGUMENT: those are no such bytes. */
 static int32_t take_file(lr_seen *table, left *l)
 {
-    uint64_t numbers[FILE_NUMBERS] = {0};
-    const uint8_t *path;
+    file_head head;
+    const uint8_t *path = take_into(l, &head, sizeof head) ? take(l, head.path) : NULL;
     seen_file *file;
-    for (int n = 0; n < FILE_NUMBERS; n++) {
-        if (!take_number(l, &numbers[n])) {
-            return REC_E_ARGUMENT;
-        }
-    }
-    path = take(l, numbers[4]);
-    if (!path || numbers[0] > SEEN_ITSELF || memchr(path, '\0', (size_t)numbers[4])) {
+    if (!path || head.kind > SEEN_ITSELF || memchr(path, '\0', (size_t)head.path)) {
         return REC_E_ARGUMENT;
     }
-    file = add_file(table, (const char *)path, numbers[4], (seen_kind)numbers[0]);
+    file = add_file(table, (const char *)path, head.path, (seen_kind)head.kind);
     if (!file) {
         return REC_E_MEMORY;
     }
-    file->size = numbers[1];
-    file->seconds = numbers[2];
-    file->nanoseconds = numbers[3];
-    for (uint64_t r = 0; r < numbers[5]; r++) {
-        uint64_t at, size;
-        const uint8_t *bytes;
-        if (!take_number(l, &at) || !take_number(l, &size) || !(bytes = take(l, size)) || size > file->size ||
-            at > file->size - size) {
+    file->size = head.size;
+    file->seconds = head.seconds;
+    file->nanoseconds = head.nanoseconds;
+    for (uint64_t r = 0; r < head.ranges; r++) {
+        range_head range;
+        const uint8_t *bytes = take_into(l, &range, sizeof range) ? take(l, range.size) : NULL;
+        if (!bytes || range.size > file->size || range.at > file->size - range.size) {
             return REC_E_ARGUMENT;
         }
-        if (!add_range(table, file, at, bytes, size)) {
+        if (!add_range(table, file, range.at, bytes, range.size)) {
             return REC_E_MEMORY;
         }
     }
@@ -650,10 +630,10 @@ static shown *attach(rec_job *job)
 int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size)
 {
     left l = {data, size};
-    const uint8_t *begins = size ? take(&l, sizeof magic) : NULL;
+    uint64_t begins;
     shown *s = attach(job);
     lr_seen *table;
-    int32_t status = begins && memcmp(begins, magic, sizeof magic) == 0 ? REC_OK : REC_E_ARGUMENT;
+    int32_t status = take_into(&l, &begins, sizeof begins) && begins == magic ? REC_OK : REC_E_ARGUMENT;
     if (s && !size) {
         forget(s);
         return REC_OK;

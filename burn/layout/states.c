@@ -95,30 +95,42 @@ static int32_t fail_lower(rec_job *job, const char *what)
 static int32_t lower_one(rec_job *job, const rec_value *state, const lr_scheduler **kind, rec_value *out)
 {
     const lr_entry *only = state->kind == REC_KIND_MAP && state->v.map->count == 1 ? &state->v.map->entries[0] : NULL;
+    int32_t wanted;
     *kind = only && only->key.kind == REC_KIND_STRING ? lr_scheduler_find(NULL, NULL, only->key.v.text) : NULL;
     if (!*kind || only->value.kind == REC_KIND_MAP) {
         return fail_lower(
             job, "one that is neither a Noam, Cosine, Linear, Exponential, Step nor composed of such schedulers");
     }
     *out = only->value;
+    wanted = (*kind)->kind;
     if (strcmp((*kind)->variant, "Noam") == 0) {
         double step = out->kind == REC_KIND_FLOAT ? out->v.f : (double)out->v.u;
         if (!(step >= 0 && step <= 0x1p53) || step != (double)(uint64_t)step) {
             return fail_lower(job, "a Noam scheduler whose step is not a whole number");
         }
         *out = (rec_value){.kind = REC_KIND_UINT, .bits = 64, .v.u = (uint64_t)step};
-    } else if ((*kind)->kind == REC_KIND_FLOAT && out->kind != REC_KIND_FLOAT) {
+        wanted = REC_KIND_UINT;
+    } else if (wanted == REC_KIND_FLOAT && out->kind != REC_KIND_FLOAT) {
         *out = (rec_value){
             .kind = REC_KIND_FLOAT, .bits = 64, .v.f = out->kind == REC_KIND_INT ? (double)out->v.i : (double)out->v.u};
-    } else if ((*kind)->kind == REC_KIND_INT && out->kind != REC_KIND_FLOAT) {
+    } else if (wanted == REC_KIND_INT && out->kind != REC_KIND_FLOAT) {
         *out = (rec_value){.kind = REC_KIND_INT, .bits = 32, .v.i = out->v.i};
     }
-    if (out->kind != ((*kind)->kind == REC_KIND_FLOAT && strcmp((*kind)->variant, "Noam") != 0 ? REC_KIND_FLOAT
-                      : (*kind)->kind == REC_KIND_INT                                          ? REC_KIND_INT
-                                                                                               : REC_KIND_UINT)) {
-        return fail_lower(job, "a scheduler whose number is of another kind");
+    return out->kind == wanted ? REC_OK : fail_lower(job, "a scheduler whose number is of another kind");
+}
+
+/* The entry of a key, made if it is not there. */
+static lr_entry *entry_of(lr_arena *arena, lr_map *map, const char *text, uint64_t length)
+{
+    lr_entry *entry = lr_map_find_text(map, text, length);
+    rec_value key;
+    if (!entry && lr_string(arena, text, length, &key)) {
+        entry = lr_map_append(arena, map, key);
+        if (entry) {
+            entry->value = lr_nil(REC_FORM_UNKNOWN);
+        }
     }
-    return REC_OK;
+    return entry;
 }
 
 int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out)
@@ -146,7 +158,7 @@ int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out)
         rec_value *item = lr_list_append(arena, list);
         lr_map *variant = lr_map_new(arena, 1);
         lr_entry *entry = NULL;
-        rec_value name, number;
+        rec_value number;
         char index[24];
         (void)snprintf(index, sizeof index, "%" PRIu64, i);
         if (!lr_value_is(&children->entries[i].key, index)) {
@@ -155,8 +167,8 @@ int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out)
         if (lower_one(job, &children->entries[i].value, &kind, &number) != REC_OK) {
             return job->error.status;
         }
-        if (item && variant && lr_string(arena, kind->variant, strlen(kind->variant), &name)) {
-            entry = lr_map_append(arena, variant, name);
+        if (item && variant) {
+            entry = entry_of(arena, variant, kind->variant, strlen(kind->variant));
         }
         if (!entry) {
             return lr_fail_memory(job, sizeof *entry);
@@ -165,8 +177,7 @@ int32_t lr_scheduler_lower(rec_job *job, const rec_value *state, rec_value *out)
         *item = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_MAP, .v.map = variant};
     }
     if (map && list) {
-        rec_value name;
-        lr_entry *entry = lr_string(arena, "schedulers", 10, &name) ? lr_map_append(arena, map, name) : NULL;
+        lr_entry *entry = entry_of(arena, map, "schedulers", 10);
         if (entry) {
             entry->value = (rec_value){.kind = REC_KIND_LIST, .form = REC_FORM_LIST, .v.list = list};
             *out = (rec_value){.kind = REC_KIND_MAP, .form = REC_FORM_STRUCT, .v.map = map};
@@ -228,20 +239,6 @@ static bool is_optimizer(const lr_map *flat)
         ranks = ranks || is_rank(key, id);
     }
     return ranks;
-}
-
-/* The entry of a key, made if it is not there. */
-static lr_entry *entry_of(lr_arena *arena, lr_map *map, const char *text, uint64_t length)
-{
-    lr_entry *entry = lr_map_find_text(map, text, length);
-    rec_value key;
-    if (!entry && lr_string(arena, text, length, &key)) {
-        entry = lr_map_append(arena, map, key);
-        if (entry) {
-            entry->value = lr_nil(REC_FORM_UNKNOWN);
-        }
-    }
-    return entry;
 }
 
 static lr_map *map_of(lr_arena *arena, lr_entry *entry, int32_t form)

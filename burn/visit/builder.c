@@ -319,9 +319,9 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
     tensor->turned = (uint8_t)event->transposed;
     tensor->anonymous = !event->id && !(event->flags & REC_EVENT_BARE);
     if (event->id) {
-        tensor->id = lr_arena_text(&record->arena, event->id, strlen(event->id));
+        tensor->id = lr_job_arena_text(b->job, &record->arena, event->id, strlen(event->id));
         if (!tensor->id) {
-            return lr_fail_arena(b->job, &b->record->arena, 64);
+            return b->job->error.status;
         }
     }
     tensor->data = take_blob(b, &event->data, 1);

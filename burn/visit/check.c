@@ -422,7 +422,7 @@ static int32_t tee(lr_listener *self, const lr_event *event)
     rec_blob blob;
     overheard o;
     uint64_t place;
-    int32_t status = lr_event_send(&lr_check_visitor, c, event);
+    int32_t status = lr_check_event(c, event);
     if (status != REC_OK) {
         return status;
     }

@@ -173,9 +173,8 @@ static lr_leaf leaf_of_scalar(const rec_scalar *scalar)
     return leaf;
 }
 
-static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
+static int32_t on_scalar(lr_check *c, uint64_t at, const rec_scalar *scalar)
 {
-    lr_check *c = self;
     lr_check_frame *f = top(c);
     lr_leaf_words words = {.scalar = scalar};
     lr_leaf scalar_leaf;
@@ -188,20 +187,18 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
     return leaf(c, at, &scalar_leaf, &words, NULL);
 }
 
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
+static int32_t on_numbers(lr_check *c, const lr_event *e)
 {
-    lr_check *c = self;
     lr_check_frame *f = top(c);
-    (void)at;
-    lr_numbers_add(&f->numbers, dtype, data, count);
-    f->count += count;
+    lr_numbers_add(&f->numbers, e->dtype, e->data, e->count);
+    f->count += e->count;
     return REC_OK;
 }
 
-static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
+static int32_t on_bytes(lr_check *c, uint64_t at, const rec_blob *blob)
 {
     lr_leaf bytes = {.kind = LR_LEAF_LIST, .count = blob->length};
-    return leaf(self, at, &bytes, &(lr_leaf_words){0}, blob);
+    return leaf(c, at, &bytes, &(lr_leaf_words){0}, blob);
 }
 
 /* Opens a container. @return its place. */
@@ -236,28 +233,10 @@ static int32_t open_container(lr_check *c, int32_t kind)
     return REC_OK;
 }
 
-static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)
+static int32_t on_map(lr_check *c, int32_t form)
 {
-    (void)at;
-    (void)form;
-    (void)count;
-    return open_container(self, REC_KIND_LIST);
-}
-
-/* Types are compared by the numbers that have them. */
-static int32_t on_list_of(void *self, uint64_t at, const char *type)
-{
-    (void)self, (void)at, (void)type;
-    return REC_OK;
-}
-
-static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t count)
-{
-    lr_check *c = self;
-    (void)at;
-    (void)count;
     c->paths = c->depth || c->entry_due ? c->paths : c->tensors && form == REC_FORM_PATHS;
-    return open_container(self, REC_KIND_MAP);
+    return open_container(c, REC_KIND_MAP);
 }
 
 /* Appends a name to the path. A key of REC_FORM_PATHS is a path already, escapes and all. */
@@ -284,30 +263,24 @@ static void name(lr_check *c, lr_check_frame *f, const char *text, uint64_t leng
     }
 }
 
-static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
+static int32_t on_key(lr_check *c, const rec_scalar *key)
 {
-    lr_check *c = self;
-    lr_check_frame *f = top(c);
     char digits[LR_KEY_DIGITS];
     uint64_t length;
     const char *text = lr_key_text(key, digits, &length);
-    (void)at;
-    name(c, f, text, length);
+    name(c, top(c), text, length);
     return REC_OK;
 }
 
-static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const rec_scalar *variant, int32_t payload)
+static int32_t on_variant(lr_check *c, uint64_t at, const rec_scalar *variant, bool payload)
 {
-    lr_check *c = self;
     lr_check_frame *f;
     uint64_t entry;
     int32_t status;
-    (void)index;
     if (payload) {
         status = open_container(c, REC_KIND_VARIANT);
-        f = top(c);
         if (status == REC_OK) {
-            name(c, f, variant->text, variant->v.length);
+            name(c, top(c), variant->text, variant->v.length);
         }
         return status;
     }
@@ -316,10 +289,8 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     status = on_scalar(c, at, variant);
     if (status == REC_OK) {
         f = top(c);
-        if (f && f->kind == REC_KIND_LIST) {
+        if (f) {
             f->count--; /* the same value again */
-        } else if (f) {
-            f->count--;
         } else {
             c->entry = entry;
             c->entry_due = entry != 0;
@@ -329,9 +300,8 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     return status;
 }
 
-static int32_t on_end(void *self, uint64_t at)
+static int32_t on_end(lr_check *c, uint64_t at)
 {
-    lr_check *c = self;
     lr_check_frame *f = top(c);
     int32_t status = REC_OK;
     leave_to(c, f->used);
@@ -361,11 +331,6 @@ static int32_t on_end(void *self, uint64_t at)
     return status;
 }
 
-static int32_t on_option(void *self, uint64_t at, int32_t present)
-{
-    return present ? REC_OK : on_scalar(self, at, &(rec_scalar){.kind = REC_KIND_NIL});
-}
-
 /* Whether the format added an entry itself: a flat format may record the Burn version that it is for, and safetensors
  * whose layout it has. */
 static bool says_of_itself(lr_check *c, const rec_scalar *key)
@@ -379,9 +344,14 @@ static bool says_of_itself(lr_check *c, const rec_scalar *key)
     return c->flat ? burns || added : burns && added;
 }
 
-static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+static void enter_metadata(lr_check *c, const rec_scalar *key)
 {
-    lr_check *c = self;
+    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
+    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
+}
+
+static int32_t on_metadata(lr_check *c, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
     lr_leaf text = leaf_of_scalar(value);
     lr_leaf_words words = {.scalar = value};
     int32_t status;
@@ -389,8 +359,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
         return REC_OK;
     }
     text.spare = true;
-    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
-    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
+    enter_metadata(c, key);
     c->exact = lr_fnv(metadata_seed, key->text, key->v.length);
     status = c->leaf(c, c->exact, at, &text, &words, NULL);
     leave(c);
@@ -400,12 +369,9 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     return status;
 }
 
-static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
+static int32_t on_metadata_value(lr_check *c, const rec_scalar *key)
 {
-    lr_check *c = self;
-    (void)at;
-    c->used = lr_path_append(c->path, sizeof c->path, 0, true, "metadata", 8);
-    c->used = lr_path_append(c->path, sizeof c->path, c->used, false, key->text, key->v.length);
+    enter_metadata(c, key);
     c->entry = lr_fnv(metadata_seed, key->text, key->v.length);
     c->entry += c->entry == 0;
     c->entry_due = true;
@@ -415,7 +381,7 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
     return REC_OK;
 }
 
-static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
+static int32_t on_tensor(lr_check *c, uint64_t at, const rec_tensor_event *event)
 {
     lr_leaf tensor = {.kind = LR_LEAF_TENSOR, .dtype = (uint8_t)event->dtype, .count = event->data.length};
     lr_leaf_words words = {.tensor = event};
@@ -436,25 +402,40 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *event)
         tensor.has_id = true;
         tensor.id = lr_hash_end(&hash);
     }
-    return leaf(self, at, &tensor, &words, &event->data);
+    return leaf(c, at, &tensor, &words, &event->data);
 }
 
-const rec_visitor lr_check_visitor = {
-    .size = sizeof(rec_visitor),
-    .metadata = on_metadata,
-    .scalar = on_scalar,
-    .numbers = on_numbers,
-    .bytes = on_bytes,
-    .list_begin = on_list_begin,
-    .map_begin = on_map_begin,
-    .key = on_key,
-    .variant_begin = on_variant_begin,
-    .end = on_end,
-    .option = on_option,
-    .tensor = on_tensor,
-    .metadata_value = on_metadata_value,
-    .list_of = on_list_of,
-};
+int32_t lr_check_event(lr_check *c, const lr_event *e)
+{
+    switch (e->kind) {
+    case LR_EVENT_METADATA:
+        return on_metadata(c, e->at, e->key, e->scalar);
+    case LR_EVENT_METADATA_VALUE:
+        return on_metadata_value(c, e->key);
+    case LR_EVENT_SCALAR:
+        return on_scalar(c, e->at, e->scalar);
+    case LR_EVENT_NUMBERS:
+        return on_numbers(c, e);
+    case LR_EVENT_BYTES:
+        return on_bytes(c, e->at, e->blob);
+    case LR_EVENT_LIST:
+        return open_container(c, REC_KIND_LIST);
+    case LR_EVENT_MAP:
+        return on_map(c, e->form);
+    case LR_EVENT_KEY:
+        return on_key(c, e->key);
+    case LR_EVENT_VARIANT:
+        return on_variant(c, e->at, e->key, e->form != 0);
+    case LR_EVENT_END:
+        return on_end(c, e->at);
+    case LR_EVENT_OPTION:
+        return e->form ? REC_OK : on_scalar(c, e->at, &(rec_scalar){.kind = REC_KIND_NIL});
+    case LR_EVENT_TENSOR:
+        return on_tensor(c, e->at, e->tensor);
+    default:
+        return REC_OK; /* types of lists are compared by the numbers that have them */
+    }
+}
 
 /* Passes what was compared when its event came. */
 static int32_t pass(lr_check *c)
@@ -476,7 +457,7 @@ static int32_t compare_children(lr_check *c, const rec_value *value)
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         rec_scalar key = rec_value_key(value, i);
         const rec_value *item = rec_value_item(value, i);
-        status = value->kind == REC_KIND_MAP ? on_key(c, REC_UNKNOWN, &key) : REC_OK;
+        status = value->kind == REC_KIND_MAP ? on_key(c, &key) : REC_OK;
         if (status == REC_OK) {
             status = holes && item->kind == REC_KIND_NIL ? pass(c) : lr_check_values(c, item);
         }
@@ -486,7 +467,7 @@ static int32_t compare_children(lr_check *c, const rec_value *value)
 
 static int32_t compare_numbers(lr_check *c, const rec_value *value)
 {
-    int32_t status = on_list_begin(c, REC_UNKNOWN, value->form, value->v.run->count);
+    int32_t status = open_container(c, REC_KIND_LIST);
     for (uint64_t i = 0; i < value->v.run->count && status == REC_OK; i++) {
         rec_scalar number = lr_packed_number(value->v.run, i);
         status = on_scalar(c, REC_UNKNOWN, &number);
@@ -503,17 +484,16 @@ int32_t lr_check_values(lr_check *c, const rec_value *value)
     case REC_KIND_BYTES:
         return pass(c);
     case REC_KIND_LIST:
-        status = on_list_begin(c, REC_UNKNOWN, value->form, value->v.list->count);
+        status = open_container(c, REC_KIND_LIST);
         return status == REC_OK ? compare_children(c, value) : status;
     case REC_KIND_MAP:
-        status = on_map_begin(c, REC_UNKNOWN, value->form == REC_FORM_PATHS ? REC_FORM_PATHS : REC_FORM_MAP,
-                              value->v.map->count);
+        status = on_map(c, value->form);
         return status == REC_OK ? compare_children(c, value) : status;
     case REC_KIND_NUMBERS:
         return compare_numbers(c, value);
     case REC_KIND_VARIANT:
         scalar = lr_to_scalar(&value->v.variant->name);
-        status = on_variant_begin(c, REC_UNKNOWN, value->v.variant->index, &scalar, value->v.variant->has_payload);
+        status = on_variant(c, REC_UNKNOWN, &scalar, value->v.variant->has_payload);
         if (status == REC_OK && value->v.variant->has_payload) {
             status = lr_check_values(c, &value->v.variant->payload);
         }

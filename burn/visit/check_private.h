@@ -145,7 +145,7 @@ lr_leaf *lr_check_take(lr_check *check, uint64_t place, const lr_leaf *leaf);
 
 /* check_events.c */
 
-extern const rec_visitor lr_check_visitor;
+int32_t lr_check_event(lr_check *check, const lr_event *event);
 
 /** Compares the values of a tree that are neither tensors nor bytes: a reader reported them under paths. */
 int32_t lr_check_values(lr_check *check, const rec_value *root);

@@ -180,12 +180,16 @@ static bool is_extra(const lr_walk *w, const char *key)
     return !lr_metadata_is_burns(key) || (w->tensors && (w->paths || (w->flat && w->record->dotted)));
 }
 
+static const char *text_of(const lr_walk *w, const char *key)
+{
+    const lr_entry *entry = lr_map_find_text(&w->record->metadata, key, strlen(key));
+    return entry && entry->value.kind == REC_KIND_STRING ? entry->value.v.text : NULL;
+}
+
 /* What an import left names the options of the way back, for a file that cannot keep it. */
 static void note_options(lr_walk *w)
 {
-    const lr_entry *entry = lr_map_find_text(&w->record->metadata, LR_METADATA_IMPORT, strlen(LR_METADATA_IMPORT));
-    const char *text = entry && entry->value.kind == REC_KIND_STRING ? entry->value.v.text : "";
-    const char *options = strstr(text, "\noptions ");
+    const char *text = text_of(w, LR_METADATA_IMPORT), *options = text ? strstr(text, "\noptions ") : NULL;
     size_t length = options ? strcspn(options + strlen("\noptions "), "\n") : 0;
     if (length && !w->again) {
         lr_note(w->job, REC_NOTE_DROPPED, 1, "",
@@ -216,12 +220,6 @@ static void note_left_out(lr_walk *w)
 }
 
 /* ------------------------------------------------------------------------------------------------ Burn's store -- */
-
-static const char *text_of(const lr_walk *w, const char *key)
-{
-    const lr_entry *entry = lr_map_find_text(&w->record->metadata, key, strlen(key));
-    return entry && entry->value.kind == REC_KIND_STRING ? entry->value.v.text : NULL;
-}
 
 /* Whether the record's `format` and `version` are those of Burn's store, and the file has others. */
 static bool keeps_store(const lr_walk *w, uint64_t ours)
@@ -301,7 +299,6 @@ static void put_types(const lr_walk *w, lr_json_line *line)
 static int32_t walk_types(lr_walk *w)
 {
     lr_json_line line = {0};
-    rec_value text = {.kind = REC_KIND_STRING};
     char *json;
     int32_t status;
     put_types(w, &line);
@@ -315,9 +312,7 @@ static int32_t walk_types(lr_walk *w)
     line = (lr_json_line){.text = json, .room = line.used + 1};
     put_types(w, &line);
     json[line.used] = '\0';
-    text.v.text = json;
-    text.length = (uint32_t)line.used;
-    status = walk_entry(w, LR_METADATA_TYPES, &text);
+    status = walk_word(w, LR_METADATA_TYPES, json, (size_t)line.used);
     rec_job_free(w->job, json);
     return status;
 }
@@ -348,8 +343,7 @@ static int32_t walk_metadata(lr_walk *w)
         status = lr_walk_map(w, REC_FORM_STRUCT, OURS + extra + w->types + store);
     }
     for (size_t i = 0; i < ours && status == REC_OK; i++) {
-        rec_value text = {.kind = REC_KIND_STRING, .length = (uint32_t)strlen(m.values[i]), .v = {.text = m.values[i]}};
-        status = walk_entry(w, m.keys[i], &text);
+        status = walk_word(w, m.keys[i], m.values[i], strlen(m.values[i]));
     }
     for (uint64_t i = 0; i < own->count && !nameless && status == REC_OK; i++) {
         if (is_extra(w, own->entries[i].key.v.text)) {
@@ -415,15 +409,9 @@ int32_t lr_plugin_returned(rec_job *job, int32_t status)
 }
 
 /* Whether a tensor has the id of its file. */
-static bool has_ids(const rec_value *value)
+static bool has_id(rec_tensor *tensor)
 {
-    const rec_tensor *tensor = rec_value_tensor(value);
-    uint64_t count = tensor ? 0 : rec_value_count(value);
-    bool found = tensor && tensor->id && !tensor->id_made;
-    for (uint64_t i = 0; i < count && !found; i++) {
-        found = has_ids(rec_value_item(value, i));
-    }
-    return found;
+    return tensor->id && !tensor->id_made;
 }
 
 /* Whether names that came as paths, without ids, go to a format that keeps levels: it gets them as they came. */
@@ -431,7 +419,7 @@ static bool keeps_names(const rec_plugin *plugin, const rec_record *record)
 {
     uint32_t levels = REC_TRAIT_TENSORS | REC_TRAIT_VALUES;
     return plugin && (plugin->traits & (levels | REC_TRAIT_BARE)) == levels && record->dotted && !record->states &&
-           record->root.kind == REC_KIND_MAP && !has_ids(&record->root);
+           record->root.kind == REC_KIND_MAP && !lr_value_tensors(&record->root, has_id);
 }
 
 /* Prepares to say what lists and maps lose, where the format keeps no more than tensors. States have none. */
@@ -556,8 +544,7 @@ int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self)
             status = lr_walk_paths_begin(w, &paths);
         }
         status = status == REC_OK ? walk_item(w) : status;
-        status = paths && status == REC_OK ? lr_walk_paths_end(w, paths) : status;
-        lr_walk_paths_free(w, paths);
+        status = lr_walk_paths_end(w, paths, status);
     } else {
         status = lr_walk_map(w, REC_FORM_STRUCT, unit ? 3 : 2);
         status = status == REC_OK ? lr_walk_key(w, "metadata") : status;

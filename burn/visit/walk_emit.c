@@ -114,10 +114,10 @@ int32_t lr_walk_variant(lr_walk *w, uint64_t index, const char *name, uint64_t l
     return status == REC_OK ? w->visitor.key(w->self, REC_UNKNOWN, &text) : status;
 }
 
-/* Ends a variant that was begun with a payload (or, if the writer knows variants, any). */
-int32_t lr_walk_variant_end(lr_walk *w)
+/* Without a payload only a writer that knows variants has begun one. */
+int32_t lr_walk_variant_end(lr_walk *w, bool payload)
 {
-    return lr_walk_end(w);
+    return payload || w->visitor.variant_begin ? lr_walk_end(w) : REC_OK;
 }
 
 int32_t lr_walk_numbers(lr_walk *w, rec_dtype dtype, const void *data, uint64_t count)

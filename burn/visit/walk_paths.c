@@ -364,17 +364,13 @@ int32_t lr_walk_paths_begin(lr_walk *w, lr_paths **out)
     return p->to.map_begin(p->self, REC_UNKNOWN, REC_FORM_PATHS, REC_UNKNOWN);
 }
 
-int32_t lr_walk_paths_end(lr_walk *w, lr_paths *p)
-{
-    (void)w;
-    return p->to.end(p->self, REC_UNKNOWN);
-}
-
-void lr_walk_paths_free(lr_walk *w, lr_paths *p)
+int32_t lr_walk_paths_end(lr_walk *w, lr_paths *p, int32_t status)
 {
     if (p) {
+        status = status == REC_OK ? p->to.end(p->self, REC_UNKNOWN) : status;
         rec_job_free(w->job, p->frames);
         rec_job_free(w->job, p->path);
         rec_job_free(w->job, p);
     }
+    return status;
 }

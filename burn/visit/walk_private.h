@@ -78,7 +78,8 @@ int32_t lr_walk_map(lr_walk *walk, int32_t form, uint64_t count);
 int32_t lr_walk_end(lr_walk *walk);
 int32_t lr_walk_option(lr_walk *walk, bool present);
 int32_t lr_walk_variant(lr_walk *walk, uint64_t index, const char *name, uint64_t length, bool payload);
-int32_t lr_walk_variant_end(lr_walk *walk);
+/** @param payload as of lr_walk_variant(). */
+int32_t lr_walk_variant_end(lr_walk *walk, bool payload);
 int32_t lr_walk_bytes(lr_walk *walk, const rec_blob *blob);
 int32_t lr_walk_numbers(lr_walk *walk, rec_dtype dtype, const void *data, uint64_t count);
 /** A value or tensor is walked: every list that is open holds something. */
@@ -96,10 +97,8 @@ typedef struct lr_paths lr_paths;
 /** Puts itself between the walk and the writer, and begins the flat map. @param paths (out) to be ended; NULL: the job
  * has failed. */
 int32_t lr_walk_paths_begin(lr_walk *walk, lr_paths **paths);
-/** Ends the map. */
-int32_t lr_walk_paths_end(lr_walk *walk, lr_paths *paths);
-/** Frees what lr_walk_paths_begin() made. NULL is ignored. */
-void lr_walk_paths_free(lr_walk *walk, lr_paths *paths);
+/** Ends the map, after a failure only frees. NULL is ignored. @param status of the walk. @return it. */
+int32_t lr_walk_paths_end(lr_walk *walk, lr_paths *paths, int32_t status);
 
 /* walk_told.c: what is lost or made on the way. */
 

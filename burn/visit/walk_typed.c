@@ -18,66 +18,38 @@ static int32_t mismatch(lr_walk *w, const char *expected, const rec_value *found
     return status;
 }
 
-static int32_t out_of_range(lr_walk *w, const rec_layout *layout, bool is_signed)
+static int32_t typed_integer(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
-    return rec_fail(w->job, REC_E_RANGE, REC_UNKNOWN, "the number does not fit %s%u", is_signed ? "i" : "u",
-                    (unsigned)layout->bits);
+    rec_scalar number = lr_to_scalar(value);
+    bool with_sign = layout->kind == REC_LAYOUT_INT, negative = number.kind == REC_KIND_INT && number.v.i < 0;
+    uint64_t most = UINT64_MAX >> (64 - layout->bits + with_sign);
+    rec_scalar out = {.kind = with_sign ? REC_KIND_INT : REC_KIND_UINT, .bits = (uint16_t)layout->bits};
+    if (number.kind != REC_KIND_INT && number.kind != REC_KIND_UINT) {
+        return mismatch(w, with_sign ? "an integer" : "an unsigned integer", value);
+    }
+    if (negative ? !with_sign || number.v.i < -(int64_t)most - 1 : number.v.u > most) {
+        return rec_fail(w->job, REC_E_RANGE, REC_UNKNOWN, "the number does not fit %s%u", with_sign ? "i" : "u",
+                        (unsigned)layout->bits);
+    }
+    out.v.u = number.v.u;
+    return lr_walk_scalar(w, &out);
 }
 
-static int32_t typed_number(lr_walk *w, const rec_scalar *number, const rec_layout *layout, const rec_value *value)
+static int32_t typed_float(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
-    rec_scalar out = {.bits = (uint16_t)layout->bits};
-    uint64_t most;
-    switch (layout->kind) {
-    case REC_LAYOUT_BOOL:
-        if (number->kind != REC_KIND_BOOL) {
-            return mismatch(w, "a bool", value);
-        }
-        out = (rec_scalar){.kind = REC_KIND_BOOL, .v = {.i = number->v.i != 0}};
-        break;
-    case REC_LAYOUT_UINT:
-        most = layout->bits == 64 ? UINT64_MAX : (UINT64_C(1) << layout->bits) - 1;
-        if (number->kind == REC_KIND_INT && number->v.i < 0) {
-            return out_of_range(w, layout, false);
-        }
-        if (number->kind != REC_KIND_INT && number->kind != REC_KIND_UINT) {
-            return mismatch(w, "an unsigned integer", value);
-        }
-        if (number->v.u > most) {
-            return out_of_range(w, layout, false);
-        }
-        out.kind = REC_KIND_UINT;
-        out.v.u = number->v.u;
-        break;
-    case REC_LAYOUT_INT: {
-        int64_t high = layout->bits == 64 ? INT64_MAX : (INT64_C(1) << (layout->bits - 1)) - 1;
-        if (number->kind != REC_KIND_INT && number->kind != REC_KIND_UINT) {
-            return mismatch(w, "an integer", value);
-        }
-        if ((number->kind == REC_KIND_UINT && number->v.u > (uint64_t)high) ||
-            (number->kind == REC_KIND_INT && (number->v.i > high || number->v.i < -high - 1))) {
-            return out_of_range(w, layout, true);
-        }
-        out.kind = REC_KIND_INT;
-        out.v.i = number->v.i;
-        break;
+    rec_scalar number = lr_to_scalar(value);
+    rec_scalar out = {.kind = REC_KIND_FLOAT, .bits = (uint16_t)layout->bits, .v.f = number.v.f};
+    if (number.kind != REC_KIND_FLOAT) {
+        return mismatch(w, "a float", value);
     }
-    default:
-        if (number->kind != REC_KIND_FLOAT) {
-            return mismatch(w, "a float", value);
-        }
-        out.kind = REC_KIND_FLOAT;
-        out.v.f = number->v.f;
-        if (layout->bits == 32 && number->bits == 64 && number->v.f == number->v.f &&
-            (double)(float)number->v.f != number->v.f) {
-            char words[64];
-            lr_walk_tell(w, isinf((float)number->v.f) ? REC_NOTE_OVERFLOW : REC_NOTE_DROPPED, 1,
-                         lr_walk_value_words(value, words, sizeof words),
-                         isinf((float)number->v.f)
-                             ? "an f64 where the type has f32 is too large for it and became infinite"
-                             : "an f64 where the type has f32 was rounded to it");
-        }
-        break;
+    if (layout->bits == 32 && number.bits == 64 && number.v.f == number.v.f &&
+        (double)(float)number.v.f != number.v.f) {
+        bool infinite = isinf((float)number.v.f);
+        char words[64];
+        lr_walk_tell(w, infinite ? REC_NOTE_OVERFLOW : REC_NOTE_DROPPED, 1,
+                     lr_walk_value_words(value, words, sizeof words),
+                     infinite ? "an f64 where the type has f32 is too large for it and became infinite"
+                              : "an f64 where the type has f32 was rounded to it");
     }
     return lr_walk_scalar(w, &out);
 }
@@ -113,6 +85,13 @@ static bool holds_nothing(const rec_layout *layout)
     }
 }
 
+static int32_t form_of(const rec_layout *layout)
+{
+    return layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
+           : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
+                                              : REC_FORM_TUPLE;
+}
+
 /* A value that is not there: no option, an empty list, an array of as many constants. */
 static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
 {
@@ -132,11 +111,7 @@ static int32_t walk_nothing(lr_walk *w, const rec_layout *layout)
     if (layout->kind == REC_LAYOUT_UNIT) {
         return lr_walk_scalar(w, &(rec_scalar){.kind = REC_KIND_NIL, .form = REC_FORM_UNIT});
     }
-    status = lr_walk_list(w,
-                          layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
-                          : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
-                                                             : REC_FORM_TUPLE,
-                          count);
+    status = lr_walk_list(w, form_of(layout), count);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         status = walk_nothing(w, rec_layout_child(layout, layout->kind == REC_LAYOUT_TUPLE ? i : 0));
     }
@@ -230,13 +205,22 @@ static int32_t typed_absent(lr_walk *w, const rec_value *value, const rec_layout
     return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "the record lacks this field of its type");
 }
 
+/* Element `index` of a list or a run, made up in `number` if need be. */
+static const rec_value *element_at(const rec_value *value, uint64_t index, rec_value *number)
+{
+    rec_scalar scalar;
+    if (value->kind == REC_KIND_LIST) {
+        return &value->v.list->items[index];
+    }
+    scalar = lr_packed_number(value->v.run, index);
+    *number = (rec_value){.kind = (uint8_t)scalar.kind, .bits = scalar.bits, .v = {.u = scalar.v.u}};
+    return number;
+}
+
 static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layout *layout)
 {
     uint64_t count = rec_value_count(value);
     bool tuple = layout->kind == REC_LAYOUT_TUPLE;
-    int32_t form = layout->kind == REC_LAYOUT_LIST    ? REC_FORM_LIST
-                   : layout->kind == REC_LAYOUT_ARRAY ? REC_FORM_ARRAY
-                                                      : REC_FORM_TUPLE;
     uint64_t due = layout->kind == REC_LAYOUT_LIST ? layout->fixed : layout->count; /* 0 in a list: any */
     int32_t status;
     if (lr_value_is_nothing(value) && holds_nothing(layout) && (value->kind == REC_KIND_NIL || (due && count != due))) {
@@ -256,19 +240,14 @@ static int32_t typed_sequence(lr_walk *w, const rec_value *value, const rec_layo
         return rec_fail(w->job, REC_E_MISMATCH, REC_UNKNOWN, "%" PRIu64 " elements where the type has %" PRIu64, count,
                         layout->count);
     }
-    status = lr_walk_list(w, form, count);
+    status = lr_walk_list(w, form_of(layout), count);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
         const rec_layout *element = rec_layout_child(layout, tuple ? i : 0);
         size_t used = lr_walk_enter_index(w, i);
-        if (value->kind == REC_KIND_LIST) {
-            status = lr_walk_typed(w, &value->v.list->items[i], element);
-        } else if (element->kind == REC_LAYOUT_OPTION || is_number_layout(element)) {
-            rec_scalar number = lr_packed_number(value->v.run, i);
-            rec_value item = {.kind = (uint8_t)number.kind, .bits = number.bits, .v = {.u = number.v.u}};
-            status = lr_walk_typed(w, &item, element);
-        } else {
-            status = mismatch(w, "something else than numbers", value);
-        }
+        rec_value number;
+        status = value->kind == REC_KIND_LIST || element->kind == REC_LAYOUT_OPTION || is_number_layout(element)
+                     ? lr_walk_typed(w, element_at(value, i, &number), element)
+                     : mismatch(w, "something else than numbers", value);
         lr_walk_leave(w, used);
     }
     return status == REC_OK ? lr_walk_end(w) : status;
@@ -437,9 +416,7 @@ static int32_t typed_enum(lr_walk *w, const rec_value *value, const rec_layout *
         if (status == REC_OK && child) {
             status = lr_walk_typed(w, payload ? payload : &nil, child);
         }
-        if (status == REC_OK && (child || w->visitor.variant_begin)) {
-            status = lr_walk_variant_end(w);
-        }
+        status = status == REC_OK ? lr_walk_variant_end(w, child != NULL) : status;
         lr_walk_leave(w, used);
         return status;
     }
@@ -481,18 +458,6 @@ static int32_t typed_tensor(lr_walk *w, const rec_value *value, const rec_layout
                                    : "a tensor without id where the type has a parameter");
     }
     return lr_walk_tensor(w, tensor);
-}
-
-/* Element `index` of a list or a run, made up in `number` if need be. */
-static const rec_value *element_at(const rec_value *value, uint64_t index, rec_value *number)
-{
-    rec_scalar scalar;
-    if (value->kind == REC_KIND_LIST) {
-        return &value->v.list->items[index];
-    }
-    scalar = lr_packed_number(value->v.run, index);
-    *number = (rec_value){.kind = (uint8_t)scalar.kind, .bits = scalar.bits, .v = {.u = scalar.v.u}};
-    return number;
 }
 
 /* A scheduler that was a tuple once: one of its elements is what it is now, and the others are nowhere. */
@@ -568,8 +533,13 @@ int32_t lr_walk_typed(lr_walk *w, const rec_value *value, const rec_layout *layo
         return typed_map(w, value, layout);
     case REC_LAYOUT_ENUM:
         return typed_enum(w, value, layout);
+    case REC_LAYOUT_BOOL:
+        scalar = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = value->v.i != 0};
+        return value->kind == REC_KIND_BOOL ? lr_walk_scalar(w, &scalar) : mismatch(w, "a bool", value);
+    case REC_LAYOUT_INT:
+    case REC_LAYOUT_UINT:
+        return typed_integer(w, value, layout);
     default:
-        scalar = lr_to_scalar(value);
-        return typed_number(w, &scalar, layout, value);
+        return typed_float(w, value, layout);
     }
 }

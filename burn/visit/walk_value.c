@@ -234,7 +234,7 @@ static int32_t walk_shape(lr_walk *w, const rec_tensor *tensor)
 static int32_t unit_variant(lr_walk *w, uint64_t index, const char *name)
 {
     int32_t status = lr_walk_variant(w, index, name, strlen(name), false);
-    return status == REC_OK && w->visitor.variant_begin ? lr_walk_variant_end(w) : status;
+    return status == REC_OK ? lr_walk_variant_end(w, false) : status;
 }
 
 /* Burn's name of an element type as the version that is written spells it. */
@@ -258,7 +258,7 @@ static int32_t walk_dtype(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
     store = dtype == REC_DTYPE_BOOL ? 0 : dtype == REC_DTYPE_BOOL8 ? 1 : 2;
     status = lr_walk_variant(w, index, name, strlen(name), true);
     status = status == REC_OK ? unit_variant(w, store, stores[store]) : status;
-    return status == REC_OK ? lr_walk_variant_end(w) : status;
+    return status == REC_OK ? lr_walk_variant_end(w, true) : status;
 }
 
 static int32_t walk_v2(lr_walk *w, const rec_tensor *tensor, rec_dtype dtype)
@@ -630,9 +630,7 @@ static int32_t walk_variant(lr_walk *w, const lr_variant *variant)
     if (status == REC_OK && variant->has_payload) {
         status = lr_walk_value(w, &variant->payload);
     }
-    if (status == REC_OK && (variant->has_payload || w->visitor.variant_begin)) {
-        status = lr_walk_variant_end(w);
-    }
+    status = status == REC_OK ? lr_walk_variant_end(w, variant->has_payload) : status;
     lr_walk_leave(w, used);
     return status;
 }

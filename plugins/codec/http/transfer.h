@@ -6,7 +6,6 @@
 #include <curl/curl.h>
 
 #include "plugins/codec/http/http.h"
-#include "plugins/codec/http/limits.h"
 
 enum { LR_HTTP_TAG = 256 };
 
@@ -16,6 +15,15 @@ typedef struct lr_http_facts {
     char tag[LR_HTTP_TAG]; /**< its ETag, else its Last-Modified; "": neither */
     bool ranges;           /**< it sends parts */
 } lr_http_facts;
+
+/** What a server may cost: time, tries and bytes. */
+typedef struct lr_http_limits {
+    uint64_t speed;   /**< bytes a second, at least, on the average of… */
+    uint64_t seconds; /**< …so many seconds; 0: any speed will do */
+    uint64_t tries;   /**< requests for a file that may fail, over all */
+    uint64_t bytes;   /**< of a file whose size the server does not say */
+    uint64_t time;    /**< seconds that the requests for a file may take together; 0: any */
+} lr_http_limits;
 
 /** A file. Its connection is kept from one request to the next. */
 typedef struct lr_http {

@@ -10,9 +10,29 @@
 #include "plugins/codec/burns.h"
 #include "plugins/codec/flat.h"
 #include "plugins/codec/pass.h"
-#include "plugins/codec/pytorch/pickle_write.h"
 #include "plugins/codec/pytorch/pytorch.h"
 #include "plugins/codec/room.h"
+
+/* Objects that are written once, and referenced by number after that. */
+enum {
+    ENCODE,
+    LATIN1,
+    STORAGE,
+    CPU,
+    DICT,
+    REBUILD_V2,
+    REBUILD_V3,
+    STORAGES,                        /* and the element type */
+    DTYPES = STORAGES + LR_PT_TYPES, /* the same */
+    SLOTS = DTYPES + LR_PT_TYPES
+};
+
+/* A pickle in memory; the first failure stays. */
+typedef struct pickle_writer {
+    lr_buffer out;
+    uint8_t memo[SLOTS]; /* number + 1 */
+    uint8_t remembered;
+} pickle_writer;
 
 enum { ALIGNMENT = 64 /* as torch.save() has it, so that storages can be mapped */ };
 
@@ -28,7 +48,7 @@ typedef struct tensor {
 
 typedef struct writer {
     rec_job *job;
-    lr_pickle_writer pickle;
+    pickle_writer pickle;
     bool paths;      /* the record is a model */
     bool escaped;    /* some names are written otherwise than their paths */
     lr_buffer ends;  /* what each container that is open ends with */
@@ -48,6 +68,140 @@ typedef struct writer {
 static int32_t fail_memory(const writer *w)
 {
     return rec_fail(w->job, REC_E_MEMORY, REC_UNKNOWN, "out of memory for the output");
+}
+
+/* ----------------------------------------------------------------------------------------------------- objects -- */
+
+/* An operation and a number of `width` bytes. */
+static void put_op(pickle_writer *w, const char *op, uint64_t number, unsigned width)
+{
+    lr_put_word(&w->out, op);
+    lr_put_little(&w->out, number, width);
+}
+
+static void pickle_uint(pickle_writer *w, uint64_t number)
+{
+    if (number <= UINT8_MAX) {
+        put_op(w, "K", number, 1);
+    } else if (number <= UINT16_MAX) {
+        put_op(w, "M", number, 2);
+    } else if (number <= INT32_MAX) {
+        put_op(w, "J", number, 4);
+    } else { /* a byte more than it needs is 0, so that it is not negative */
+        unsigned width = 4;
+        while (width < 8 && number >> (8 * width - 1)) {
+            width++;
+        }
+        put_op(w, "\x8a", width + (number >> 63), 1);
+        lr_put_little(&w->out, number, width);
+        lr_put_little(&w->out, 0, (unsigned)(number >> 63));
+    }
+}
+
+static void pickle_int(pickle_writer *w, int64_t number)
+{
+    if (number >= 0) {
+        pickle_uint(w, (uint64_t)number);
+    } else if (number >= INT32_MIN) {
+        put_op(w, "J", (uint64_t)number, 4);
+    } else {
+        unsigned width = 5;
+        while (width < 8 && number < -(INT64_C(1) << (8 * width - 1))) {
+            width++;
+        }
+        put_op(w, "\x8a", width, 1);
+        lr_put_little(&w->out, (uint64_t)number, width);
+    }
+}
+
+static void pickle_float(pickle_writer *w, double number)
+{
+    uint64_t bits;
+    uint8_t bytes[9] = {'G'};
+    memcpy(&bits, &number, sizeof bits);
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[1 + i] = (uint8_t)(bits >> (56 - 8 * i));
+    }
+    lr_put(&w->out, bytes, sizeof bytes);
+}
+
+static void pickle_bool(pickle_writer *w, bool value)
+{
+    lr_put(&w->out, value ? "\x88" : "\x89", 1);
+}
+
+static void pickle_string(pickle_writer *w, const char *text, uint64_t length)
+{
+    if (length > UINT32_MAX && w->out.status == REC_OK) {
+        w->out.status =
+            rec_fail(w->out.job, REC_E_LIMIT, REC_UNKNOWN, "a text of more than 4 GiB, which a pickle has no room for");
+    }
+    put_op(w, "X", length, 4);
+    lr_put(&w->out, text, length);
+}
+
+/* @return whether it is in the memo, and was referenced. */
+static bool recall(pickle_writer *w, uint32_t slot)
+{
+    if (w->memo[slot]) {
+        put_op(w, "h", w->memo[slot] - 1u, 1);
+    }
+    return w->memo[slot] != 0;
+}
+
+static void remember(pickle_writer *w, uint32_t slot)
+{
+    put_op(w, "q", w->remembered, 1);
+    w->memo[slot] = ++w->remembered;
+}
+
+/* A name of Python's. */
+static void pickle_global(pickle_writer *w, uint32_t slot, const char *module, const char *name)
+{
+    if (!recall(w, slot)) {
+        lr_put_word(&w->out, "c");
+        lr_put_word(&w->out, module);
+        lr_put_word(&w->out, "\n");
+        lr_put_word(&w->out, name);
+        lr_put_word(&w->out, "\n");
+        remember(w, slot);
+    }
+}
+
+/* A string that comes often. */
+static void pickle_name(pickle_writer *w, uint32_t slot, const char *text)
+{
+    if (!recall(w, slot)) {
+        pickle_string(w, text, strlen(text));
+        remember(w, slot);
+    }
+}
+
+/* Bytes, as Python writes them in protocol 2: as text of which each character is one. */
+static void pickle_bytes(pickle_writer *w, const uint8_t *bytes, uint64_t length)
+{
+    uint64_t size = length;
+    for (uint64_t i = 0; i < length; i++) {
+        size += bytes[i] >> 7;
+    }
+    if (size > UINT32_MAX && w->out.status == REC_OK) {
+        w->out.status =
+            rec_fail(w->out.job, REC_E_LIMIT, REC_UNKNOWN, "bytes of more than 4 GiB, which a pickle has no room for");
+    }
+    pickle_global(w, ENCODE, "_codecs", "encode");
+    put_op(w, "X", size, 4);
+    for (uint64_t i = 0, from = 0; i <= length; i++) {
+        if (i == length || bytes[i] & 0x80) {
+            lr_put(&w->out, bytes + from, i - from);
+            from = i + 1;
+        }
+        if (i < length && bytes[i] & 0x80) {
+            const uint8_t two[2] = {(uint8_t)(0xc0 | bytes[i] >> 6), (uint8_t)(0x80 | (bytes[i] & 0x3f))};
+            lr_put(&w->out, two, 2);
+        }
+    }
+    pickle_name(w, LATIN1, "latin1");
+    lr_put(&w->out, "\x86R", 2);
 }
 
 /* --------------------------------------------------------------------------------------- the tensors there are -- */
@@ -170,14 +324,14 @@ static int32_t share_storages(writer *w)
 
 /* -------------------------------------------------------------------------------------------------- the pickle -- */
 
-static void put_sizes(lr_pickle_writer *p, const uint64_t *sizes, uint32_t rank)
+static void put_sizes(pickle_writer *p, const uint64_t *sizes, uint32_t rank)
 {
     static const char *const ends[] = {")", "\x85", "\x86", "\x87"};
     if (rank > 3) {
         lr_put_word(&p->out, "(");
     }
     for (uint32_t d = 0; d < rank; d++) {
-        lr_pw_uint(p, sizes[d]);
+        pickle_uint(p, sizes[d]);
     }
     lr_put_word(&p->out, rank > 3 ? "t" : ends[rank]);
 }
@@ -185,7 +339,7 @@ static void put_sizes(lr_pickle_writer *p, const uint64_t *sizes, uint32_t rank)
 static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event)
 {
     writer *w = self;
-    lr_pickle_writer *p = &w->pickle;
+    pickle_writer *p = &w->pickle;
     const tensor *t = &w->tensors[w->next++];
     const lr_pt_type *type = &lr_pt_types[t->type];
     uint64_t strides[64], step = 1;
@@ -195,27 +349,27 @@ static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event
         strides[d] = step;
         step *= event->shape[d] ? event->shape[d] : 1; /* as torch counts, where there are no elements */
     }
-    lr_pw_global(p, type->storage ? LR_PW_REBUILD_V2 : LR_PW_REBUILD_V3, "torch._utils",
-                 type->storage ? "_rebuild_tensor_v2" : "_rebuild_tensor_v3");
+    pickle_global(p, type->storage ? REBUILD_V2 : REBUILD_V3, "torch._utils",
+                  type->storage ? "_rebuild_tensor_v2" : "_rebuild_tensor_v3");
     lr_put_word(&p->out, "((");
-    lr_pw_name(p, LR_PW_STORAGE, "storage");
+    pickle_name(p, STORAGE, "storage");
     if (type->storage) {
-        lr_pw_global(p, LR_PW_STORAGES + t->type, "torch", type->storage);
+        pickle_global(p, STORAGES + t->type, "torch", type->storage);
     } else {
-        lr_pw_global(p, LR_PW_STORAGES + LR_PT_UNTYPED, "torch.storage", lr_pt_types[LR_PT_UNTYPED].storage);
+        pickle_global(p, STORAGES + LR_PT_UNTYPED, "torch.storage", lr_pt_types[LR_PT_UNTYPED].storage);
     }
-    lr_pw_string(p, key, (uint64_t)snprintf(key, sizeof key, "%" PRIu32, t->storage));
-    lr_pw_name(p, LR_PW_CPU, "cpu");
-    lr_pw_uint(p, type->storage ? t->size / type->width : t->size);
+    pickle_string(p, key, (uint64_t)snprintf(key, sizeof key, "%" PRIu32, t->storage));
+    pickle_name(p, CPU, "cpu");
+    pickle_uint(p, type->storage ? t->size / type->width : t->size);
     lr_put_word(&p->out, "tQ");
-    lr_pw_uint(p, 0);
+    pickle_uint(p, 0);
     put_sizes(p, event->shape, event->rank);
     put_sizes(p, strides, event->rank);
-    lr_pw_bool(p, false);
-    lr_pw_global(p, LR_PW_DICT, "collections", "OrderedDict");
+    pickle_bool(p, false);
+    pickle_global(p, DICT, "collections", "OrderedDict");
     lr_put_word(&p->out, ")R");
     if (!type->storage) {
-        lr_pw_global(p, LR_PW_DTYPES + t->type, "torch", type->name);
+        pickle_global(p, DTYPES + t->type, "torch", type->name);
     }
     lr_put_word(&p->out, "tR");
     return p->out.status;
@@ -223,23 +377,23 @@ static int32_t put_tensor(void *self, uint64_t at, const rec_tensor_event *event
 
 static int32_t put_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
-    lr_pickle_writer *p = &((writer *)self)->pickle;
+    pickle_writer *p = &((writer *)self)->pickle;
     (void)at;
     switch (scalar->kind) {
     case REC_KIND_BOOL:
-        lr_pw_bool(p, scalar->v.i != 0);
+        pickle_bool(p, scalar->v.i != 0);
         break;
     case REC_KIND_INT:
-        lr_pw_int(p, scalar->v.i);
+        pickle_int(p, scalar->v.i);
         break;
     case REC_KIND_UINT:
-        lr_pw_uint(p, scalar->v.u);
+        pickle_uint(p, scalar->v.u);
         break;
     case REC_KIND_FLOAT:
-        lr_pw_float(p, scalar->v.f);
+        pickle_float(p, scalar->v.f);
         break;
     case REC_KIND_STRING:
-        lr_pw_string(p, scalar->text, scalar->v.length);
+        pickle_string(p, scalar->text, scalar->v.length);
         break;
     default:
         lr_put_word(&p->out, "N");
@@ -255,7 +409,7 @@ static int32_t put_bytes(void *self, uint64_t at, const rec_blob *blob)
     int32_t status = bytes ? rec_blob_read(w->job, blob, 0, bytes, blob->length) : fail_memory(w);
     (void)at;
     if (status == REC_OK) {
-        lr_pw_bytes(&w->pickle, bytes, blob->length);
+        pickle_bytes(&w->pickle, bytes, blob->length);
         status = w->pickle.out.status;
     }
     rec_job_free(w->job, bytes);
@@ -285,7 +439,7 @@ static int32_t begin_map(void *self, uint64_t at, int32_t form, uint64_t count)
     (void)count;
     if (!w->ends.size && form == REC_FORM_PATHS) {
         w->paths = true;
-        lr_pw_global(&w->pickle, LR_PW_DICT, "collections", "OrderedDict");
+        pickle_global(&w->pickle, DICT, "collections", "OrderedDict");
         return begin(w, ")R(", 'u');
     }
     return begin(w, "}(", 'u');
@@ -306,7 +460,7 @@ static int32_t put_name(writer *w, const rec_scalar *key)
     }
     length = rec_path_unescape(key->text, key->v.length, text, key->v.length + 1);
     w->escaped = w->escaped || length != key->v.length;
-    lr_pw_string(&w->pickle, text, length);
+    pickle_string(&w->pickle, text, length);
     w->names[w->name_count++] = (lr_flat_place){w->pickle.out.size - length, length};
     rec_job_free(w->job, text);
     return w->pickle.out.status;

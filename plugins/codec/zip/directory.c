@@ -7,7 +7,6 @@
 #include "common/names.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/zip/zip.h"
-#include "plugins/codec/zip/zip_private.h"
 
 enum {
     END_SIZE = 22, /* of the record at the end, without its comment */

@@ -4,7 +4,6 @@
 
 #include "common/crc32.h"
 #include "plugins/codec/zip/zip.h"
-#include "plugins/codec/zip/zip_private.h"
 
 enum {
     NARROW = 20,  /* version 2.0 of the format reads it */

@@ -14,6 +14,14 @@
 
 enum { LR_ZIP_STORED = 0, LR_ZIP_DEFLATED = 8 };
 
+/* Signatures of the records. */
+#define LR_ZIP_HEADER UINT32_C(0x04034b50)
+#define LR_ZIP_AFTER UINT32_C(0x08074b50)
+#define LR_ZIP_ENTRY UINT32_C(0x02014b50)
+#define LR_ZIP_END UINT32_C(0x06054b50)
+#define LR_ZIP_END64 UINT32_C(0x06064b50)
+#define LR_ZIP_LOCATOR UINT32_C(0x07064b50)
+
 enum {
     LR_ZIP_EXTRA64 = 1,      /**< the extra field with numbers of 64 bits */
     LR_ZIP_WIDE = 45,        /**< the version of the format that reads it: 4.5 */

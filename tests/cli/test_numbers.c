@@ -125,18 +125,18 @@ static void test_each_processor(void **unused)
 static void test_numbers_of_any_kind(void **unused)
 {
     static const struct {
-        numeral a, b;
+        rec_scalar a, b;
         bool same;
     } cases[] = {
-        {{REC_KIND_INT, {.i = -1}}, {REC_KIND_UINT, {.u = UINT64_MAX}}, false},
-        {{REC_KIND_INT, {.i = INT64_MAX}}, {REC_KIND_UINT, {.u = INT64_MAX}}, true},
-        {{REC_KIND_INT, {.i = INT64_MAX}}, {REC_KIND_FLOAT, {.f = 0x1p63}}, false},
-        {{REC_KIND_UINT, {.u = UINT64_C(1) << 63}}, {REC_KIND_FLOAT, {.f = 0x1p63}}, true},
-        {{REC_KIND_UINT, {.u = UINT64_MAX}}, {REC_KIND_FLOAT, {.f = 0x1p64}}, false},
-        {{REC_KIND_INT, {.i = INT64_MIN}}, {REC_KIND_FLOAT, {.f = -0x1p63}}, true},
-        {{REC_KIND_FLOAT, {.f = 0.5}}, {REC_KIND_INT, {.i = 0}}, false},
-        {{REC_KIND_FLOAT, {.f = -0.0}}, {REC_KIND_UINT, {.u = 0}}, true},
-        {{REC_KIND_BOOL, {.i = 1}}, {REC_KIND_FLOAT, {.f = 1}}, true},
+        {{.kind = REC_KIND_INT, .v.i = -1}, {.kind = REC_KIND_UINT, .v.u = UINT64_MAX}, false},
+        {{.kind = REC_KIND_INT, .v.i = INT64_MAX}, {.kind = REC_KIND_UINT, .v.u = INT64_MAX}, true},
+        {{.kind = REC_KIND_INT, .v.i = INT64_MAX}, {.kind = REC_KIND_FLOAT, .v.f = 0x1p63}, false},
+        {{.kind = REC_KIND_UINT, .v.u = UINT64_C(1) << 63}, {.kind = REC_KIND_FLOAT, .v.f = 0x1p63}, true},
+        {{.kind = REC_KIND_UINT, .v.u = UINT64_MAX}, {.kind = REC_KIND_FLOAT, .v.f = 0x1p64}, false},
+        {{.kind = REC_KIND_INT, .v.i = INT64_MIN}, {.kind = REC_KIND_FLOAT, .v.f = -0x1p63}, true},
+        {{.kind = REC_KIND_FLOAT, .v.f = 0.5}, {.kind = REC_KIND_INT, .v.i = 0}, false},
+        {{.kind = REC_KIND_FLOAT, .v.f = -0.0}, {.kind = REC_KIND_UINT, .v.u = 0}, true},
+        {{.kind = REC_KIND_BOOL, .v.i = 1}, {.kind = REC_KIND_FLOAT, .v.f = 1}, true},
     };
 
     (void)unused;

@@ -54,20 +54,20 @@ static const void *read_as(piece *x, int slot, int which, rec_dtype dtype)
     return x->status == REC_OK ? d->slots[slot] : NULL;
 }
 
-static void number_at(numeral *x, rec_dtype type, const void *data, size_t at)
+static void number_at(rec_scalar *x, rec_dtype type, const void *data, size_t at)
 {
     switch (type) {
     case REC_DTYPE_F64:
-        *x = (numeral){REC_KIND_FLOAT, {.f = ((const double *)data)[at]}};
+        *x = (rec_scalar){.kind = REC_KIND_FLOAT, .v.f = ((const double *)data)[at]};
         return;
     case REC_DTYPE_U64:
-        *x = (numeral){REC_KIND_UINT, {.u = ((const uint64_t *)data)[at]}};
+        *x = (rec_scalar){.kind = REC_KIND_UINT, .v.u = ((const uint64_t *)data)[at]};
         return;
     case REC_DTYPE_I64:
-        *x = (numeral){REC_KIND_INT, {.i = ((const int64_t *)data)[at]}};
+        *x = (rec_scalar){.kind = REC_KIND_INT, .v.i = ((const int64_t *)data)[at]};
         return;
     default:
-        *x = (numeral){REC_KIND_BOOL, {.i = ((const uint8_t *)data)[at] != 0}};
+        *x = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = ((const uint8_t *)data)[at] != 0};
     }
 }
 
@@ -75,7 +75,7 @@ static void number_at(numeral *x, rec_dtype type, const void *data, size_t at)
 static void compare_mixed(piece *x, rec_dtype type_a, rec_dtype type_b, const tolerance *t)
 {
     const void *a = read_as(x, 0, SIDE_A, type_a), *b = a ? read_as(x, 1, SIDE_B, type_b) : NULL;
-    numeral p, q;
+    rec_scalar p, q;
 
     for (size_t i = 0; b && i < x->count; i++) {
         number_at(&p, type_a, a, i);
@@ -165,7 +165,7 @@ static void compare_steps(piece *x, rec_dtype narrow, const tolerance *t, double
 
     x->f->beyond = 0;
     for (size_t i = 0; wide_b && i < x->count; i++) {
-        numeral p = {REC_KIND_FLOAT, {.f = wide_a[i]}}, q = {REC_KIND_FLOAT, {.f = wide_b[i]}};
+        rec_scalar p = {.kind = REC_KIND_FLOAT, .v.f = wide_a[i]}, q = {.kind = REC_KIND_FLOAT, .v.f = wide_b[i]};
         figures one = {.scale = 1};
         int64_t steps_a, steps_b;
         tool_diff_number(&one, &p, &q, 0, t);

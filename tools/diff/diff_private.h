@@ -97,19 +97,11 @@ double tool_diff_nmse(const figures *f);
 /* Returns the ratio of signal to quantisation noise in dB, of such an error: infinite without an error. */
 double tool_diff_sqnr(double nmse);
 
-/* A number of any kind. */
-typedef struct numeral {
-    int32_t kind; /* REC_KIND_BOOL, _INT, _UINT, _FLOAT */
-    union {
-        int64_t i;
-        uint64_t u;
-        double f;
-    } v;
-} numeral;
-/* @return whether two numbers of whatever kinds are the same number. NaN is the same as NaN. */
-bool tool_diff_same_number(const numeral *a, const numeral *b);
+/* @return whether two numbers of whatever kinds (REC_KIND_BOOL, _INT, _UINT, _FLOAT) are the same number. NaN is the
+ * same as NaN. */
+bool tool_diff_same_number(const rec_scalar *a, const rec_scalar *b);
 /* Adds one place, of whatever kinds. */
-void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t);
+void tool_diff_number(figures *f, const rec_scalar *a, const rec_scalar *b, uint64_t at, const tolerance *t);
 
 /* ------------------------------------------------------------------------------------------------------- pairs -- */
 
@@ -194,10 +186,10 @@ void tool_diff_free(comparison *c);
 const char *tool_diff_key(const comparison *c, const pair *p);
 /* @return whether what is found about a pair makes the records differ. */
 bool tool_diff_pair_counts(const comparison *c, const pair *p);
-/* Pairs that are not equal, those that changed most first: indices, to be freed. @param count (out) */
-size_t *tool_diff_sorted(const comparison *c, size_t *count);
-/* Element `at` as a number. @return false if it cannot be read. */
-bool tool_diff_element(const rec_tensor *tensor, uint64_t at, numeral *x);
+/* Pairs that are not equal, those that changed most first; to be freed. @param count (out) */
+const pair **tool_diff_sorted(const comparison *c, size_t *count);
+/* @return element `at` as a number, of the kind nil if it cannot be read. */
+rec_scalar tool_diff_element(const rec_tensor *tensor, uint64_t at);
 
 /* Parts of the tree in which nothing changed although something else did, outermost first (frozen.c). */
 typedef struct frozen {
@@ -213,6 +205,11 @@ void tool_diff_frozen(const comparison *c, frozen *f);
 void tool_diff_frozen_free(frozen *f);
 
 void tool_diff_print(const session *s, const comparison *c);
+/* Lines of one kind that are shown without --all. */
+enum { ROWS_SHOWN = 40 };
+/* Each prints its table and an empty line, or nothing. @return whether something was left out or folded. */
+bool tool_diff_print_structure(const comparison *c, bool all);
+bool tool_diff_print_values(const comparison *c, bool all);
 void tool_diff_print_json(const comparison *c, bool all, const notes *n);
 
 #endif

@@ -5,26 +5,16 @@
 
 #include "tools/diff/diff_private.h"
 
-/* A tensor, or one of the modules that it is in: the first `length` bytes of its key. */
+/* A tensor. */
 typedef struct level {
     const char *key;
-    size_t length;
     bool changed;
     uint64_t elements;
 } level;
 
-static int compare_keys(const char *a, size_t length_a, const char *b, size_t length_b)
-{
-    int order = memcmp(a, b, length_a < length_b ? length_a : length_b);
-
-    return order ? order : length_a < length_b ? -1 : length_a > length_b;
-}
-
 static int by_key(const void *a, const void *b)
 {
-    const level *x = a, *y = b;
-
-    return compare_keys(x->key, x->length, y->key, y->length);
+    return strcmp(((const level *)a)->key, ((const level *)b)->key);
 }
 
 /* @return the tensors in the order of their keys, with their results. */
@@ -38,13 +28,13 @@ static level *list_tensors(const comparison *c, size_t *count)
         const pair *p = &c->pairs[i];
         const char *key = tool_diff_key(c, p);
         levels[(*count)++] =
-            (level){key, strlen(key), p->verdict != PAIR_EQUAL || p->renamed, rec_tensor_count(p->of[SIDE_A]->tensor)};
+            (level){key, p->verdict != PAIR_EQUAL || p->renamed, rec_tensor_count(p->of[SIDE_A]->tensor)};
     }
     for (int which = 0; which < SIDES; which++) {
         for (size_t i = 0; i < c->sides[which].tensors.count; i++) {
             const item *it = c->sides[which].tensors.at[i];
             if (!it->twin) {
-                levels[(*count)++] = (level){it->key, strlen(it->key), true, 0};
+                levels[(*count)++] = (level){it->key, true, 0};
             }
         }
     }

@@ -66,19 +66,9 @@ static void json_place(json *j, const char *key, const rec_tensor *tensor, uint6
 
 static void json_element(json *j, const char *key, const rec_tensor *tensor, uint64_t at)
 {
-    numeral x;
+    rec_scalar x = tool_diff_element(tensor, at);
 
-    if (!tool_diff_element(tensor, at, &x)) {
-        tool_json_token(j, key, "null");
-    } else if (x.kind == REC_KIND_FLOAT) {
-        json_number(j, key, x.v.f);
-    } else if (x.kind == REC_KIND_UINT) {
-        tool_json_uint(j, key, x.v.u);
-    } else if (x.kind == REC_KIND_INT) {
-        tool_json_int(j, key, x.v.i);
-    } else {
-        tool_json_bool(j, key, x.v.i != 0);
-    }
+    tool_json_scalar(j, key, &x);
 }
 
 static void json_two(json *j, const char *key, const uint64_t numbers[SIDES])
@@ -158,11 +148,11 @@ static void json_pair(json *j, const comparison *c, const pair *p)
 static void json_tensors(json *j, const comparison *c, bool all)
 {
     size_t count;
-    size_t *sorted = tool_diff_sorted(c, &count);
+    const pair **sorted = tool_diff_sorted(c, &count);
 
     tool_json_array(j, "tensors");
     for (size_t i = 0; i < count; i++) {
-        json_pair(j, c, &c->pairs[sorted[i]]);
+        json_pair(j, c, sorted[i]);
     }
     for (size_t i = 0; i < c->pair_count; i++) {
         const pair *p = &c->pairs[i];

@@ -259,7 +259,7 @@ void tool_diff_i64(figures *f, const int64_t *a, const int64_t *b, uint64_t firs
     f->count += count;
 }
 
-static double as_double(const numeral *x)
+static double as_double(const rec_scalar *x)
 {
     switch (x->kind) {
     case REC_KIND_FLOAT:
@@ -271,23 +271,24 @@ static double as_double(const numeral *x)
     }
 }
 
-static bool is_negative(const numeral *x)
+static bool is_negative(const rec_scalar *x)
 {
     return x->kind != REC_KIND_UINT && x->v.i < 0;
 }
 
 /* @return whether a float is a whole number that 64 bits hold, and then which. */
-static bool whole(double f, numeral *x)
+static bool whole(double f, rec_scalar *x)
 {
     if (!(f >= -9223372036854775808.0 && f < 18446744073709551616.0)) {
         return false;
     }
-    *x = f < 0 ? (numeral){REC_KIND_INT, {.i = (int64_t)f}} : (numeral){REC_KIND_UINT, {.u = (uint64_t)f}};
+    *x = f < 0 ? (rec_scalar){.kind = REC_KIND_INT, .v.i = (int64_t)f}
+               : (rec_scalar){.kind = REC_KIND_UINT, .v.u = (uint64_t)f};
     return f == (f < 0 ? (double)x->v.i : (double)x->v.u);
 }
 
 /* @return whether both are whole numbers, and then which. */
-static bool both_whole(const numeral *a, const numeral *b, numeral *x, numeral *y)
+static bool both_whole(const rec_scalar *a, const rec_scalar *b, rec_scalar *x, rec_scalar *y)
 {
     *x = *a;
     *y = *b;
@@ -295,9 +296,9 @@ static bool both_whole(const numeral *a, const numeral *b, numeral *x, numeral *
 }
 
 /* @return how far two finite numbers are apart: exactly, and then rounded, where both are whole. */
-static double distance(const numeral *a, const numeral *b)
+static double distance(const rec_scalar *a, const rec_scalar *b)
 {
-    numeral x, y;
+    rec_scalar x, y;
 
     if (!both_whole(a, b, &x, &y) || is_negative(&x) != is_negative(&y)) {
         return __builtin_fabs(as_double(a) - as_double(b));
@@ -305,9 +306,9 @@ static double distance(const numeral *a, const numeral *b)
     return (double)(x.v.u > y.v.u ? x.v.u - y.v.u : y.v.u - x.v.u);
 }
 
-bool tool_diff_same_number(const numeral *a, const numeral *b)
+bool tool_diff_same_number(const rec_scalar *a, const rec_scalar *b)
 {
-    numeral x, y;
+    rec_scalar x, y;
 
     if (a->kind == REC_KIND_FLOAT && b->kind == REC_KIND_FLOAT) {
         return a->v.f == b->v.f || (a->v.f != a->v.f && b->v.f != b->v.f);
@@ -315,7 +316,7 @@ bool tool_diff_same_number(const numeral *a, const numeral *b)
     return both_whole(a, b, &x, &y) && is_negative(&x) == is_negative(&y) && x.v.u == y.v.u;
 }
 
-void tool_diff_number(figures *f, const numeral *a, const numeral *b, uint64_t at, const tolerance *t)
+void tool_diff_number(figures *f, const rec_scalar *a, const rec_scalar *b, uint64_t at, const tolerance *t)
 {
     double x = as_double(a), y = as_double(b), d;
 

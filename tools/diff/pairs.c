@@ -53,64 +53,53 @@ void tool_diff_sum(comparison *c)
 
 /* ----------------------------------------------------------------------------------------------------- sorting -- */
 
-typedef struct ranked {
-    bool opaque; /* no figures: its size is not known */
-    double change;
-    size_t index;
-} ranked;
-
+/* Those without numbers first: how much they changed is not known. */
 static int by_change(const void *a, const void *b)
 {
-    const ranked *x = a, *y = b;
+    const pair *x = *(const pair *const *)a, *y = *(const pair *const *)b;
+    bool opaque = !x->figures->differing, other = !y->figures->differing;
+    double change = tool_diff_change(x->figures), its = tool_diff_change(y->figures);
 
-    if (x->opaque != y->opaque) {
-        return x->opaque ? -1 : 1;
+    if (opaque != other) {
+        return opaque ? -1 : 1;
     }
-    if (x->change > y->change || x->change < y->change) {
-        return x->change > y->change ? -1 : 1;
+    if (change > its || change < its) {
+        return change > its ? -1 : 1;
     }
-    return x->index < y->index ? -1 : x->index > y->index;
+    return x < y ? -1 : x > y;
 }
 
-size_t *tool_diff_sorted(const comparison *c, size_t *count)
+const pair **tool_diff_sorted(const comparison *c, size_t *count)
 {
-    ranked *ranks = xmalloc(c->pair_count * sizeof *ranks);
-    size_t *sorted;
+    const pair **sorted = xmalloc(c->pair_count * sizeof *sorted);
 
     *count = 0;
     for (size_t i = 0; i < c->pair_count; i++) {
-        const figures *f = c->pairs[i].figures;
-        if (f) {
-            ranks[(*count)++] = (ranked){f->differing == 0, tool_diff_change(f), i};
+        if (c->pairs[i].figures) {
+            sorted[(*count)++] = &c->pairs[i];
         }
     }
-    qsort(ranks, *count, sizeof *ranks, by_change);
-    sorted = xmalloc(*count * sizeof *sorted);
-    for (size_t i = 0; i < *count; i++) {
-        sorted[i] = ranks[i].index;
-    }
-    free(ranks);
+    qsort(sorted, *count, sizeof *sorted, by_change);
     return sorted;
 }
 
 /* ------------------------------------------------------------------------------------------------------ places -- */
 
-bool tool_diff_element(const rec_tensor *tensor, uint64_t at, numeral *x)
+rec_scalar tool_diff_element(const rec_tensor *tensor, uint64_t at)
 {
-    uint8_t yes;
+    rec_scalar x = {0};
+    uint8_t yes = 0;
 
-    if (rec_tensor_read(tensor, REC_DTYPE_F64, at, 1, &x->v.f) == REC_OK) {
-        x->kind = REC_KIND_FLOAT;
-    } else if (rec_tensor_read(tensor, REC_DTYPE_I64, at, 1, &x->v.i) == REC_OK) {
-        x->kind = REC_KIND_INT;
-    } else if (rec_tensor_read(tensor, REC_DTYPE_U64, at, 1, &x->v.u) == REC_OK) {
-        x->kind = REC_KIND_UINT;
+    if (rec_tensor_read(tensor, REC_DTYPE_F64, at, 1, &x.v.f) == REC_OK) {
+        x.kind = REC_KIND_FLOAT;
+    } else if (rec_tensor_read(tensor, REC_DTYPE_I64, at, 1, &x.v.i) == REC_OK) {
+        x.kind = REC_KIND_INT;
+    } else if (rec_tensor_read(tensor, REC_DTYPE_U64, at, 1, &x.v.u) == REC_OK) {
+        x.kind = REC_KIND_UINT;
     } else if (rec_tensor_read(tensor, REC_DTYPE_BOOL, at, 1, &yes) == REC_OK) {
-        *x = (numeral){REC_KIND_BOOL, {.i = yes != 0}};
-    } else {
-        return false;
+        x = (rec_scalar){.kind = REC_KIND_BOOL, .v.i = yes != 0};
     }
-    return true;
+    return x;
 }
 
 void tool_diff_free(comparison *c)

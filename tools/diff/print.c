@@ -4,25 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/diff/print_private.h"
+#include "tools/diff/diff_private.h"
 
-enum { LABEL = 12 };
+enum { LABEL = 12, FROZEN_SHOWN = 8 };
 
 static void print_side(const comparison *c, int which)
 {
     const side *d = &c->sides[which];
     const char *version = tool_burn_version(d->record);
     char tensors[NUMBER_ROOM], elements[NUMBER_ROOM], values[NUMBER_ROOM];
-    text safe = {0};
 
-    tool_text_safe(&safe, d->name, strlen(d->name));
-    printf("%s%c  %s%s\n   %s", tool_style(STYLE_BOLD), 'A' + which, safe.at, tool_style(STYLE_PLAIN),
-           rec_record_origin(d->record)->recorder);
-    tool_text_free(&safe);
+    printf("%s%c  ", tool_style(STYLE_BOLD), 'A' + which);
+    tool_print_safe(stdout, d->name);
+    printf("%s\n   %s", tool_style(STYLE_PLAIN), rec_record_origin(d->record)->recorder);
     if (version) {
-        tool_text_safe(&safe, version, strlen(version));
-        printf(", Burn %s", safe.at);
-        tool_text_free(&safe);
+        fputs(", Burn ", stdout);
+        tool_print_safe(stdout, version);
     }
     printf(": %s tensor%s, %s parameter%s", tool_grouped(d->tensors.count, tensors), tool_plural(d->tensors.count),
            tool_grouped(d->elements, elements), tool_plural(d->elements));
@@ -106,9 +103,8 @@ static void add_noise(table *t, double nmse)
     tool_table_cell(t, number);
 }
 
-/* Columns that a listing lacks are empty in each of its rows. */
-static const char change_align[] = "lrrrrrrrll", change_header[] = "KEY||CHANGE|COSINE|LARGEST|DIFFER|NMSE|SQNR|AT|";
-
+/* Columns that a listing lacks are empty in each of its rows. @param all with the place, which is then in a line alone
+ */
 static void add_change(table *t, const comparison *c, const char *key, uint64_t repeats, const line *l, bool all)
 {
     const pair *p = l->most;
@@ -162,11 +158,11 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static bool print_folded(const comparison *c, const size_t *sorted, size_t count)
+static bool print_changes(const comparison *c, const pair *const *sorted, size_t count, bool all)
 {
     enum { BESIDE = 20 }; /* columns that a listing of tensors has not */
     entry *entries = xmalloc(c->pair_count * sizeof *entries);
-    size_t *of = xmalloc(c->pair_count * sizeof *of), fold_count, shown = 0, made = 0, width;
+    size_t *of = xmalloc(c->pair_count * sizeof *of), fold_count, shown = 0, made = 0, width = tool_output_width();
     char number[NUMBER_ROOM];
     line *lines, **order;
     fold *folds;
@@ -178,13 +174,13 @@ static bool print_folded(const comparison *c, const size_t *sorted, size_t count
         const rec_tensor *a = p->of[SIDE_A]->tensor;
         entries[i] = (entry){tool_diff_key(c, p), class_of(p), rec_tensor_shape(a), rec_tensor_rank(a), 0};
     }
-    width = tool_output_width();
-    folds = tool_folds_make_of(entries, c->pair_count, width > BESIDE ? width - BESIDE : 1, &fold_count, of);
+    width = all ? FOLD_NOTHING : width > BESIDE ? width - BESIDE : 1;
+    folds = tool_folds_make(entries, c->pair_count, width, false, &fold_count, of);
     lines = xmalloc(fold_count * sizeof *lines);
     memset(lines, 0, fold_count * sizeof *lines);
     order = xmalloc(fold_count * sizeof *order);
     for (size_t i = 0; i < count; i++) {
-        add_to_line(&lines[of[sorted[i]]], &c->pairs[sorted[i]], i);
+        add_to_line(&lines[of[sorted[i] - c->pairs]], sorted[i], i);
     }
     for (size_t i = 0; i < fold_count; i++) {
         if (lines[i].most) {
@@ -192,11 +188,11 @@ static bool print_folded(const comparison *c, const size_t *sorted, size_t count
         }
     }
     qsort(order, made, sizeof(line *), by_order);
-    tool_table_begin(&t, change_align, change_header);
-    for (; shown < made && shown < ROWS_SHOWN; shown++) {
+    tool_table_begin(&t, "lrrrrrrrll", "KEY||CHANGE|COSINE|LARGEST|DIFFER|NMSE|SQNR|AT|");
+    for (; shown < made && (all || shown < ROWS_SHOWN); shown++) {
         const fold *f = &folds[order[shown] - lines];
         folded = folded || f->repeats * f->names > 1;
-        add_change(&t, c, f->key, f->repeats, order[shown], false);
+        add_change(&t, c, f->key, f->repeats, order[shown], all);
     }
     tool_table_print(&t, stdout);
     if (shown < made) {
@@ -210,20 +206,6 @@ static bool print_folded(const comparison *c, const size_t *sorted, size_t count
     return folded || shown < made;
 }
 
-static void print_each(const comparison *c, const size_t *sorted, size_t count)
-{
-    table t;
-
-    tool_table_begin(&t, change_align, change_header);
-    for (size_t i = 0; i < count; i++) {
-        const pair *p = &c->pairs[sorted[i]];
-        line l = {0};
-        add_to_line(&l, p, i);
-        add_change(&t, c, tool_diff_key(c, p), 1, &l, true);
-    }
-    tool_table_print(&t, stdout);
-}
-
 /* ---------------------------------------------------------------------------------------------------- the rest -- */
 
 static void label(const char *word)
@@ -234,19 +216,11 @@ static void label(const char *word)
 static void element_text(text *t, const rec_tensor *tensor, uint64_t at)
 {
     char buffer[NUMBER_ROOM];
-    numeral x;
+    rec_scalar x = tool_diff_element(tensor, at);
 
-    if (!tool_diff_element(tensor, at, &x)) {
-        tool_text_put(t, "?");
-    } else if (x.kind == REC_KIND_FLOAT) {
-        tool_text_put(t, tool_float_text(x.v.f, rec_tensor_dtype(tensor), buffer));
-    } else if (x.kind == REC_KIND_UINT) {
-        tool_text_format(t, "%llu", (unsigned long long)x.v.u);
-    } else if (x.kind == REC_KIND_BOOL) {
-        tool_text_put(t, x.v.i ? "true" : "false");
-    } else {
-        tool_text_format(t, "%lld", (long long)x.v.i);
-    }
+    tool_text_put(t, x.kind == REC_KIND_NIL     ? "?"
+                     : x.kind == REC_KIND_FLOAT ? tool_float_text(x.v.f, rec_tensor_dtype(tensor), buffer)
+                                                : tool_scalar_text(&x, buffer));
 }
 
 /* Prints one place of a pair, with the values of both sides. */
@@ -269,14 +243,14 @@ static void print_place(const comparison *c, const pair *p, const char *word, ui
 }
 
 /* Where the largest differences of all are. */
-static void print_largest(const comparison *c, const size_t *sorted, size_t count)
+static void print_largest(const comparison *c, const pair *const *sorted, size_t count)
 {
     const pair *absolute = NULL, *relative = NULL, *odd = NULL;
     char behind[2 * NUMBER_ROOM], number[NUMBER_ROOM];
     uint64_t odds = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const pair *p = &c->pairs[sorted[i]];
+        const pair *p = sorted[i];
         const figures *f = p->figures;
         odd = odd || !f->odd ? odd : p;
         odds += f->odd;
@@ -312,7 +286,7 @@ static bool print_frozen(const comparison *c, bool all)
     for (size_t i = 0; i < f.count; i++) {
         entries[i] = (entry){.path = f.at[i].key, .dtype = f.at[i].changed ? "changed" : "frozen"};
     }
-    folds = tool_folds_make_of(entries, f.count, tool_output_width(), &count, of);
+    folds = tool_folds_make(entries, f.count, tool_output_width(), false, &count, of);
     sums = xmalloc(2 * count * sizeof *sums);
     memset(sums, 0, 2 * count * sizeof *sums);
     for (size_t i = 0; i < f.count; i++) {
@@ -320,7 +294,6 @@ static bool print_frozen(const comparison *c, bool all)
         sums[2 * of[i] + 1] += f.at[i].elements;
     }
     for (size_t i = 0; i < count; i++) {
-        text safe = {0};
         if (f.at[folds[i].first].changed || sums[2 * i + 1] == 0) {
             continue;
         }
@@ -329,10 +302,9 @@ static bool print_frozen(const comparison *c, bool all)
             continue;
         }
         label(shown++ ? "" : "frozen");
-        tool_text_safe(&safe, folds[i].key, strlen(folds[i].key));
-        printf("%s (%s tensor%s, %s parameter%s)\n", safe.at, tool_grouped(sums[2 * i], tensors),
-               tool_plural(sums[2 * i]), tool_counted(sums[2 * i + 1], elements), tool_plural(sums[2 * i + 1]));
-        tool_text_free(&safe);
+        tool_print_safe(stdout, folds[i].key);
+        printf(" (%s tensor%s, %s parameter%s)\n", tool_grouped(sums[2 * i], tensors), tool_plural(sums[2 * i]),
+               tool_counted(sums[2 * i + 1], elements), tool_plural(sums[2 * i + 1]));
     }
     if (left) {
         label("");
@@ -418,14 +390,12 @@ static void print_remarks(const comparison *c)
 static void print_hint(const comparison *c)
 {
     char *hint = tool_diff_hint(c);
-    text safe = {0};
 
     if (hint) {
-        tool_text_safe(&safe, hint, strlen(hint));
         label("names");
-        puts(safe.at);
+        tool_print_safe(stdout, hint);
+        putchar('\n');
     }
-    tool_text_free(&safe);
     free(hint);
 }
 
@@ -436,15 +406,13 @@ void tool_diff_print(const session *s, const comparison *c)
                  c->renamed || c->dtypes || c->shapes || c->value_count || c->metadata_count ||
                  c->verdicts[PAIR_DIFFERS];
     size_t count;
-    size_t *sorted;
+    const pair **sorted;
 
     if (c->w->brief) {
-        text said = {0};
-        tool_text_safe(&said, c->sides[SIDE_A].name, strlen(c->sides[SIDE_A].name));
-        tool_text_put(&said, " and ");
-        tool_text_safe(&said, c->sides[SIDE_B].name, strlen(c->sides[SIDE_B].name));
-        printf("%s %s\n", said.at, c->differs ? "differ" : "are equal");
-        tool_text_free(&said);
+        tool_print_safe(stdout, c->sides[SIDE_A].name);
+        fputs(" and ", stdout);
+        tool_print_safe(stdout, c->sides[SIDE_B].name);
+        puts(c->differs ? " differ" : " are equal");
         return;
     }
     if (!found) {
@@ -458,12 +426,8 @@ void tool_diff_print(const session *s, const comparison *c)
     sorted = tool_diff_sorted(c, &count);
     shortened = tool_diff_print_structure(c, all);
     shortened = tool_diff_print_values(c, all) || shortened;
-    if (count && all) {
-        print_each(c, sorted, count);
-    } else if (count) {
-        shortened = print_folded(c, sorted, count) || shortened;
-    }
     if (count) {
+        shortened = print_changes(c, sorted, count, all) || shortened;
         putchar('\n');
         print_largest(c, sorted, count);
     }

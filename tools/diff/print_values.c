@@ -3,11 +3,12 @@
  * so that two different ones never look the same. */
 #include <string.h>
 
-#include "tools/diff/print_private.h"
+#include "tools/diff/diff_private.h"
 
 enum { WIDTH = 28, BEFORE = 8 };
 
-/* Texts that both are too long to be shown whole: the first of them from a little before where they differ. */
+/* Texts, NULL: not there. Those that both are too long to be shown whole: the first of them from a little before where
+ * they differ. */
 static void string_texts(text out[SIDES], const char *a, size_t length_a, const char *b, size_t length_b)
 {
     const char *texts[SIDES] = {a, b};
@@ -27,6 +28,10 @@ static void string_texts(text out[SIDES], const char *a, size_t length_a, const 
     for (int which = 0; which < SIDES; which++) {
         size_t left = lengths[which] - same, shown = left;
         text safe = {0};
+        if (!texts[which]) {
+            tool_text_put(&out[which], "-");
+            continue;
+        }
         if (shown > 4 * WIDTH) {
             shown = 4 * WIDTH; /* more bytes than fit */
         }
@@ -104,20 +109,10 @@ static void add_row(table *t, const char *what, const char *key, text out[SIDES]
 
 static void metadata_row(table *t, const metadatum *m)
 {
+    const char *a = m->value[SIDE_A], *b = m->value[SIDE_B];
     text out[SIDES] = {{0}};
 
-    if (m->value[SIDE_A] && m->value[SIDE_B]) {
-        string_texts(out, m->value[SIDE_A], strlen(m->value[SIDE_A]), m->value[SIDE_B], strlen(m->value[SIDE_B]));
-    } else {
-        for (int which = 0; which < SIDES; which++) {
-            text one[SIDES] = {{0}};
-            const char *value = m->value[which] ? m->value[which] : "";
-            string_texts(one, value, strlen(value), "", 0);
-            tool_text_put(&out[which], m->value[which] ? one[SIDE_A].at : "-");
-            tool_text_free(&one[SIDE_A]);
-            tool_text_free(&one[SIDE_B]);
-        }
-    }
+    string_texts(out, a, a ? strlen(a) : 0, b, b ? strlen(b) : 0);
     add_row(t, "metadata", m->key, out);
 }
 

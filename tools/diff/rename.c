@@ -30,22 +30,9 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int compare_forms(const loner *x, const loner *y)
-{
-    const rec_tensor *a = x->it->tensor, *b = y->it->tensor;
-    uint32_t rank = rec_tensor_rank(a);
-    int order = strcmp(rec_tensor_dtype_name(a), rec_tensor_dtype_name(b));
-
-    order = order ? order : compare_numbers(rank, rec_tensor_rank(b));
-    for (uint32_t i = 0; i < rank && !order; i++) {
-        order = compare_numbers(rec_tensor_shape(a)[i], rec_tensor_shape(b)[i]);
-    }
-    return order ? order : compare_numbers(rec_tensor_nbytes(a), rec_tensor_nbytes(b));
-}
-
 static int compare_contents(const loner *x, const loner *y)
 {
-    int order = x->known != y->known ? y->known - x->known : compare_forms(x, y);
+    int order = x->known != y->known ? y->known - x->known : tool_compare_forms(x->it->tensor, y->it->tensor);
 
     return order ? order : memcmp(x->is.lanes, y->is.lanes, sizeof x->is.lanes);
 }
@@ -179,7 +166,7 @@ static int sum_candidates(session *s, loner *loners, size_t count)
     int status;
 
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && compare_forms(&loners[i], &loners[end]) == 0; end++) {
+        for (end = i + 1; end < count && tool_compare_forms(loners[i].it->tensor, loners[end].it->tensor) == 0; end++) {
         }
         for (size_t n = i; n < end && loners[i].side != loners[end - 1].side; n++) {
             add_parts(&all, &loners[n]);

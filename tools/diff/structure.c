@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/diff/print_private.h"
+#include "tools/diff/diff_private.h"
 
 /* What a row is about, in their order. */
 enum { ROW_REMOVED, ROW_ADDED, ROW_RENAMED, ROW_SHAPE, ROW_DTYPE, ROW_ID, ROW_KINDS };
@@ -28,48 +28,35 @@ static char *form_of(const rec_tensor *tensor)
  * them. */
 typedef struct entries {
     entry *at;
-    char **forms[SIDES]; /* NULL: no row */
-    char **both;         /* the forms as one word, for folding */
-    char **keys;         /* made here; NULL where they are borrowed */
+    struct {
+        char *forms[SIDES]; /* NULL both: no row */
+        char *both;         /* the forms as one word, for folding */
+        char *key;          /* made here; NULL where it is borrowed */
+    } *rows;
     size_t count;
 } entries;
-
-static entries make_entries(size_t room)
-{
-    entries e = {.at = xmalloc(room * sizeof *e.at)};
-
-    for (int which = 0; which < SIDES; which++) {
-        e.forms[which] = xmalloc(room * sizeof *e.forms[which]);
-    }
-    e.both = xmalloc(room * sizeof *e.both);
-    e.keys = xmalloc(room * sizeof *e.keys);
-    return e;
-}
 
 /* @param a,b (taken) forms; NULL both: no row. */
 static void add_entry(entries *e, const char *key, char *made_key, char *a, char *b)
 {
     size_t i = e->count++;
 
-    e->forms[SIDE_A][i] = a;
-    e->forms[SIDE_B][i] = b;
-    e->both[i] = a || b ? xasprintf("%s|%s", a ? a : "", b ? b : "") : NULL;
-    e->keys[i] = made_key;
-    e->at[i] = (entry){.path = made_key ? made_key : key, .dtype = e->both[i] ? e->both[i] : ""};
+    e->rows[i].forms[SIDE_A] = a;
+    e->rows[i].forms[SIDE_B] = b;
+    e->rows[i].both = a || b ? xasprintf("%s|%s", a ? a : "", b ? b : "") : NULL;
+    e->rows[i].key = made_key;
+    e->at[i] = (entry){.path = made_key ? made_key : key, .dtype = a || b ? e->rows[i].both : ""};
 }
 
 static void free_entries(entries *e)
 {
     for (size_t i = 0; i < e->count; i++) {
-        free(e->forms[SIDE_A][i]);
-        free(e->forms[SIDE_B][i]);
-        free(e->both[i]);
-        free(e->keys[i]);
+        free(e->rows[i].forms[SIDE_A]);
+        free(e->rows[i].forms[SIDE_B]);
+        free(e->rows[i].both);
+        free(e->rows[i].key);
     }
-    free(e->forms[SIDE_A]);
-    free(e->forms[SIDE_B]);
-    free(e->both);
-    free(e->keys);
+    free(e->rows);
     free(e->at);
 }
 
@@ -144,7 +131,8 @@ static void add_row(table *t, int kind, const char *key, uint64_t repeats, const
 static bool add_rows(table *t, const comparison *c, int kind, bool all, const bool told[TYPES], size_t *left)
 {
     enum { BESIDE = 20 }; /* columns next to two keys */
-    entries e = make_entries(c->sides[SIDE_A].tensors.count + c->sides[SIDE_B].tensors.count);
+    size_t room = c->sides[SIDE_A].tensors.count + c->sides[SIDE_B].tensors.count;
+    entries e = {xmalloc(room * sizeof *e.at), xmalloc(room * sizeof *e.rows), 0};
     size_t width = tool_output_width(), count, rows = 0;
     bool shortened = false;
     fold *folds;
@@ -155,25 +143,16 @@ static bool add_rows(table *t, const comparison *c, int kind, bool all, const bo
     } else {
         pair_entries(&e, c, kind, told);
     }
-    count = e.count;
-    if (all) {
-        for (size_t i = 0; i < e.count; i++) {
-            if (e.both[i]) {
-                add_row(t, kind, e.at[i].path, 1, e.forms[SIDE_A][i], e.forms[SIDE_B][i]);
-            }
-        }
-        free_entries(&e);
-        return false;
-    }
-    folds = tool_folds_make(e.at, e.count, kind == ROW_RENAMED ? width - BESIDE : width, kind == ROW_RENAMED, &count);
+    width = all ? FOLD_NOTHING : kind == ROW_RENAMED ? width - BESIDE : width;
+    folds = tool_folds_make(e.at, e.count, width, kind == ROW_RENAMED, &count, NULL);
     for (size_t i = 0; i < count; i++) {
         size_t first = folds[i].first;
-        if (!e.both[first]) {
+        if (!e.rows[first].both) {
             continue;
         }
         shortened = shortened || folds[i].repeats * folds[i].names > 1;
-        if (rows < ROWS_SHOWN) {
-            add_row(t, kind, folds[i].key, folds[i].repeats, e.forms[SIDE_A][first], e.forms[SIDE_B][first]);
+        if (all || rows < ROWS_SHOWN) {
+            add_row(t, kind, folds[i].key, folds[i].repeats, e.rows[first].forms[SIDE_A], e.rows[first].forms[SIDE_B]);
             rows++;
         } else {
             (*left)++;

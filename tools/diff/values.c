@@ -5,23 +5,9 @@
 
 #include "tools/diff/diff_private.h"
 
-static bool is_number(const rec_scalar *x, numeral *n)
+static bool is_number(const rec_scalar *x)
 {
-    n->kind = x->kind;
-    switch (x->kind) {
-    case REC_KIND_UINT:
-        n->v.u = x->v.u;
-        return true;
-    case REC_KIND_INT:
-    case REC_KIND_BOOL:
-        n->v.i = x->v.i;
-        return true;
-    case REC_KIND_FLOAT:
-        n->v.f = x->v.f;
-        return true;
-    default:
-        return false;
-    }
+    return x->kind >= REC_KIND_BOOL && x->kind <= REC_KIND_FLOAT;
 }
 
 /* Whether two floats have the same bits, those of the narrower one where one is: its own in the wider type, -0 and
@@ -41,9 +27,9 @@ static bool same_numbers(const wishes *w, const rec_scalar *a, const rec_scalar 
 {
     const tolerance t = {w->atol, w->rtol, w->nan_differs};
     figures f = {.scale = 1};
-    numeral x, y;
+    rec_scalar x = *a, y = *b;
 
-    if (!is_number(a, &x) || !is_number(b, &y) || (a->kind == REC_KIND_BOOL) != (b->kind == REC_KIND_BOOL)) {
+    if (!is_number(a) || !is_number(b) || (a->kind == REC_KIND_BOOL) != (b->kind == REC_KIND_BOOL)) {
         return false;
     }
     if (w->bits && x.kind == REC_KIND_FLOAT && y.kind == REC_KIND_FLOAT) {

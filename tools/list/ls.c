@@ -77,16 +77,16 @@ static void print_json(json *j, const char *path, const listing *l, const manner
 
 /* -------------------------------------------------------------------------------------------------- for people -- */
 
-static void tensor_row(table *t, const char *key, const entry *e, uint64_t repeats, uint64_t names)
+static void tensor_row(table *t, const fold *f, const entry *e)
 {
     char number[NUMBER_ROOM];
     text cell = {0};
 
-    tool_table_key(t, key, repeats);
+    tool_table_key(t, f->key, f->repeats);
     tool_table_cell_safe(t, e->dtype);
     tool_table_shape(t, e->shape, e->rank);
-    if (names > 1) {
-        tool_text_format(&cell, "%s × ", tool_grouped(names, number));
+    if (f->names > 1) {
+        tool_text_format(&cell, "%s × ", tool_grouped(f->names, number));
     }
     tool_text_put(&cell, tool_counted(e->count, number));
     tool_table_take(t, &cell);
@@ -118,9 +118,8 @@ static void print_each(const listing *l, const manner *m)
 /* @return true if fewer lines were printed than there are tensors. */
 static bool print_tensors(const listing *l, const manner *m)
 {
-    fold *folds = NULL;
-    size_t count = l->tensor_count;
-    bool all = m->all;
+    fold *folds;
+    size_t count;
     table t;
 
     if (m->tree || m->depth) {
@@ -131,21 +130,14 @@ static bool print_tensors(const listing *l, const manner *m)
         return false;
     }
     tool_table_begin(&t, "lrllr", "KEY||DTYPE|SHAPE|PARAMETERS");
-    if (!all) {
-        folds = tool_folds_make(l->tensors, l->tensor_count, tool_output_width(), false, &count);
-        tool_listing_sort_folds(l, m, folds, count);
-    }
+    folds =
+        tool_folds_make(l->tensors, l->tensor_count, m->all ? FOLD_NOTHING : tool_output_width(), false, &count, NULL);
+    tool_listing_sort_folds(l, m, folds, count);
     for (size_t i = 0; i < count; i++) {
-        if (all) {
-            tensor_row(&t, l->tensors[i].path, &l->tensors[i], 1, 1);
-        } else {
-            tensor_row(&t, folds[i].key, &l->tensors[folds[i].first], folds[i].repeats, folds[i].names);
-        }
+        tensor_row(&t, &folds[i], &l->tensors[folds[i].first]);
     }
     tool_table_print(&t, stdout);
-    if (folds) {
-        tool_folds_free(folds, count);
-    }
+    tool_folds_free(folds, count);
     return count < l->tensor_count;
 }
 
@@ -255,10 +247,9 @@ static int list(void *user, const char *path)
         bool found = l.tensor_count + l.value_count || !in->keys || in->several;
         fputs(r->read ? "\n" : "", stdout);
         if (in->several) {
-            text name = {0};
-            tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
-            printf("%s%s:%s\n", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN));
-            tool_text_free(&name);
+            fputs(tool_style(STYLE_BOLD), stdout);
+            tool_print_safe(stdout, tool_input_name(path));
+            printf(":%s\n", tool_style(STYLE_PLAIN));
         }
         if (found && by_position) {
             tool_print_positions(record, &l, m, tool_input_name(path));

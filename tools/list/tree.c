@@ -165,42 +165,37 @@ static void walk(tree *t, row *rows, size_t count, size_t level)
     }
 }
 
-static void walk_all(tree *t, const listing *l, const fold *folds, size_t count)
+/* @param width of the folded lines, as tool_folds_make() takes it */
+static void walk_all(tree *t, const listing *l, size_t width)
 {
+    size_t count;
+    fold *folds = tool_folds_make(l->tensors, l->tensor_count, width, false, &count, NULL);
     row *rows = xmalloc(count * sizeof *rows);
 
+    tool_listing_sort_folds(l, t->m, folds, count);
     for (size_t i = 0; i < count; i++) {
-        size_t first = folds ? folds[i].first : i;
-        uint64_t tensors = folds ? folds[i].repeats : 1;
-        const char *key = folds ? folds[i].key : l->tensors[i].path;
-        rows[i] = (row){.key = key,
-                        .rest = key,
-                        .tensor = &l->tensors[first],
-                        .tensors = tensors,
-                        .nbytes = rec_tensor_nbytes(l->handles[first]) * tensors,
+        const fold *f = &folds[i];
+        rows[i] = (row){.key = f->key,
+                        .rest = f->key,
+                        .tensor = &l->tensors[f->first],
+                        .tensors = f->repeats,
+                        .nbytes = rec_tensor_nbytes(l->handles[f->first]) * f->repeats,
                         .place = i};
     }
     if (count) {
         walk(t, rows, count, 0);
     }
     free(rows);
+    tool_folds_free(folds, count);
 }
 
 bool tool_print_tree(const listing *l, const manner *m)
 {
     tree t = {.m = m};
-    size_t count = l->tensor_count;
-    fold *folds = m->all ? NULL : tool_folds_make(l->tensors, count, 0, false, &count);
 
-    if (folds) {
-        tool_listing_sort_folds(l, m, folds, count);
-    }
     tool_table_begin(&t.t, "lrllrr", "KEY|TENSORS|DTYPE|SHAPE|PARAMETERS|SIZE");
-    walk_all(&t, l, folds, count);
+    walk_all(&t, l, m->all ? FOLD_NOTHING : 0);
     tool_table_print(&t.t, stdout);
-    if (folds) {
-        tool_folds_free(folds, count);
-    }
     return t.summed;
 }
 
@@ -208,5 +203,5 @@ void tool_json_groups(json *j, const listing *l, const manner *m)
 {
     tree t = {.m = m, .j = j};
 
-    walk_all(&t, l, NULL, l->tensor_count);
+    walk_all(&t, l, FOLD_NOTHING);
 }

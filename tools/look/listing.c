@@ -86,3 +86,20 @@ size_t tool_level_length(const char *key)
     }
     return length;
 }
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+int tool_compare_forms(const rec_tensor *a, const rec_tensor *b)
+{
+    uint32_t rank = rec_tensor_rank(a);
+    int order = strcmp(rec_tensor_dtype_name(a), rec_tensor_dtype_name(b));
+
+    order = order ? order : compare_numbers(rank, rec_tensor_rank(b));
+    for (uint32_t i = 0; i < rank && !order; i++) {
+        order = compare_numbers(rec_tensor_shape(a)[i], rec_tensor_shape(b)[i]);
+    }
+    return order ? order : compare_numbers(rec_tensor_nbytes(a), rec_tensor_nbytes(b));
+}

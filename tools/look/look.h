@@ -50,6 +50,8 @@ typedef struct listing {
  * printed. To be given back with tool_listing_free() in either case. */
 int tool_listing_gather(const rec_record *record, key_patterns *keys, bool values, listing *l);
 void tool_listing_free(listing *l);
+/* An order of tensors by their element types, then by their shapes; 0: they are alike. */
+int tool_compare_forms(const rec_tensor *a, const rec_tensor *b);
 /* @return the length of the first level of a key: the text up to a dot without a backslash. */
 size_t tool_level_length(const char *key);
 

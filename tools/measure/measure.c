@@ -61,35 +61,25 @@ typedef struct reading_as {
 
 static reading_as how_to_read(const rec_tensor *tensor)
 {
-    switch (rec_tensor_dtype(tensor)) {
-    case REC_DTYPE_F64:
-        return (reading_as){REC_DTYPE_F64, sizeof(double), false, F64_NORMAL, F64_OVER, F64_ZERO};
-    case REC_DTYPE_F32:
-    case REC_DTYPE_FLEX32:
-    case REC_DTYPE_BF16:
-        return (reading_as){REC_DTYPE_F32, sizeof(float), true, F32_NORMAL, F32_OVER, F32_ZERO};
-    case REC_DTYPE_F16:
-        return (reading_as){REC_DTYPE_F32, sizeof(float), true, F16_NORMAL_AS_F32, NEVER_OVER, 0};
-    case REC_DTYPE_I64:
-    case REC_DTYPE_I32:
-    case REC_DTYPE_I16:
-    case REC_DTYPE_I8:
-    case REC_DTYPE_U32:
-    case REC_DTYPE_U16:
-    case REC_DTYPE_U8:
-        return (reading_as){REC_DTYPE_I64, sizeof(int64_t), false, 0, NEVER_OVER, 0};
-    case REC_DTYPE_U64:
-        return (reading_as){REC_DTYPE_U64, sizeof(uint64_t), false, 0, NEVER_OVER, 0};
-    case REC_DTYPE_BOOL:
-    case REC_DTYPE_BOOL8:
-    case REC_DTYPE_BOOL32:
-        return (reading_as){REC_DTYPE_BOOL, 1, false, 0, NEVER_OVER, 0};
-    default: /* blocks of quantised numbers, perhaps ones that the library can read */
-        if (rec_tensor_read(tensor, REC_DTYPE_F32, 0, 0, &(float){0}) == REC_OK) {
-            return (reading_as){REC_DTYPE_F32, sizeof(float), true, F32_NORMAL, F32_OVER, F32_ZERO};
-        }
+    rec_dtype dtype = rec_tensor_dtype(tensor), exact = tool_exact_dtype(dtype);
+
+    if (exact == REC_DTYPE_NONE && rec_tensor_read(tensor, REC_DTYPE_F32, 0, 0, &(float){0}) != REC_OK) {
         return (reading_as){REC_DTYPE_NONE, 0, false, 0, NEVER_OVER, 0};
     }
+    if (exact == REC_DTYPE_BOOL) {
+        return (reading_as){exact, 1, false, 0, NEVER_OVER, 0};
+    }
+    if (exact == REC_DTYPE_I64 || exact == REC_DTYPE_U64) {
+        return (reading_as){exact, sizeof(int64_t), false, 0, NEVER_OVER, 0};
+    }
+    if (dtype == REC_DTYPE_F64) {
+        return (reading_as){REC_DTYPE_F64, sizeof(double), false, F64_NORMAL, F64_OVER, F64_ZERO};
+    }
+    if (dtype == REC_DTYPE_F16) {
+        return (reading_as){REC_DTYPE_F32, sizeof(float), true, F16_NORMAL_AS_F32, NEVER_OVER, 0};
+    }
+    /* The other floats, and blocks of quantised numbers that the library can read. */
+    return (reading_as){REC_DTYPE_F32, sizeof(float), true, F32_NORMAL, F32_OVER, F32_ZERO};
 }
 
 /* Integers and bools become f64, in place from the end on where they are narrower. */
@@ -489,7 +479,7 @@ static rec_status measure(session *s, struct measuring *m, measured *into)
     return status;
 }
 
-static rec_status measure_with(session *s, const rec_tensor *tensor, measured *into, bool *numeric, bool across)
+rec_status tool_measure_tensor(session *s, const rec_tensor *tensor, measured *into, bool *numeric, bool across)
 {
     struct measuring m = {
         .tensor = tensor, .count = rec_tensor_count(tensor), .stop = s ? s->stop : NULL, .across = across};
@@ -514,24 +504,9 @@ static rec_status measure_with(session *s, const rec_tensor *tensor, measured *i
     return status;
 }
 
-rec_status tool_measure_alone(const rec_tensor *tensor, measured *m, bool *numeric)
-{
-    return measure_with(NULL, tensor, m, numeric, false);
-}
-
-rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
-{
-    return measure_with(s, tensor, m, numeric, false);
-}
-
-rec_status tool_measure_across(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
-{
-    return measure_with(s, tensor, m, numeric, true);
-}
-
 int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeric)
 {
-    rec_status status = measure_with(s, tensor, m, numeric, false);
+    rec_status status = tool_measure_tensor(s, tensor, m, numeric, false);
 
     /* Who stopped it knows; the library does not. */
     return status == REC_OK ? EXIT_OK : status == REC_E_CANCELLED ? EXIT_ERROR : tool_fail_library();

@@ -25,11 +25,6 @@ typedef struct measured {
  * false and `m` has the count alone.
  * @return EXIT_OK, or EXIT_ERROR with the error printed. */
 int tool_measure(session *s, const rec_tensor *tensor, measured *m, bool *numeric);
-/* The same on the calling thread, for those that share tensors out by tool_parallel(): nothing is printed.
- * @return REC_OK, else the thread has the library's error. */
-rec_status tool_measure_alone(const rec_tensor *tensor, measured *m, bool *numeric);
-/* The same by the session's threads. */
-rec_status tool_measure_shared(session *s, const rec_tensor *tensor, measured *m, bool *numeric);
 /* Adds what was measured of other values; `sum` may begin as {0}. Histograms between other edges cannot be added: then
  * `sum` has none, its bins 0 and its edges NaN. */
 void tool_measure_add(measured *sum, const measured *more);
@@ -82,9 +77,6 @@ int tool_measure_together(session *s, const char *path, uint64_t outcome, const 
 uint64_t tool_measure_mark(uint64_t sum, const rec_tensor *tensor);
 /* Frees what that has left. */
 void tool_measure_end(session *s);
-/* The same as tool_measure_shared() of a tensor that each process reads a share of: all call it. REC_E_CANCELLED: all
- * know that they are at their end. Other failures are those of any of them. */
-rec_status tool_measure_across(session *s, const rec_tensor *tensor, measured *m, bool *numeric);
 
 /* Adds a histogram as a line of ▁▂▃▄▅▆▇█, `width` columns or as many as there are bins; only empty bins are ▁. */
 void tool_text_sparkline(text *t, const uint64_t *bins, size_t count, size_t width);

@@ -44,17 +44,9 @@ void tool_measure_f32(const measure_terms *terms, const float *at, size_t count,
 void tool_measure_f64(const measure_terms *terms, const double *at, size_t count, measure_sums *sums,
                       measure_counts *counts);
 
-/* ----------------------------------------------------------------------------------------------------- batches -- */
-
-/* A tensor of more elements is measured by all threads. */
-enum { MEASURE_LARGE = 1 << 19 };
-enum { MEASURE_BATCH = 256 };
-/* Measures the first tensors of a list, as many as form a batch: threads share small tensors, and the chunks of a large
- * one. Pages of mapped files are dropped. @param what MEASURE_…. @param made (out) room for MEASURE_BATCH.
- * @return how many, at least one of `count`. */
-size_t tool_measure_batch(session *s, const rec_tensor *const *tensors, size_t count, unsigned what,
-                          measured_tensor *made);
-/* Measures one of them on the calling thread: its status is set. */
-void tool_measure_one(measured_tensor *t, unsigned what);
+/* As tool_measure(), with nothing printed. @param s NULL: on the calling thread. @param across each process reads a
+ * share of the tensor: all call it; REC_E_CANCELLED: all know that they are at their end; other failures are those of
+ * any of them. @return REC_OK, else the thread has the library's error. */
+rec_status tool_measure_tensor(session *s, const rec_tensor *tensor, measured *m, bool *numeric, bool across);
 
 #endif

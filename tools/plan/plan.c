@@ -199,14 +199,7 @@ void tool_plan_debug(const planned *p, FILE *out)
 {
     fputs("Debug information of keys and tensor shapes:\n---\n", out);
     for (size_t i = 0; i < p->debug.kept; i++) {
-        for (const char *at = p->debug.at[i].text; *at;) {
-            size_t length = strcspn(at, "\n");
-            text line = {0};
-            tool_text_safe(&line, at, length);
-            fprintf(out, "%s\n", line.at);
-            tool_text_free(&line);
-            at += length + (at[length] == '\n');
-        }
+        tool_print_lines(out, "", "", p->debug.at[i].text);
     }
 }
 
@@ -307,11 +300,11 @@ static void print_people(const session *s, const planned *p)
 
     for (size_t i = 0; i < p->notes.kept; i++) {
         const struct note *note = &p->notes.at[i];
-        tool_text_safe(&line, note->path, strlen(note->path));
-        tool_text_put(&line, *note->path ? ": " : "");
-        tool_text_safe(&line, note->text, strlen(note->text));
-        printf("%snote:%s %s\n", tool_style(STYLE_NOTE), tool_style(STYLE_PLAIN), line.at);
-        tool_text_free(&line);
+        printf("%snote:%s ", tool_style(STYLE_NOTE), tool_style(STYLE_PLAIN));
+        tool_print_safe(stdout, note->path);
+        fputs(*note->path ? ": " : "", stdout);
+        tool_print_safe(stdout, note->text);
+        putchar('\n');
     }
     print_problems(p, false, s->o->all ? UINT64_MAX : TOOL_PROBLEMS_SHOWN, stdout);
     print_problems(p, true, s->o->all ? UINT64_MAX : TOOL_PROBLEMS_SHOWN, stdout);

@@ -33,16 +33,10 @@ enum { WRITTEN = sizeof written / sizeof *written };
 /* What to do, a line or more, two blanks in. */
 static void print_hint(const char *hint, FILE *out)
 {
-    text said = {0}, line = {0};
+    text said = {0};
 
     tool_text_hint(&said, hint);
-    for (const char *at = said.at; *at;) {
-        size_t length = strcspn(at, "\n");
-        tool_text_safe(&line, at, length);
-        fprintf(out, "  %s\n", line.at);
-        tool_text_free(&line);
-        at += length + (at[length] == '\n');
-    }
+    tool_print_lines(out, "  ", "  ", said.at);
     tool_text_free(&said);
 }
 
@@ -63,15 +57,14 @@ static void put_form(text *t, const char *string)
     }
 }
 
-/* What folds with others: what begins with its key. @param own makes the form of others one of its own. @param folded
- * whether anything folds at all. */
-static char *form_of(const rec_plan_problem *p, size_t own, bool folded, size_t *hint)
+/* What folds with others: what begins with its key. @param own makes the form of others one of its own. */
+static char *form_of(const rec_plan_problem *p, size_t own, size_t *hint)
 {
     size_t length = strlen(p->key);
     text form = {0};
 
     tool_text_put(&form, "");
-    if (folded && length && strncmp(p->text, p->key, length) == 0 && p->text[length] == ' ') {
+    if (length && strncmp(p->text, p->key, length) == 0 && p->text[length] == ' ') {
         put_form(&form, p->text + length);
     } else {
         tool_text_format(&form, "%zu", own);
@@ -83,7 +76,7 @@ static char *form_of(const rec_plan_problem *p, size_t own, bool folded, size_t 
 }
 
 /* Collects the problems of a sort. @return how many. */
-static size_t collect(const planned *p, bool fatal, bool folded, told **list, entry **entries)
+static size_t collect(const planned *p, bool fatal, told **list, entry **entries)
 {
     uint64_t count = rec_plan_problem_count(p->plan);
     size_t found = 0;
@@ -96,7 +89,7 @@ static size_t collect(const planned *p, bool fatal, bool folded, told **list, en
         if ((problem->fatal != 0) != fatal) {
             continue;
         }
-        one.form = form_of(problem, found, folded, &one.hint);
+        one.form = form_of(problem, found, &one.hint);
         (*list)[found] = one;
         (*entries)[found++] = (entry){.path = problem->key, .dtype = one.form, .count = 1};
     }
@@ -129,8 +122,8 @@ void tool_problems_print(const planned *p, bool fatal, uint64_t most, const char
     char number[NUMBER_ROOM];
     told *list;
     entry *entries;
-    size_t count = collect(p, fatal, most < UINT64_MAX, &list, &entries), lines;
-    fold *folds = tool_folds_make(entries, count, WIDTH, false, &lines);
+    size_t count = collect(p, fatal, &list, &entries), lines;
+    fold *folds = tool_folds_make(entries, count, most < UINT64_MAX ? WIDTH : FOLD_NOTHING, false, &lines, NULL);
 
     for (size_t i = 0; i < lines; i++) {
         const told *t = &list[folds[i].first], *next = i + 1 < lines ? &list[folds[i + 1].first] : NULL;

@@ -206,7 +206,7 @@ static void print_base_names(const planned *p, const char *word, int32_t action,
             entries[tensors++] = (entry){.path = line->to, .dtype = ""};
         }
     }
-    folds = tool_folds_make(entries, (size_t)tensors, WIDTH - LEFT, false, &lines);
+    folds = tool_folds_make(entries, (size_t)tensors, WIDTH - LEFT, false, &lines, NULL);
     for (; shown < lines && (shown == 0 || t.length + strlen(folds[shown].key) < WIDTH); shown++) {
         tool_text_put(&t, shown ? ", " : "");
         tool_text_name(&t, folds[shown].key);

@@ -6,10 +6,10 @@
 
 #include "tools/plan/plan.h"
 
-/* A line of the plan as the words of a row. */
+/* A line of the plan. */
 typedef struct row {
-    char *source, *from, *to, *before, *after, *why;
-    char *why_all;     /* the reason of a line that several names were folded to */
+    const rec_plan_line *line;
+    const char *source;
     char *path, *form; /* for folding: both keys, and all that must be equal */
 } row;
 
@@ -49,7 +49,7 @@ static bool is_number(const char *at, size_t length)
 static bool braces(text *t, const char *const *keys, uint64_t count)
 {
     enum { MOST = 48 };
-    size_t start = strlen(keys[0]), end = start, length = strlen(keys[0]), first_length;
+    size_t start = strlen(keys[0]), end = start, length = start, before = t->length, first_length;
     uint64_t first, last;
     bool run = true;
 
@@ -78,13 +78,13 @@ static bool braces(text *t, const char *const *keys, uint64_t count)
     if (run) {
         tool_text_format(t, "{%" PRIu64 "-%" PRIu64 "}", first, last);
     } else {
-        size_t before = t->length;
-        for (uint64_t i = 0; i < count && t->length - before < MOST; i++) {
+        size_t open = t->length;
+        for (uint64_t i = 0; i < count && t->length - open < MOST; i++) {
             tool_text_put(t, i ? "," : "{");
             tool_text_safe(t, keys[i] + start, strlen(keys[i]) - start - end);
         }
-        if (t->length - before >= MOST) {
-            tool_text_free(t);
+        if (t->length - open >= MOST) {
+            t->length = before;
             return false;
         }
         tool_text_put(t, "}");
@@ -93,51 +93,31 @@ static bool braces(text *t, const char *const *keys, uint64_t count)
     return true;
 }
 
-static char *from_words(const rec_plan_line *line, bool all)
+/* Whether a line has a tensor of the destination. */
+static bool arrives(const rec_plan_line *line)
 {
-    text t = {0};
-    char number[NUMBER_ROOM];
-
-    tool_text_put(&t, "");
-    switch (line->action) {
-    case REC_PLAN_MISSING:
-        tool_text_put(&t, "(missing)");
-        return t.at;
-    case REC_PLAN_KEPT:
-        tool_text_put(&t, "(kept from the base)");
-        return t.at;
-    case REC_PLAN_DEFAULT:
-        tool_text_put(&t, "(default)");
-        return t.at;
-    default:
-        break;
-    }
-    if (line->input_count > 1 && all) {
-        for (uint64_t i = 0; i < line->input_count; i++) {
-            tool_text_put(&t, i ? ", " : "");
-            tool_text_name(&t, line->inputs[i]);
-        }
-    } else if (line->input_count < 2 || !braces(&t, line->inputs, line->input_count)) {
-        tool_text_name(&t, line->from);
-        if (line->input_count > 1) {
-            tool_text_format(&t, " and %s more", tool_grouped(line->input_count - 1, number));
-        }
-    }
-    return t.at;
+    return line->action != REC_PLAN_DROPPED && line->action != REC_PLAN_UNEXPECTED;
 }
 
-static char *to_words(const rec_plan_line *line)
+static void put_from(text *t, const rec_plan_line *line, bool all)
 {
-    text t = {0};
+    char number[NUMBER_ROOM];
 
-    if (line->action == REC_PLAN_DROPPED) {
-        tool_text_put(&t, "(dropped)");
-    } else if (line->action == REC_PLAN_UNEXPECTED) {
-        tool_text_put(&t, "(left out)");
-    } else {
-        tool_text_name(&t, line->to);
+    if (line->action == REC_PLAN_MISSING || line->action == REC_PLAN_KEPT || line->action == REC_PLAN_DEFAULT) {
+        tool_text_put(t, line->action == REC_PLAN_MISSING ? "(missing)"
+                         : line->action == REC_PLAN_KEPT  ? "(kept from the base)"
+                                                          : "(default)");
+    } else if (line->input_count > 1 && all) {
+        for (uint64_t i = 0; i < line->input_count; i++) {
+            tool_text_put(t, i ? ", " : "");
+            tool_text_name(t, line->inputs[i]);
+        }
+    } else if (line->input_count < 2 || !braces(t, line->inputs, line->input_count)) {
+        tool_text_name(t, line->from);
+        if (line->input_count > 1) {
+            tool_text_format(t, " and %s more", tool_grouped(line->input_count - 1, number));
+        }
     }
-    return t.at;
 }
 
 static bool same_shape(const rec_plan_line *line)
@@ -148,56 +128,47 @@ static bool same_shape(const rec_plan_line *line)
 }
 
 /* "f32 [512, 1000]"; for the new form, only the parts that changed. */
-static char *form_words(const rec_plan_line *line, bool after)
+static void put_form(text *t, const rec_plan_line *line, bool after)
 {
     rec_dtype dtype = after ? line->dtype_after : line->dtype_before;
-    bool shape = true, number = true;
-    text t = {0};
+    bool new = !after || line->dtype_before == REC_DTYPE_NONE;
+    bool shape = new || !same_shape(line), number = new || line->dtype_before != line->dtype_after;
 
-    tool_text_put(&t, "");
     if (dtype == REC_DTYPE_NONE) {
-        bool source = line->action <= REC_PLAN_UNEXPECTED;
-        tool_text_put(&t, !after && source ? "value" : "");
-        return t.at;
-    }
-    if (after && line->dtype_before != REC_DTYPE_NONE) {
-        shape = !same_shape(line);
-        number = line->dtype_before != line->dtype_after;
+        tool_text_put(t, !after && line->action <= REC_PLAN_UNEXPECTED ? "value" : "");
+        return;
     }
     if (number) {
-        tool_text_put(&t, rec_dtype_name(dtype));
+        tool_text_put(t, rec_dtype_name(dtype));
     }
     if (shape) {
-        tool_text_put(&t, number ? " " : "");
-        tool_text_shape(&t, after ? line->shape_after : line->shape_before,
+        tool_text_put(t, number ? " " : "");
+        tool_text_shape(t, after ? line->shape_after : line->shape_before,
                         after ? line->rank_after : line->rank_before);
     }
-    return t.at;
 }
 
 /* "Linear: gap, split query, transpose", "rules 2, 4". @param folded for a line that stands for several: without the
  * part's name, and without the closed gap, which its indices show. */
-static char *why_words(const rec_plan_line *line, bool folded)
+static void put_why(text *t, const rec_plan_line *line, bool folded)
 {
     static const char split[] = "split ", gap[] = "gap";
     bool any = false;
-    text t = {0};
 
-    tool_text_safe(&t, line->why, strlen(line->why));
+    tool_text_safe(t, line->why, strlen(line->why));
     for (const char *at = line->operations; *at;) {
         size_t length = strcspn(at, ","), shown = length;
         if (folded && length > sizeof split - 1 && strncmp(at, split, sizeof split - 1) == 0) {
             shown = sizeof split - 2;
         }
         if (!folded || length != sizeof gap - 1 || strncmp(at, gap, length) != 0) {
-            tool_text_put(&t, any ? ", " : *line->why ? ": " : "");
-            tool_text_safe(&t, at, shown);
+            tool_text_put(t, any ? ", " : *line->why ? ": " : "");
+            tool_text_safe(t, at, shown);
             any = true;
         }
         at += length;
         at += strspn(at, ", ");
     }
-    return t.at;
 }
 
 /* Whether a value is copied unchanged: records of Burn have many, and they are left out. */
@@ -219,65 +190,51 @@ static const char *source_words(const planned *p, const char *source)
     return short_name(source);
 }
 
-static void make_row(row *r, const rec_plan_line *line, const char *source, bool all)
+static row make_row(const rec_plan_line *line, const char *source, bool all)
 {
-    bool to = line->action != REC_PLAN_DROPPED && line->action != REC_PLAN_UNEXPECTED;
+    text path = {0}, form = {0};
 
-    r->source = xstrdup(source);
-    r->from = from_words(line, all);
-    r->to = to_words(line);
-    r->before = form_words(line, false);
-    r->after = to ? form_words(line, true) : xstrdup("");
-    r->why = why_words(line, false);
-    r->why_all = why_words(line, true);
-    r->path = xasprintf("%s.%s%s%s", r->from, FOLD_BETWEEN, to ? "." : "", to ? r->to : "");
-    r->form = xasprintf("%d %s\n%s\n%s\n%s", (int)line->action, r->source, r->before, r->after, r->why_all);
-}
-
-static void free_row(row *r)
-{
-    free(r->source);
-    free(r->from);
-    free(r->to);
-    free(r->before);
-    free(r->after);
-    free(r->why);
-    free(r->why_all);
-    free(r->path);
-    free(r->form);
+    put_from(&path, line, all);
+    tool_text_put(&path, "." FOLD_BETWEEN);
+    tool_text_format(&form, "%d %s\n", (int)line->action, source);
+    put_form(&form, line, false);
+    tool_text_put(&form, "\n");
+    if (arrives(line)) {
+        tool_text_put(&path, ".");
+        tool_text_name(&path, line->to);
+        put_form(&form, line, true);
+    }
+    tool_text_put(&form, "\n");
+    put_why(&form, line, true);
+    return (row){line, source, path.at, form.at};
 }
 
 enum { COLUMNS = 7 };
 
-static void cells(table *t, const row *r, const char *from, const char *to, const char *why, uint64_t repeats)
+/* Adds the cells of a line, its keys taken apart again. */
+static void add_row(table *t, const row *r, const fold *f)
 {
+    const char *between = strstr(f->key, "." FOLD_BETWEEN), *to = between + strlen("." FOLD_BETWEEN);
+    const rec_plan_line *line = r->line;
     char number[NUMBER_ROOM];
-    char *times = repeats > 1 ? xasprintf("×%s", tool_grouped(repeats, number)) : xstrdup("");
+    text cell = {0};
 
     tool_table_cell(t, r->source);
-    tool_table_cell(t, from);
-    tool_table_cell(t, times);
-    tool_table_cell(t, r->before);
-    tool_table_cell(t, to);
-    tool_table_cell(t, r->after);
-    tool_table_cell(t, why);
-    free(times);
-}
-
-/* The keys of a folded line, taken apart again. */
-static void folded_cells(table *t, const row *r, const fold *f)
-{
-    const char *between = strstr(f->key, "." FOLD_BETWEEN), *why = f->names * f->repeats > 1 ? r->why_all : r->why;
-    char *from;
-
-    if (!between) {
-        cells(t, r, r->from, r->to, why, f->repeats);
-        return;
+    tool_text_add(&cell, f->key, (size_t)(between - f->key));
+    tool_table_take(t, &cell);
+    if (f->repeats > 1) {
+        tool_text_format(&cell, "×%s", tool_grouped(f->repeats, number));
     }
-    from = xasprintf("%.*s", (int)(between - f->key), f->key);
-    between += strlen("." FOLD_BETWEEN);
-    cells(t, r, from, *between == '.' ? between + 1 : r->to, why, f->repeats);
-    free(from);
+    tool_table_take(t, &cell);
+    put_form(&cell, line, false);
+    tool_table_take(t, &cell);
+    tool_table_cell(t, *to == '.' ? to + 1 : line->action == REC_PLAN_DROPPED ? "(dropped)" : "(left out)");
+    if (arrives(line)) {
+        put_form(&cell, line, true);
+    }
+    tool_table_take(t, &cell);
+    put_why(&cell, line, f->names * f->repeats > 1);
+    tool_table_take(t, &cell);
 }
 
 static void put_cell(const char *cell, const char *before, bool *any)
@@ -323,7 +280,7 @@ bool tool_print_plan(const planned *p, bool all)
     row *rows = xmalloc(most * sizeof *rows);
     entry *entries = xmalloc(most * sizeof *entries);
     const char *source = "", *source_name = "";
-    fold *folds = NULL;
+    fold *folds;
     table t;
 
     tool_table_begin(&t, "llrllll", "FILE|KEY||IS|BECOMES|AS|WHY");
@@ -337,21 +294,17 @@ bool tool_print_plan(const planned *p, bool all)
             source = line->source;
             source_name = source_words(p, source);
         }
-        make_row(&rows[count], line, source_name, all);
+        rows[count] = make_row(line, source_name, all);
         entries[count] = (entry){.path = rows[count].path, .dtype = rows[count].form};
         count++;
     }
-    lines = count;
-    if (!all && count) {
-        width = !tool_output_is_terminal() ? UNBOUND : width > OTHER_COLUMNS + LEAST ? width - OTHER_COLUMNS : LEAST;
-        folds = tool_folds_make(entries, count, width, true, &lines);
-    }
+    width = all                             ? FOLD_NOTHING
+            : !tool_output_is_terminal()    ? UNBOUND
+            : width > OTHER_COLUMNS + LEAST ? width - OTHER_COLUMNS
+                                            : LEAST;
+    folds = tool_folds_make(entries, count, width, true, &lines, NULL);
     for (size_t i = 0; i < lines; i++) {
-        if (all) {
-            cells(&t, &rows[i], rows[i].from, rows[i].to, rows[i].why, 1);
-        } else {
-            folded_cells(&t, &rows[folds[i].first], &folds[i]);
-        }
+        add_row(&t, &rows[folds[i].first], &folds[i]);
     }
     if (lines && tool_output_is_terminal() && tool_table_width(&t) > tool_output_width()) {
         print_narrow(&t);
@@ -359,11 +312,10 @@ bool tool_print_plan(const planned *p, bool all)
         tool_table_print(&t, stdout);
     }
     tool_table_drop(&t);
-    if (folds) {
-        tool_folds_free(folds, lines);
-    }
+    tool_folds_free(folds, lines);
     for (size_t i = 0; i < count; i++) {
-        free_row(&rows[i]);
+        free(rows[i].path);
+        free(rows[i].form);
     }
     free(entries);
     free(rows);

@@ -515,15 +515,36 @@ static char *key_of(const group *g)
     return key.at;
 }
 
-static fold *make(const entry *entries, size_t entry_count, size_t width, bool two_keys, bool siblings, size_t *count,
-                  size_t *of)
+/* A line for each entry. */
+static fold *make_each(const entry *entries, size_t count, size_t *of)
+{
+    fold *folds = xmalloc(count * sizeof *folds);
+
+    for (size_t i = 0; i < count; i++) {
+        folds[i] = (fold){xstrdup(entries[i].path), i, 1, 1};
+        if (of) {
+            of[i] = i;
+        }
+    }
+    return folds;
+}
+
+fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count,
+                      size_t *lines)
 {
     size_t all_parts = 0, most = 0, made;
-    group *groups = xmalloc(entry_count * sizeof *groups);
+    size_t *of;
+    group *groups;
     words kept = {0};
     fold *folds;
     part *parts;
 
+    if (width == FOLD_NOTHING) {
+        *count = entry_count;
+        return make_each(entries, entry_count, lines);
+    }
+    of = lines ? lines : xmalloc(entry_count * sizeof *of);
+    groups = xmalloc(entry_count * sizeof *groups);
     for (size_t i = 0; i < entry_count; i++) {
         size_t parts_here = count_parts(entries[i].path);
         all_parts += parts_here;
@@ -532,7 +553,7 @@ static fold *make(const entry *entries, size_t entry_count, size_t width, bool t
     parts = xmalloc(all_parts * sizeof *parts);
     made = group_layers(entries, entry_count, groups, of, parts);
     name_ranges(entries, entry_count, of, groups, made);
-    if (siblings && width) {
+    if (width) {
         width = two_keys ? width : key_width(entries, entry_count, groups, made, width);
         fold_siblings(groups, made, most, two_keys, width, &kept);
     }
@@ -557,23 +578,12 @@ static fold *make(const entry *entries, size_t entry_count, size_t width, bool t
     for (size_t i = 0; i < kept.count; i++) {
         free((char *)kept.at[i]);
     }
+    if (!lines) {
+        free(of);
+    }
     free(kept.at);
     free(parts);
     free(groups);
-    return folds;
-}
-
-fold *tool_folds_make_of(const entry *entries, size_t entry_count, size_t width, size_t *count, size_t *of)
-{
-    return make(entries, entry_count, width, false, width > 0, count, of);
-}
-
-fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count)
-{
-    size_t *of = xmalloc(entry_count * sizeof *of);
-    fold *folds = make(entries, entry_count, width, two_keys, true, count, of);
-
-    free(of);
     return folds;
 }
 

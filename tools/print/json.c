@@ -182,21 +182,26 @@ void tool_json_bool(json *j, const char *key, bool value)
     tool_json_token(j, key, value ? "true" : "false");
 }
 
-void tool_json_bytes(json *j, const char *key, const void *bytes, uint64_t size)
+void tool_print_base64(FILE *out, const void *bytes, uint64_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const unsigned char *b = bytes;
 
-    begin(j, key);
-    putc_unlocked('"', j->out);
     for (uint64_t i = 0; i < size; i += 3) {
         uint64_t left = size - i;
         unsigned bits = (unsigned)b[i] << 16 | (left > 1 ? (unsigned)b[i + 1] << 8 : 0) | (left > 2 ? b[i + 2] : 0);
-        putc_unlocked(digits[bits >> 18], j->out);
-        putc_unlocked(digits[bits >> 12 & 63], j->out);
-        putc_unlocked(left > 1 ? digits[bits >> 6 & 63] : '=', j->out);
-        putc_unlocked(left > 2 ? digits[bits & 63] : '=', j->out);
+        putc_unlocked(digits[bits >> 18], out);
+        putc_unlocked(digits[bits >> 12 & 63], out);
+        putc_unlocked(left > 1 ? digits[bits >> 6 & 63] : '=', out);
+        putc_unlocked(left > 2 ? digits[bits & 63] : '=', out);
     }
+}
+
+void tool_json_bytes(json *j, const char *key, const void *bytes, uint64_t size)
+{
+    begin(j, key);
+    putc_unlocked('"', j->out);
+    tool_print_base64(j->out, bytes, size);
     putc_unlocked('"', j->out);
 }
 

@@ -152,6 +152,10 @@ bool tool_text_steers(uint32_t code);
 bool tool_text_combines(uint32_t code);
 /* Adds text so that it is safe to print: both kinds of characters and broken UTF-8 as \xNN. */
 void tool_text_safe(text *t, const char *bytes, size_t length);
+/* Prints such text. */
+void tool_print_safe(FILE *out, const char *string);
+/* The same of several lines: the first after `lead`, each other one after `further`. */
+void tool_print_lines(FILE *out, const char *lead, const char *further, const char *string);
 /* The same for a value, whose characters may combine, as many languages need. */
 void tool_text_value(text *t, const char *bytes, size_t length);
 /* The same for a key, which looks like no other key and like nothing else that stands in its place: a space at its
@@ -230,7 +234,8 @@ void tool_json_size(json *j, const char *key, uint64_t size);
 /* A token that is JSON already: "true", "1.5". */
 void tool_json_token(json *j, const char *key, const char *token);
 void tool_json_bool(json *j, const char *key, bool value);
-/* Bytes in base64. */
+/* Bytes in base64; and without a JSON. */
+void tool_print_base64(FILE *out, const void *bytes, uint64_t size);
 void tool_json_bytes(json *j, const char *key, const void *bytes, uint64_t size);
 void tool_json_shape(json *j, const char *key, const uint64_t *shape, uint32_t rank);
 /* A float as a number, or as the string NaN, Infinity or -Infinity. */
@@ -334,14 +339,14 @@ typedef struct fold {
 
 /* Between two keys in a path, "conv.weight.\xff.conv1.weight": a byte that no key has, for keys are UTF-8. */
 #define FOLD_BETWEEN "\xff"
+#define FOLD_NOTHING SIZE_MAX
 /* Folds entries that differ in list indices or in one name. Near linear in their number.
- * @param width columns that the listing should not exceed because of braces; 0: no braces.
+ * @param width columns that the listing should not exceed because of braces; 0: no braces; FOLD_NOTHING: a line each.
  * @param two_keys the paths have two keys; `width` is then for both of them.
- * @param count (out) lines. @return them, in the order of their first entries, to be freed with tool_folds_free(). */
-fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count);
-/* The same for callers that need all entries of a line. @param width 0: no braces. @param of (out) the line of each
- * entry. */
-fold *tool_folds_make_of(const entry *entries, size_t entry_count, size_t width, size_t *count, size_t *of);
+ * @param count (out) lines. @param lines (out) the line of each entry; NULL: of no interest. @return the lines, in the
+ * order of their first entries, to be freed with tool_folds_free(). */
+fold *tool_folds_make(const entry *entries, size_t entry_count, size_t width, bool two_keys, size_t *count,
+                      size_t *lines);
 void tool_folds_free(fold *folds, size_t count);
 
 #endif

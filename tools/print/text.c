@@ -336,6 +336,27 @@ void tool_text_safe(text *t, const char *bytes, size_t length)
     add_safe(t, bytes, length, false);
 }
 
+void tool_print_safe(FILE *out, const char *string)
+{
+    text safe = {0};
+
+    tool_text_safe(&safe, string, strlen(string));
+    fputs(safe.at ? safe.at : "", out);
+    tool_text_free(&safe);
+}
+
+void tool_print_lines(FILE *out, const char *lead, const char *further, const char *string)
+{
+    for (const char *at = string; *at;) {
+        size_t length = strcspn(at, "\n");
+        text safe = {0};
+        tool_text_safe(&safe, at, length);
+        fprintf(out, "%s%s\n", at == string ? lead : further, safe.at ? safe.at : "");
+        tool_text_free(&safe);
+        at += length + (at[length] == '\n');
+    }
+}
+
 void tool_text_value(text *t, const char *bytes, size_t length)
 {
     add_safe(t, bytes, length, true);

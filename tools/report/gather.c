@@ -8,112 +8,80 @@
 
 enum { OTHERS_MOST = 500, OTHER_WIDTH = 100, METADATA_WIDTH = 2000 };
 
-/* A record while it is open. */
-typedef struct opened {
-    rec_recorder *recorder;
-    rec_record *record;
-} opened;
-
-static void close_one(opened *o)
-{
-    rec_record_free(o->record);
-    rec_close_recorder(o->recorder);
-    *o = (opened){0};
-}
-
 /* ----------------------------------------------------------------------------------------------------- loading -- */
 
-/* A file without names whose type is not given is read by position. */
-static int open_nameless(session *s, const input *in, const char *recorder, opened *o, notes *n)
+/* A file without names whose type is not given is read by position. @return NULL with the error printed. */
+static rec_record *load_nameless(session *s, const input *in, const char *name, notes *n)
 {
-    rec_close_recorder(o->recorder);
-    o->recorder = tool_session_reader(s, recorder);
-    if (!o->recorder) {
-        return EXIT_ERROR;
+    rec_recorder *recorder = tool_session_reader(s, name);
+    rec_record *record = NULL;
+
+    if (recorder && rec_recorder_set(recorder, "positional", "yes") == REC_OK) {
+        record = tool_load(recorder, in->path);
     }
-    if (rec_recorder_set(o->recorder, "positional", "yes") != REC_OK ||
-        !(o->record = tool_load(o->recorder, in->path))) {
-        return tool_fail_library();
+    if (record) {
+        tool_notes_add(n, REC_NOTE_ASSUMED, "",
+                       xasprintf("%s has no names: its parameters are named by their position (--type gives their "
+                                 "names)",
+                                 in->path));
+        tool_notes_take(n);
+    } else if (recorder) {
+        (void)tool_fail_library();
     }
-    tool_notes_add(
-        n, REC_NOTE_ASSUMED, "",
-        xasprintf("%s has no names: its parameters are named by their position (--type gives their names)", in->path));
-    return EXIT_OK;
+    rec_close_recorder(recorder);
+    return record;
 }
 
-/* @param left_out (out) it was found in a folder and cannot be read: noted instead. */
-static int open_one(session *s, const input *in, opened *o, bool *left_out, notes *n)
+/* @param record (out) NULL with EXIT_OK: it was found in a folder and cannot be read, which is noted. */
+static int open_one(session *s, const input *in, rec_record **record, notes *n)
 {
-    const char *recorder;
-    int status = EXIT_OK;
+    rec_recorder *recorder = tool_session_look_at(s, in->operand);
+    bool stream = strcmp(in->path, "-") == 0, left_out = false;
+    const char *name;
 
-    *left_out = false;
-    o->recorder = tool_session_look_at(s, in->operand);
-    if (!o->recorder) {
-        return EXIT_ERROR;
-    }
-    if (strcmp(in->path, "-") == 0) {
-        o->record = tool_session_load(o->recorder, in->path);
-        status = o->record ? EXIT_OK : EXIT_ERROR;
-    } else if (!(o->record = tool_load(o->recorder, in->path))) {
-        if (tool_lacks_type(s, in->path, &recorder)) {
-            status = open_nameless(s, in, recorder, o, n);
-        } else if (in->found && rec_error_status() != REC_E_CANCELLED && rec_error_status() != REC_E_MEMORY) {
-            const char *message = rec_error_message();
-            tool_notes_add(n, REC_NOTE_DROPPED, "", xasprintf("left out: %.*s", (int)strcspn(message, "\n"), message));
-            *left_out = true;
-        } else {
-            status = tool_fail_library();
-        }
-    }
-    if (o->record && status == EXIT_OK) {
+    *record = !recorder ? NULL : stream ? tool_session_load(recorder, in->path) : tool_load(recorder, in->path);
+    if (*record) {
         tool_notes_take(n);
+    } else if (recorder && !stream && tool_lacks_type(s, in->path, &name)) {
+        *record = load_nameless(s, in, name, n);
+    } else if (recorder && in->found && rec_error_status() != REC_E_CANCELLED && rec_error_status() != REC_E_MEMORY) {
+        const char *message = rec_error_message();
+        tool_notes_add(n, REC_NOTE_DROPPED, "", xasprintf("left out: %.*s", (int)strcspn(message, "\n"), message));
+        left_out = true;
+    } else if (recorder && !stream) {
+        (void)tool_fail_library();
     }
-    return status;
+    rec_close_recorder(recorder);
+    return *record || left_out ? EXIT_OK : EXIT_ERROR;
 }
 
 /* -------------------------------------------------------------------------------------------------------- rows -- */
 
-/* Rows by their keys, to look for them. */
 static int by_key(const void *a, const void *b)
 {
-    return strcmp(((const named *)a)->key, ((const named *)b)->key);
+    return strcmp(((const row *)a)->key, ((const row *)b)->key);
 }
 
-static void sort_rows(gathered *g)
+/* @return the row of a key, which may be a new one. */
+static row *row_of(gathered *g, const char *key)
 {
-    g->sorted = xrealloc(g->sorted, (g->row_count + 1) * sizeof *g->sorted);
-    for (size_t i = 0; i < g->row_count; i++) {
-        g->sorted[i] = (named){g->rows[i].key, i};
-    }
-    if (g->row_count) {
-        qsort(g->sorted, g->row_count, sizeof *g->sorted, by_key);
-    }
-    g->sorted_count = g->row_count;
-}
+    row *r = xmalloc(sizeof *r), *known;
 
-static row *find_row(const gathered *g, const char *key)
-{
-    const named wanted = {key, 0};
-    const named *found =
-        g->sorted_count ? bsearch(&wanted, g->sorted, g->sorted_count, sizeof *g->sorted, by_key) : NULL;
-
-    return found ? &g->rows[found->row] : NULL;
-}
-
-static row *add_row(gathered *g, const char *key)
-{
-    row *r;
-
-    g->rows = tool_grown(g->rows, g->row_count, sizeof *g->rows);
-    r = &g->rows[g->row_count++];
     *r = (row){.key = xstrdup(key)};
+    known = tool_known_add(&g->known, r, by_key);
+    if (known != r) {
+        free(r->key);
+        free(r);
+        return known;
+    }
     if (g->room > 2) {
         r->figures = xmalloc(g->room * sizeof *r->figures);
         for (size_t i = 0; i < g->room; i++) {
             r->figures[i] = (figure){NAN, NAN, NAN, NAN};
         }
     }
+    g->rows = tool_grown(g->rows, g->row_count, sizeof(row *));
+    g->rows[g->row_count++] = r;
     return r;
 }
 
@@ -134,6 +102,7 @@ static void free_row(row *r)
     free(r->first);
     free(r->last);
     free(r->figures);
+    free(r);
 }
 
 static void set_form(form *f, const rec_tensor *tensor)
@@ -230,8 +199,8 @@ static int set_facts(record_facts *f, const rec_record *record)
 /* The tensors of one record while they are measured. */
 typedef struct work {
     gathered *g;
-    const size_t *rows; /* of the record, in its order */
-    size_t count, at;   /* `at`: the record */
+    row *const *rows; /* of the record, in its order */
+    size_t count, at; /* `at`: the record */
     measured_tensor *made;
     diff_found *changes; /* since the record before, of those that are in both */
 } work;
@@ -260,7 +229,7 @@ static void take(work *w)
     bool compared = false;
 
     for (size_t i = 0; i < w->count; i++) {
-        row *r = &w->g->rows[w->rows[i]];
+        row *r = w->rows[i];
         const measured *m = &w->made[i].m;
         figure *now = r->figures ? &r->figures[w->at] : NULL;
         if (!w->made[i].numeric) {
@@ -293,7 +262,7 @@ static int compare_with_previous(session *s, work *w)
     int status;
 
     for (size_t i = 0; i < w->count; i++) {
-        const row *r = &w->g->rows[w->rows[i]];
+        const row *r = w->rows[i];
         list[i] = &w->changes[i];
         *list[i] = (diff_found){.of = {r->previous, r->current}};
     }
@@ -302,7 +271,7 @@ static int compare_with_previous(session *s, work *w)
     return status;
 }
 
-static int measure_all(session *s, gathered *g, size_t at, const size_t *rows, size_t count)
+static int measure_all(session *s, gathered *g, size_t at, row *const *rows, size_t count)
 {
     work w = {.g = g, .rows = rows, .count = count, .at = at};
     const rec_tensor **tensors = xmalloc((count + 1) * sizeof *tensors);
@@ -311,7 +280,7 @@ static int measure_all(session *s, gathered *g, size_t at, const size_t *rows, s
     w.made = xmalloc((count + 1) * sizeof *w.made);
     w.changes = xmalloc((count + 1) * sizeof *w.changes);
     for (size_t i = 0; i < count; i++) {
-        tensors[i] = g->rows[rows[i]].current;
+        tensors[i] = rows[i]->current;
         w.changes[i] = (diff_found){0};
     }
     status = tool_measure_each(s, "measure", g->records[at].nbytes, tensors, count, MEASURE_NUMBERS, keep_result, &w);
@@ -331,7 +300,8 @@ static int measure_all(session *s, gathered *g, size_t at, const size_t *rows, s
 static int read_record(session *s, gathered *g, size_t at, const rec_record *record)
 {
     rec_iterator *iterator = rec_iterate(record);
-    size_t *rows = NULL, count = 0;
+    row **rows = NULL;
+    size_t count = 0;
     const rec_value *value;
     const char *path;
     int status;
@@ -340,8 +310,8 @@ static int read_record(session *s, gathered *g, size_t at, const rec_record *rec
         return tool_fail_library();
     }
     for (size_t i = 0; i < g->row_count; i++) {
-        g->rows[i].previous = g->rows[i].current;
-        g->rows[i].current = NULL;
+        g->rows[i]->previous = g->rows[i]->current;
+        g->rows[i]->current = NULL;
     }
     for (size_t i = 0; at > 0 && i < g->other_count; i++) {
         free(g->others[i].last);
@@ -357,8 +327,7 @@ static int read_record(session *s, gathered *g, size_t at, const rec_record *rec
             }
             continue;
         }
-        r = find_row(g, path);
-        r = r ? r : add_row(g, path);
+        r = row_of(g, path);
         r->current = tensor;
         r->old = at == 0 ? tensor : r->old;
         if (at == 0) {
@@ -368,10 +337,9 @@ static int read_record(session *s, gathered *g, size_t at, const rec_record *rec
         free(r->id);
         r->id = id ? xstrdup(id) : NULL;
         rows = tool_grown(rows, count, sizeof *rows);
-        rows[count++] = (size_t)(r - g->rows);
+        rows[count++] = r;
     }
     rec_iterator_free(iterator);
-    sort_rows(g);
     status = measure_all(s, g, at, rows, count);
     free(rows);
     return status;
@@ -409,7 +377,7 @@ static int compare_ends(session *s, gathered *g)
     int status;
 
     for (size_t i = 0; i < g->row_count; i++) {
-        row *r = &g->rows[i];
+        row *r = g->rows[i];
         if (!r->current) {
             free(r->last);
             r->last = NULL;
@@ -420,7 +388,7 @@ static int compare_ends(session *s, gathered *g)
     status = tool_diff_pairs(s, list, g->row_count);
     free(list);
     for (size_t i = 0; i < g->row_count; i++) {
-        g->rows[i].state = state_of(&g->rows[i]);
+        g->rows[i]->state = state_of(g->rows[i]);
     }
     return status;
 }
@@ -428,21 +396,14 @@ static int compare_ends(session *s, gathered *g)
 /* An added tensor with the shape and values of a removed one was renamed. Its row takes over the other's. */
 typedef struct candidate {
     row *row;
+    size_t place; /* of the row */
+    const rec_tensor *tensor;
     uint8_t sum[MEASURE_SUM_BYTES];
 } candidate;
 
 static int by_form(const void *a, const void *b)
 {
-    const row *x = ((const candidate *)a)->row, *y = ((const candidate *)b)->row;
-    const form *f = x->state == STATE_REMOVED ? &x->before : &x->now,
-               *g = y->state == STATE_REMOVED ? &y->before : &y->now;
-    int order = f->count != g->count ? (f->count < g->count ? -1 : 1) : strcmp(f->dtype, g->dtype);
-
-    if (!order) {
-        order =
-            f->rank != g->rank ? (f->rank < g->rank ? -1 : 1) : memcmp(f->shape, g->shape, f->rank * sizeof *f->shape);
-    }
-    return order;
+    return tool_compare_forms(((const candidate *)a)->tensor, ((const candidate *)b)->tensor);
 }
 
 static int by_content(const void *a, const void *b)
@@ -453,7 +414,7 @@ static int by_content(const void *a, const void *b)
     order = order ? order : memcmp(x->sum, y->sum, sizeof x->sum);
     return order                            ? order
            : x->row->state != y->row->state ? x->row->state - y->row->state
-                                            : (x->row > y->row) - (x->row < y->row);
+                                            : (x->place > y->place) - (x->place < y->place);
 }
 
 /* Of one content as many as there are on both sides are the same, in the order of the records. */
@@ -485,9 +446,9 @@ static void pair_up(gathered *g, candidate *list, size_t count)
     all = g->row_count;
     g->row_count = 0;
     for (size_t i = 0; i < all; i++) {
-        row *r = &g->rows[i];
+        row *r = g->rows[i];
         if (r->key) {
-            g->rows[g->row_count++] = *r;
+            g->rows[g->row_count++] = r;
         } else {
             free_row(r);
         }
@@ -501,9 +462,9 @@ static int find_renamed(gathered *g)
     int status = EXIT_OK;
 
     for (size_t i = 0; i < g->row_count; i++) {
-        row *r = &g->rows[i];
-        if ((r->state == STATE_ADDED || (r->state == STATE_REMOVED && r->old)) && r->now.count > 0) {
-            list[count++] = (candidate){.row = r};
+        row *r = g->rows[i];
+        if ((r->state == STATE_ADDED || r->state == STATE_REMOVED) && r->now.count > 0) {
+            list[count++] = (candidate){.row = r, .place = i, .tensor = r->current ? r->current : r->old};
         }
     }
     if (count) {
@@ -517,8 +478,7 @@ static int find_renamed(gathered *g)
             fresh = fresh || list[end].row->state == STATE_ADDED;
         }
         for (size_t k = i; k < end && gone && fresh && status == EXIT_OK; k++) {
-            const row *r = list[k].row;
-            if (tool_tensor_sum(r->state == STATE_REMOVED ? r->old : r->current, list[k].sum) != REC_OK) {
+            if (tool_tensor_sum(list[k].tensor, list[k].sum) != REC_OK) {
                 status = tool_fail_library();
             }
             list[kept++] = list[k];
@@ -544,7 +504,7 @@ static void drop_input(inputs *list, size_t at)
 
 int tool_report_gather(session *s, inputs *list, gathered *g, notes *n)
 {
-    opened first = {0}, before = {0}, now = {0}; /* `before` is empty as long as the first is the one before */
+    rec_record *first = NULL, *before = NULL, *now = NULL; /* `before`: not as long as the first is that */
     int status = EXIT_OK;
 
     *g = (gathered){.inputs = list, .room = list->count};
@@ -553,20 +513,18 @@ int tool_report_gather(session *s, inputs *list, gathered *g, notes *n)
         g->records[i] = (record_facts){0};
     }
     for (size_t i = 0; i < list->count && status == EXIT_OK;) {
-        bool left_out;
-        if ((status = open_one(s, &list->at[i], &now, &left_out, n)) != EXIT_OK || left_out) {
-            close_one(&now);
+        if ((status = open_one(s, &list->at[i], &now, n)) != EXIT_OK || !now) {
             drop_input(list, i);
             continue;
         }
-        if ((status = set_facts(&g->records[i], now.record)) == EXIT_OK) {
-            status = read_record(s, g, i, now.record);
+        if ((status = set_facts(&g->records[i], now)) == EXIT_OK) {
+            status = read_record(s, g, i, now);
         }
-        close_one(&before);
+        rec_record_free(before);
         *(i ? &before : &first) = now;
-        now = (opened){0};
         i++;
     }
+    tool_known_free(&g->known, by_key);
     if (status == EXIT_OK && !list->count) {
         status =
             tool_fail("none of the records in the directory can be read:\n%s", n->kept ? n->at[n->kept - 1].text : "");
@@ -574,8 +532,8 @@ int tool_report_gather(session *s, inputs *list, gathered *g, notes *n)
     if (status == EXIT_OK && list->count > 1 && (status = compare_ends(s, g)) == EXIT_OK && list->count == 2) {
         status = find_renamed(g);
     }
-    close_one(&before);
-    close_one(&first);
+    rec_record_free(before);
+    rec_record_free(first);
     return status;
 }
 
@@ -593,7 +551,7 @@ void tool_report_gathered_free(gathered *g)
         free(f->metadata);
     }
     for (size_t i = 0; i < g->row_count; i++) {
-        free_row(&g->rows[i]);
+        free_row(g->rows[i]);
     }
     for (size_t i = 0; i < g->other_count; i++) {
         free(g->others[i].key);
@@ -603,7 +561,6 @@ void tool_report_gathered_free(gathered *g)
     }
     free(g->records);
     free(g->rows);
-    free(g->sorted);
     free(g->others);
     *g = (gathered){0};
 }

@@ -88,41 +88,24 @@ static void put_lines(json *j, const row *r, size_t count)
 
 /* Names of element types, each once. */
 typedef struct names {
-    struct name {
-        const char *text;
-        uint64_t index;
-    } **at;
+    const char **at; /* room for one more than there are rows */
     size_t count;
-    void *tree; /* of the same, by text */
+    void *tree; /* of the places in `at` */
 } names;
 
 static int by_text(const void *a, const void *b)
 {
-    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static uint64_t name_index(names *n, const char *name)
 {
-    struct name *made = xmalloc(sizeof *made), *kept;
+    const char **kept;
 
-    *made = (struct name){name, n->count};
-    kept = tool_known_add(&n->tree, made, by_text);
-    if (kept != made) {
-        free(made);
-        return kept->index;
-    }
-    n->at = tool_grown(n->at, n->count, sizeof *n->at);
-    n->at[n->count] = made;
-    return n->count++;
-}
-
-static void names_free(names *n)
-{
-    tool_known_free(&n->tree, by_text);
-    for (size_t i = 0; i < n->count; i++) {
-        free(n->at[i]);
-    }
-    free(n->at);
+    n->at[n->count] = name;
+    kept = tool_known_add(&n->tree, &n->at[n->count], by_text);
+    n->count += kept == &n->at[n->count];
+    return (uint64_t)(kept - n->at);
 }
 
 static const form *form_of(const row *r)
@@ -204,7 +187,7 @@ static void put_record(json *j, const input *in, const record_facts *f)
 static void put_data(json *j, const gathered *g)
 {
     size_t count = g->inputs->count;
-    names dtypes = {0};
+    names dtypes = {.at = xmalloc((g->row_count + 1) * sizeof *dtypes.at)};
 
     tool_json_object(j, NULL);
     tool_json_string(j, "mode", count == 1 ? "one" : count == 2 ? "two" : "series");
@@ -215,12 +198,12 @@ static void put_data(json *j, const gathered *g)
     tool_json_close(j, ']');
     tool_json_array(j, "tensors");
     for (size_t i = 0; i < g->row_count; i++) {
-        put_row(j, &g->rows[i], &dtypes, count);
+        put_row(j, g->rows[i], &dtypes, count);
     }
     tool_json_close(j, ']');
     tool_json_array(j, "dtypes");
     for (size_t i = 0; i < dtypes.count; i++) {
-        tool_json_string(j, NULL, dtypes.at[i]->text);
+        tool_json_string(j, NULL, dtypes.at[i]);
     }
     tool_json_close(j, ']');
     tool_json_array(j, "values");
@@ -236,7 +219,8 @@ static void put_data(json *j, const gathered *g)
     tool_json_close(j, ']');
     tool_json_uint(j, "left", g->others_left);
     tool_json_close(j, '}');
-    names_free(&dtypes);
+    tool_known_free(&dtypes.tree, by_text);
+    free(dtypes.at);
 }
 
 /* Writes the data as JSON that may stand in a script element. */
@@ -343,10 +327,10 @@ static void put_plain(FILE *out, const gathered *g)
     fold *folds;
 
     for (size_t i = 0; i < g->row_count; i++) {
-        const form *f = form_of(&g->rows[i]);
-        entries[i] = (entry){g->rows[i].key, f->dtype, f->shape, f->rank, f->count};
+        const form *f = form_of(g->rows[i]);
+        entries[i] = (entry){g->rows[i]->key, f->dtype, f->shape, f->rank, f->count};
     }
-    folds = tool_folds_make(entries, g->row_count, 100, false, &count);
+    folds = tool_folds_make(entries, g->row_count, 100, false, &count, NULL);
     fputs("<section id=\"plain\" class=\"card\">\n<p>All of this page needs scripts, which do not run here. The "
           "tensors:</p>\n<table class=\"plain\"><thead><tr><th>Key</th><th></th><th>Type</th><th>Shape</th>"
           "<th class=\"number\">Parameters</th></tr></thead><tbody>\n",
@@ -391,8 +375,7 @@ static void put_lines_of(FILE *out, const char *const *lines)
 /* Writes the hash of a script or style, which permits that element alone to run or apply. */
 static void put_hash(FILE *out, const char *const *lines)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint8_t sum[MEASURE_SUM_BYTES + 1] = {0}; /* one more, to be a multiple of three */
+    uint8_t sum[MEASURE_SUM_BYTES];
     text all = {0};
 
     for (; *lines; lines++) {
@@ -401,11 +384,7 @@ static void put_hash(FILE *out, const char *const *lines)
     tool_bytes_sum(all.at, all.length, sum);
     tool_text_free(&all);
     fputs("'sha256-", out);
-    for (size_t i = 0; i < sizeof sum; i += 3) {
-        unsigned bits = (unsigned)sum[i] << 16 | (unsigned)sum[i + 1] << 8 | sum[i + 2];
-        fprintf(out, "%c%c%c%c", digits[bits >> 18], digits[bits >> 12 & 63], digits[bits >> 6 & 63],
-                i + 3 < sizeof sum ? digits[bits & 63] : '=');
-    }
+    tool_print_base64(out, sum, sizeof sum);
     fputs("'", out);
 }
 

@@ -75,19 +75,13 @@ typedef struct record_facts {
     size_t metadata_count;
 } record_facts;
 
-typedef struct named {
-    const char *key;
-    size_t row;
-} named;
-
 typedef struct gathered {
     const inputs *inputs;
     size_t room;           /* records that figures have room for */
     record_facts *records; /* one each input */
-    row *rows;
+    row **rows;
     size_t row_count;
-    named *sorted; /* rows by their keys */
-    size_t sorted_count;
+    void *known; /* the rows by their keys, while records are read */
     other *others;
     size_t other_count, others_left; /* `others_left` are counted only */
 } gathered;

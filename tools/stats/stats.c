@@ -238,7 +238,7 @@ typedef struct lines {
 static void begin_lines(lines *l, const listing *f)
 {
     l->of = xmalloc((f->tensor_count + 1) * sizeof *l->of);
-    l->folds = tool_folds_make_of(f->tensors, f->tensor_count, 0, &l->count, l->of);
+    l->folds = tool_folds_make(f->tensors, f->tensor_count, 0, false, &l->count, l->of);
     l->at = xmalloc((l->count + 1) * sizeof *l->at);
     memset(l->at, 0, (l->count + 1) * sizeof *l->at);
 }
@@ -345,10 +345,9 @@ static int run_file(run *r, const char *path)
     }
     if (record && !r->in.ended) {
         if (status == EXIT_OK && r->in.several && !r->s->o->json) {
-            text name = {0};
-            tool_text_safe(&name, tool_input_name(path), strlen(tool_input_name(path)));
-            printf("%s%s%s%s\n", r->begun ? "\n" : "", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN));
-            tool_text_free(&name);
+            printf("%s%s", r->begun ? "\n" : "", tool_style(STYLE_BOLD));
+            tool_print_safe(stdout, tool_input_name(path));
+            puts(tool_style(STYLE_PLAIN));
             r->begun = true;
         }
         if (status == EXIT_OK) {

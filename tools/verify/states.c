@@ -81,14 +81,15 @@ int tool_states_list(const rec_record *record, const char *file, state_owners *o
     return status;
 }
 
-void tool_states_lacking(const state_owners *these, const state_owners *those,
-                         void (*tell)(void *user, const char *key), void *user)
+const char *tool_states_lacking(const state_owners *these, const state_owners *those, size_t *at)
 {
-    for (size_t i = 0; i < these->count; i++) {
-        if (!those->count || !bsearch(&these->at[i], those->at, those->count, sizeof *those->at, by_id)) {
-            tell(user, these->at[i].key);
+    while (*at < these->count) {
+        const struct state_owner *one = &these->at[(*at)++];
+        if (!those->count || !bsearch(one, those->at, those->count, sizeof *one, by_id)) {
+            return one->key;
         }
     }
+    return NULL;
 }
 
 void tool_states_free(state_owners *o)

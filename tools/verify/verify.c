@@ -385,27 +385,20 @@ static void print_problems(const run *r, const checked *c)
         tool_text_name(&line, p->key);
         printf("  %s%s", line.at, *line.at ? ": " : "");
         tool_text_free(&line);
-        for (const char *at = p->text, *end; *at; at = end + (*end == '\n')) {
-            end = at + strcspn(at, "\n");
-            tool_text_safe(&line, at, (size_t)(end - at));
-            printf("%s%s\n", at == p->text ? "" : "    ", line.at);
-            tool_text_free(&line);
-        }
+        tool_print_lines(stdout, "", "    ", p->text);
     }
 }
 
 static void print_people(const run *r, const checked *c)
 {
     char number[NUMBER_ROOM];
-    text name = {0};
 
     if (r->s->o->quiet && !c->wrong.count) {
         return;
     }
-    tool_text_safe(&name, tool_input_name(c->path), strlen(tool_input_name(c->path)));
-    printf("%s%s: %s%s", c->wrong.count ? tool_style(STYLE_BOLD) : "", name.at, c->wrong.count ? "FAILED" : "ok",
-           c->wrong.count ? tool_style(STYLE_PLAIN) : "");
-    tool_text_free(&name);
+    fputs(c->wrong.count ? tool_style(STYLE_BOLD) : "", stdout);
+    tool_print_safe(stdout, tool_input_name(c->path));
+    printf(": %s%s", c->wrong.count ? "FAILED" : "ok", c->wrong.count ? tool_style(STYLE_PLAIN) : "");
     if (c->record) {
         printf(": %s tensor%s", tool_grouped(c->l.tensor_count, number), tool_plural(c->l.tensor_count));
         printf(", %s", tool_sized(c->l.nbytes, number));
@@ -413,10 +406,8 @@ static void print_people(const run *r, const checked *c)
             printf("; %s sum%s", tool_grouped(c->agreed, number), tool_plural(c->agreed));
             printf(" agree%s", c->agreed == 1 ? "s" : "");
         } else if (c->written) {
-            text where = {0};
-            tool_text_safe(&where, c->written, strlen(c->written));
-            printf("; checksums written to %s", where.at);
-            tool_text_free(&where);
+            fputs("; checksums written to ", stdout);
+            tool_print_safe(stdout, c->written);
         }
         if ((c->nan || c->inf) && !r->nan) {
             printf("; %s NaN", tool_grouped(c->nan, number));
@@ -468,32 +459,23 @@ static void print_json(run *r, const checked *c, const notes *n)
 
 /* ------------------------------------------------------------------------------------- a model and its optimizer -- */
 
-/* A lookup of the missing keys. */
-typedef struct lacking {
-    checked *c;
-    notes *n;
-    bool optimizer;    /* `c` is the optimizer, which was read after the model */
-    const char *other; /* the file that was read before */
-} lacking;
-
-static void tell_state(void *user, const char *key)
+/* @param optimizer `c` is the optimizer, which was read after the model */
+static void compare_states(const run *r, checked *c, bool optimizer, notes *n)
 {
-    lacking *l = user;
+    const char *other = optimizer ? r->model.file : r->optimizer.file, *key;
 
-    add_problem(l->c, "state", key,
-                xasprintf(l->optimizer ? "the state of a parameter that is not in %s"
-                                       : "%s has the state of a parameter that is not here",
-                          l->other));
-}
-
-static void tell_parameter(void *user, const char *key)
-{
-    lacking *l = user;
-
-    tool_notes_add(
-        l->n, REC_NOTE_CHECK, key,
-        xasprintf(l->optimizer ? "a parameter of %s without a state here" : "a parameter without a state in %s",
-                  l->other));
+    for (size_t at = 0; (key = tool_states_lacking(&r->optimizer, &r->model, &at));) {
+        add_problem(c, "state", key,
+                    xasprintf(optimizer ? "the state of a parameter that is not in %s"
+                                        : "%s has the state of a parameter that is not here",
+                              other));
+    }
+    for (size_t at = 0; (key = tool_states_lacking(&r->model, &r->optimizer, &at));) {
+        tool_notes_add(
+            n, REC_NOTE_CHECK, key,
+            xasprintf(optimizer ? "a parameter of %s without a state here" : "a parameter without a state in %s",
+                      other));
+    }
 }
 
 /* Of two files, compares the states of the one with the parameters of the other once both were read. */
@@ -512,9 +494,7 @@ static int check_states(run *r, checked *c, notes *n)
     tool_states_free(optimizer ? &r->optimizer : &r->model);
     *(optimizer ? &r->optimizer : &r->model) = own;
     if (r->model.count && r->optimizer.count) {
-        lacking l = {c, n, optimizer, optimizer ? r->model.file : r->optimizer.file};
-        tool_states_lacking(&r->optimizer, &r->model, tell_state, &l);
-        tool_states_lacking(&r->model, &r->optimizer, tell_parameter, &l);
+        compare_states(r, c, optimizer, n);
     }
     return EXIT_OK;
 }

@@ -46,9 +46,8 @@ typedef struct state_owners {
 /* Lists them. @param optimizer (out) whether the record is an optimizer's. @return EXIT_OK, or EXIT_ERROR with the
  * error printed. */
 int tool_states_list(const rec_record *record, const char *file, state_owners *owners, bool *optimizer);
-/* Calls `tell` with each of `these` that `those` lack. */
-void tool_states_lacking(const state_owners *these, const state_owners *those,
-                         void (*tell)(void *user, const char *key), void *user);
+/* @return the key of the next of `these` that `those` lack, or NULL. @param at (in, out) begins as 0. */
+const char *tool_states_lacking(const state_owners *these, const state_owners *those, size_t *at);
 void tool_states_free(state_owners *owners);
 
 #endif

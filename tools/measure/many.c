@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Measuring by several processes: all have the same list of tensors, and each measures a run of them that is about as
- * many bytes as those of the others. One that is much of a process's share by itself is measured by all, each some of
- * its pieces. */
+ * Measuring many tensors: small ones are shared out among the threads, a large one by its pieces.
+ *
+ * Of several processes all have the same list of tensors, and each measures a run of them that is about as many bytes
+ * as those of the others. One that is much of a process's share by itself is measured by all, each some of its
+ * pieces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,66 @@
 
 /* Fixed cost of a tensor, in bytes; a tensor above 1/PART of a process's share is measured by all processes. */
 enum { COST = 4096, PART = 8 };
+/* A tensor of more elements than LARGE is measured by all threads; tensors, and elements, that are measured at a time:
+ * few enough that progress shows. */
+enum { LARGE = 1 << 19, BATCH = 256, TOGETHER = 1 << 23, TOGETHER_HASHED = 1 << 25 };
+
+/* ----------------------------------------------------------------------------------------------------- batches -- */
+
+struct batch {
+    measured_tensor *made;
+    unsigned what;
+};
+
+/* Measures one on the calling thread: its status is set. */
+static void measure_one(measured_tensor *t, unsigned what)
+{
+    t->status = what & MEASURE_NUMBERS ? tool_measure_tensor(NULL, t->tensor, &t->m, &t->numeric, false) : REC_OK;
+    if (t->status == REC_OK && what & MEASURE_SUM) {
+        t->status = tool_tensor_sum(t->tensor, t->sum);
+    }
+}
+
+static void measure_in_batch(void *user, uint64_t i)
+{
+    struct batch *b = user;
+
+    measure_one(&b->made[i], b->what);
+    rec_tensor_release(b->made[i].tensor, 0, REC_UNKNOWN);
+}
+
+/* Measures the first tensors of a list, as many as form a batch: threads share small tensors, and the chunks of a large
+ * one. Pages of mapped files are dropped. @param made (out) room for BATCH. @return how many, at least one of `count`.
+ */
+static size_t measure_batch(session *s, const rec_tensor *const *tensors, size_t count, unsigned what,
+                            measured_tensor *made)
+{
+    struct batch b = {made, what};
+    uint64_t elements = 0, most = what & MEASURE_SUM ? TOGETHER_HASHED : TOGETHER;
+    bool large = false;
+    size_t taken = 0;
+
+    while (taken < count && taken < BATCH && elements < most && !large) {
+        uint64_t own = rec_tensor_count(tensors[taken]);
+        /* A hash is one thread's work, however large the tensor: then all are shared out. */
+        large = own > LARGE && !(what & MEASURE_SUM);
+        if (large && taken) {
+            break;
+        }
+        made[taken] = (measured_tensor){.tensor = tensors[taken]};
+        elements += own;
+        taken++;
+    }
+    if (taken == 1 && !(what & MEASURE_SUM)) {
+        made->status = tool_measure_tensor(s, made->tensor, &made->m, &made->numeric, false);
+        rec_tensor_release(made->tensor, 0, REC_UNKNOWN);
+    } else if (taken) {
+        tool_parallel(s, taken, measure_in_batch, &b);
+    }
+    return taken;
+}
+
+/* ------------------------------------------------------------------------------------------- several processes -- */
 
 struct measured_ahead {
     measured_tensor *made;
@@ -23,7 +85,7 @@ static uint64_t cost_of(const rec_tensor *tensor)
 static bool is_split(const rec_tensor *tensor, uint64_t total, uint32_t ranks, unsigned what)
 {
     /* A hash is one thread's work. */
-    return !(what & MEASURE_SUM) && rec_tensor_count(tensor) > MEASURE_LARGE && cost_of(tensor) > total / ranks / PART;
+    return !(what & MEASURE_SUM) && rec_tensor_count(tensor) > LARGE && cost_of(tensor) > total / ranks / PART;
 }
 
 /* Where the runs of all processes end. Those that all measure are in some run, and cost it nothing. */
@@ -44,7 +106,7 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
                         unsigned what)
 {
     const rec_tensor **tensors = xmalloc((size_t)(end - first + 1) * sizeof *tensors);
-    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
+    measured_tensor *made = xmalloc(BATCH * sizeof *made);
     uint64_t *places = xmalloc((size_t)(end - first + 1) * sizeof *places), all = 0, done = 0;
     size_t count = 0;
 
@@ -57,7 +119,7 @@ static void measure_run(session *s, struct measured_ahead *a, uint64_t first, ui
     }
     for (size_t i = 0, taken; i < count; i += taken) {
         (void)tool_progress_step("measure", done, all);
-        taken = tool_measure_batch(s, tensors + i, count - i, what, made);
+        taken = measure_batch(s, tensors + i, count - i, what, made);
         for (size_t k = 0; k < taken; k++) {
             a->made[places[i + k]] = made[k];
             done += rec_tensor_nbytes(tensors[i + k]);
@@ -82,7 +144,7 @@ static bool try_again(session *s, struct measured_ahead *a, unsigned what)
             continue;
         }
         any = true;
-        tool_measure_one(t, what);
+        measure_one(t, what);
         failed += t->status != REC_OK;
         said = t->status != REC_OK && !said ? xstrdup(rec_error_message()) : said;
     }
@@ -112,7 +174,7 @@ static bool measure_all(session *s, struct measured_ahead *a, unsigned what)
         measured_tensor *t = &a->made[i];
         t->tensor = tensors[i]; /* where it is here */
         if (is_split(tensors[i], total, shared->ranks, what)) {
-            t->status = tool_measure_across(s, t->tensor, &t->m, &t->numeric);
+            t->status = tool_measure_tensor(s, t->tensor, &t->m, &t->numeric, true);
             met = t->status != REC_E_CANCELLED;
         }
     }
@@ -154,11 +216,11 @@ int tool_measure_together(session *s, const char *path, uint64_t outcome, const 
     return measure_all(s, a, what) ? EXIT_OK : EXIT_ERROR;
 }
 
-/* The next ones that were measured together. @return how many, at most MEASURE_BATCH. */
+/* The next ones that were measured together. @return how many, at most BATCH. */
 static size_t take(session *s, size_t count, measured_tensor *made)
 {
     struct measured_ahead *a = s->ahead;
-    size_t left = a->count - a->next, some = count < MEASURE_BATCH ? count : MEASURE_BATCH;
+    size_t left = a->count - a->next, some = count < BATCH ? count : BATCH;
 
     some = some < left ? some : left;
     memcpy(made, a->made + a->next, some * sizeof *made);
@@ -178,16 +240,16 @@ void tool_measure_end(session *s)
 int tool_measure_each(session *s, const char *operation, uint64_t total, const rec_tensor *const *tensors, size_t count,
                       unsigned what, int (*each)(void *user, size_t i, const measured_tensor *made), void *user)
 {
-    measured_tensor *made = xmalloc(MEASURE_BATCH * sizeof *made);
+    measured_tensor *made = xmalloc(BATCH * sizeof *made);
     uint64_t done = 0;
     int status = EXIT_OK;
 
     for (size_t i = 0, taken; i < count && status == EXIT_OK; i += taken) {
         (void)tool_progress_step(operation, done, total);
-        taken = s->ahead ? take(s, count - i, made) : tool_measure_batch(s, tensors + i, count - i, what, made);
+        taken = s->ahead ? take(s, count - i, made) : measure_batch(s, tensors + i, count - i, what, made);
         for (size_t k = 0; k < taken && status == EXIT_OK; k++) {
             if (made[k].status != REC_OK) { /* perhaps on another thread */
-                tool_measure_one(&made[k], what);
+                measure_one(&made[k], what);
             }
             done += rec_tensor_nbytes(tensors[i + k]);
             status = each(user, i + k, &made[k]);

@@ -319,6 +319,8 @@ lr_piece *lr_node_piece(const lr_node *node);
 const rec_layout *lr_plan_layout(rec_job *job, lr_type_ref type, int32_t minor);
 /** Returns the number of a struct's field, or of an enum's variant; REC_UNKNOWN: the type has none of that name. */
 uint64_t lr_layout_named(const rec_layout *layout, const char *name, uint64_t length);
+/** The layout below one by a part of a key, a variant's name too; NULL: it has none. */
+const rec_layout *lr_layout_below(const rec_layout *layout, const char *part, uint64_t length);
 /** Reads a part of a key as Burn does: 64 bits unsigned, `007` and `+1` too. */
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index);
 

@@ -43,6 +43,26 @@ uint64_t lr_layout_named(const rec_layout *layout, const char *name, uint64_t le
     return REC_UNKNOWN;
 }
 
+const rec_layout *lr_layout_below(const rec_layout *layout, const char *part, uint64_t length)
+{
+    uint64_t index;
+    switch (layout->kind) {
+    case REC_LAYOUT_STRUCT:
+    case REC_LAYOUT_ENUM:
+        index = lr_layout_named(layout, part, length);
+        return index == REC_UNKNOWN ? NULL : rec_layout_child(layout, index);
+    case REC_LAYOUT_LIST:
+    case REC_LAYOUT_ARRAY:
+        return lr_node_index(part, length, &index) ? rec_layout_child(layout, 0) : NULL;
+    case REC_LAYOUT_TUPLE:
+        return lr_node_index(part, length, &index) && index < layout->count ? rec_layout_child(layout, index) : NULL;
+    case REC_LAYOUT_MAP:
+        return rec_layout_child(layout, 1);
+    default:
+        return NULL;
+    }
+}
+
 /* -------------------------------------------------------------------------------------------- finding children -- */
 
 /* Few children are looked through; of nodes with many they are found by a hash of parent and name: one table for the
@@ -54,19 +74,21 @@ typedef struct table {
     uint64_t count, room; /* room: a power of two */
 } table;
 
-static uint64_t hash(const lr_node *parent, const char *name, uint64_t length)
+static bool is_named(const lr_node *node, const char *name, uint64_t length)
 {
-    uint64_t h = lr_fnv((uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) ^ length, name, length);
-    return h ^ (h >> 29);
+    return node->length == length && memcmp(node->name, name, (size_t)length) == 0;
 }
 
-static void put(table *t, lr_node *node)
+/* The slot of a child of that name; free if there is none. */
+static lr_node **slot_of(const table *t, const lr_node *parent, const char *name, uint64_t length)
 {
-    uint64_t at = hash(node->parent, node->name, node->length) & (t->room - 1);
-    while (t->slots[at]) {
-        at = (at + 1) & (t->room - 1);
+    uint64_t at = lr_fnv((uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) ^ length, name, length);
+    const lr_node *node;
+    at ^= at >> 29;
+    while ((node = t->slots[at & (t->room - 1)]) != NULL && !(node->parent == parent && is_named(node, name, length))) {
+        at++;
     }
-    t->slots[at] = node;
+    return &t->slots[at & (t->room - 1)];
 }
 
 /* Makes a node known to the table. */
@@ -80,41 +102,24 @@ static bool know(rec_job *job, table *t, lr_node *node)
         }
         for (uint64_t i = 0; i < t->room; i++) {
             if (t->slots[i]) {
-                put(&wider, t->slots[i]);
+                *slot_of(&wider, t->slots[i]->parent, t->slots[i]->name, t->slots[i]->length) = t->slots[i];
             }
         }
         lr_release(job->allocator, t->slots);
         *t = wider;
     }
-    put(t, node);
+    *slot_of(t, node->parent, node->name, node->length) = node;
     t->count++;
     return true;
-}
-
-static bool is_named(const lr_node *node, const char *name, uint64_t length)
-{
-    return node->length == length && memcmp(node->name, name, (size_t)length) == 0;
-}
-
-static lr_node *find(const table *t, const lr_node *parent, const char *name, uint64_t length)
-{
-    lr_node *node;
-    uint64_t at;
-    if (parent->child_count <= LOOKED_THROUGH) {
-        return lr_node_child(parent, name, length);
-    }
-    at = hash(parent, name, length) & (t->room - 1);
-    while ((node = t->slots[at]) != NULL && !(node->parent == parent && is_named(node, name, length))) {
-        at = (at + 1) & (t->room - 1);
-    }
-    return node;
 }
 
 /* Finds or makes the child of that name. NULL: the job has failed. */
 static lr_node *child(rec_job *job, rec_plan *plan, table *t, lr_node *parent, const char *name, uint64_t length,
                       uint64_t offset)
 {
-    lr_node *node = find(t, parent, name, length), *one;
+    lr_node *node =
+        parent->child_count > LOOKED_THROUGH ? *slot_of(t, parent, name, length) : lr_node_child(parent, name, length);
+    lr_node *one;
     if (node) {
         return node;
     }

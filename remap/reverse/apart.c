@@ -202,7 +202,6 @@ done:
     return b->job->error.status;
 }
 
-/* Takes apart what one rule put together. */
 int32_t lr_back_take_apart(lr_reverse *b, uint64_t rule)
 {
     const lr_rule *r = lr_back_rule(b, rule);

@@ -307,11 +307,8 @@ static bool read_form(rec_job *job, lr_back *back)
     uint32_t count, used = 0, room = 1, groups = 0;
     const lr_template_piece *from = lr_template_pieces(back->replacement, &count);
     lr_back_piece *pieces;
-    for (uint32_t i = 0; i < count; i++) {
-        room++;
-        for (uint32_t k = 0; from[i].text && k < from[i].length; k++) {
-            room += from[i].text[k] == '%' ? 2 : 0;
-        }
+    for (uint32_t i = 0; i < count; i++) { /* a piece has at least one character */
+        room += from[i].text ? from[i].length : 1;
     }
     pieces = lr_job_arena_alloc(job, &back->arena, room * sizeof *pieces, 8);
     if (!pieces) {

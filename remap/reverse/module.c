@@ -143,7 +143,6 @@ static int32_t module_of(lr_reverse *b, lr_back_item *one, const char *field, co
                          "Give the record's type, module rules (module = PATTERN => Linear) or --adapter none.");
 }
 
-/* A tensor in Burn's layout becomes PyTorch's. */
 int32_t lr_back_unadapt(lr_reverse *b, lr_back_item *one)
 {
     const lr_rules *rules = b->source->rules;
@@ -218,7 +217,6 @@ static int32_t parted(lr_reverse *b, uint64_t rule, const lr_rule *r)
         "Set it to false in config.json and here (--set tie_word_embeddings=0): both are written then.");
 }
 
-/* A tensor that the rule would make of another again is left out, as save_pretrained() does. */
 int32_t lr_back_untie(lr_reverse *b, uint64_t rule)
 {
     const lr_rule *r = lr_back_rule(b, rule);

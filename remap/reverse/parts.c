@@ -146,19 +146,14 @@ static const lr_torch_kind *shown_at(lr_reverse *b, const lr_memory_list *t, con
 /* A list's layers of one recurrent module: `deep.0` is layer 0 of `deep`. */
 static void take_layer(lr_back_item *one, bool listed)
 {
-    size_t end = one->site.below ? one->site.below - 1 : 0, digits = 0;
-    uint64_t index = 0;
-    while (digits < end && digits < 6 && lr_is_digit(one->text[end - 1 - digits])) {
-        digits++;
+    enum { DIGITS_MOST = 6 };
+    size_t end = one->site.below ? one->site.below - 1 : 0;
+    const char *last = lr_path_last(one->text, end);
+    uint64_t index, digits = end - (size_t)(last - one->text);
+    if (listed && digits <= DIGITS_MOST && lr_memory_is_digits(last, digits) && lr_node_index(last, digits, &index)) {
+        one->site.layer = (uint32_t)index;
+        one->site.length = (uint32_t)(last > one->text ? last - one->text - 1 : 0);
     }
-    if (!listed || !digits || (digits < end && one->text[end - 1 - digits] != '.')) {
-        return;
-    }
-    for (size_t i = end - digits; i < end; i++) {
-        index = index * 10 + (uint64_t)(one->text[i] - '0');
-    }
-    one->site.layer = (uint32_t)index;
-    one->site.length = (uint32_t)(digits < end ? end - digits - 1 : 0);
 }
 
 static void set_site(lr_back_item *one, const lr_torch_kind *kind, size_t below, bool listed)

@@ -8,18 +8,6 @@
 /* More candidates of one key are not looked at. */
 enum { CANDIDATES_MOST = 4096 };
 
-/* A rename, or a split. */
-typedef struct step {
-    const lr_rule *rule;
-    uint64_t index; /* among all rules */
-    lr_back *back;
-} step;
-
-typedef struct steps {
-    step *list;
-    uint64_t count;
-} steps;
-
 typedef struct set {
     lr_candidate *list;
     uint64_t count, room;
@@ -30,57 +18,24 @@ struct lr_trace {
     rec_plan *plan;
     lr_plan_source *source;
     lr_matcher *matcher;
-    steps renames, splits;
-    bool exports;   /* there are such rules */
-    lr_arena arena; /* of the candidates of one key */
-    set now, next;  /* before a step, after it */
+    lr_back **backs; /* of renames and splits, by rule; NULL: of another kind */
+    bool exports;    /* there are such rules */
+    lr_arena arena;  /* of the candidates of one key */
+    set now, next;   /* before a step, after it */
     lr_origins origins;
 };
 
 uint64_t lr_retrace_width(const lr_trace *r)
 {
-    return r->renames.count + 1;
-}
-
-static bool collect(lr_trace *r, steps *s, int32_t kind, int32_t makes)
-{
-    const lr_rules *rules = r->source->rules;
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < rules->count; i++) {
-        count += rules->rules[i].kind == kind;
-    }
-    s->list = lr_job_zalloc(r->job, (count + 1) * sizeof *s->list);
-    if (!s->list) {
-        return false;
-    }
-    for (uint64_t i = 0; i < rules->count; i++) {
-        const lr_rule *rule = &rules->rules[i];
-        if (rule->kind == kind) {
-            step *one = &s->list[s->count];
-            *one = (step){.rule = rule, .index = i};
-            one->back = lr_back_new(r->job, rule->regex, rule->template, 0, makes);
-            if (!one->back) {
-                return false;
-            }
-            s->count++;
-        }
-    }
-    return true;
-}
-
-static void forget(const lr_trace *r, steps *s)
-{
-    for (uint64_t i = 0; i < s->count; i++) {
-        lr_back_free(s->list[i].back);
-    }
-    lr_release(r->job->allocator, s->list);
+    return r->source->rules->count + 1;
 }
 
 lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher *matcher)
 {
-    lr_trace *r = lr_zalloc(job->allocator, sizeof *r);
+    const lr_rules *rules = plan->sources[source].rules;
+    lr_trace *r = lr_job_zalloc(job, sizeof *r);
     if (!r) {
-        return LR_AS_NULL(lr_fail_memory(job, sizeof *r));
+        return NULL;
     }
     r->job = job;
     r->plan = plan;
@@ -89,8 +44,15 @@ lr_trace *lr_trace_new(rec_job *job, rec_plan *plan, uint32_t source, lr_matcher
     lr_arena_init(&r->arena, job->allocator);
     r->origins.allocator = job->allocator;
     r->exports = lr_rules_have(r->source->rules, LR_RULE_EXPORT);
-    if (!collect(r, &r->renames, LR_RULE_RENAME, LR_BACK_PLACES) ||
-        !collect(r, &r->splits, LR_RULE_SPLIT, LR_BACK_PARTS)) {
+    r->backs = lr_job_zalloc(job, (rules->count + 1) * sizeof *r->backs);
+    for (uint64_t i = 0; i < rules->count && !lr_job_failed(job); i++) {
+        const lr_rule *rule = &rules->rules[i];
+        if (rule->kind == LR_RULE_RENAME || rule->kind == LR_RULE_SPLIT) {
+            r->backs[i] = lr_back_new(job, rule->regex, rule->template, 0,
+                                      rule->kind == LR_RULE_SPLIT ? LR_BACK_PARTS : LR_BACK_PLACES);
+        }
+    }
+    if (lr_job_failed(job)) {
         lr_trace_free(r);
         return NULL;
     }
@@ -101,8 +63,10 @@ void lr_trace_free(lr_trace *r)
 {
     if (r) {
         const lr_allocator *allocator = r->job->allocator;
-        forget(r, &r->renames);
-        forget(r, &r->splits);
+        for (uint64_t i = 0; r->backs && i < r->source->rules->count; i++) {
+            lr_back_free(r->backs[i]);
+        }
+        lr_release(allocator, r->backs);
         lr_origins_free(&r->origins);
         lr_arena_free(&r->arena);
         lr_release(allocator, r->now.list);
@@ -113,15 +77,7 @@ void lr_trace_free(lr_trace *r)
 
 const char *lr_retrace_reason(const lr_trace *r, uint64_t rule)
 {
-    const steps *all[] = {&r->renames, &r->splits};
-    for (int s = 0; s < 2; s++) {
-        for (uint64_t i = 0; i < all[s]->count; i++) {
-            if (all[s]->list[i].index == rule) {
-                return all[s]->list[i].back->reason;
-            }
-        }
-    }
-    return NULL;
+    return r->backs[rule] ? r->backs[rule]->reason : NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------- one text -- */
@@ -179,15 +135,15 @@ static bool fire(lr_trace *r, lr_candidate *to, uint64_t number, uint32_t times)
 /* Undoes a rename in all texts there are. */
 static int32_t undo(lr_trace *r, uint64_t number, lr_candidates *out)
 {
-    const step *s = &r->renames.list[number];
+    const lr_back *back = r->backs[number];
     for (uint64_t i = 0; i < r->now.count; i++) {
         const lr_candidate *from = &r->now.list[i];
-        int leaves = lr_back_leaves(r->job, s->back, r->matcher, from->text, from->length);
+        int leaves = lr_back_leaves(r->job, back, r->matcher, from->text, from->length);
         if (leaves < 0 ||
-            lr_back_find(r->job, s->back, r->matcher, from->text, from->length, NULL, NULL, &r->origins) != REC_OK) {
+            lr_back_find(r->job, back, r->matcher, from->text, from->length, NULL, NULL, &r->origins) != REC_OK) {
             return LR_HINT(r->job, "It was tried on the key %.200s.", from->text);
         }
-        if (!are_few(r, s->index, out)) {
+        if (!are_few(r, number, out)) {
             return REC_OK;
         }
         for (uint64_t k = 0; k < r->origins.count; k++) {
@@ -227,17 +183,19 @@ static int drops(lr_trace *r, const char *text, size_t length, const lr_op *op)
     return 0;
 }
 
-/* The first split that acts on a key. @return its place among the splits, r->splits.count for none; UINT64_MAX: the job
- * has failed. */
+/* The first split that acts on a key. @return its index among the rules, their count for none; UINT64_MAX: the job has
+ * failed. */
 static uint64_t split_of(lr_trace *r, const char *text, size_t length)
 {
-    for (uint64_t i = 0; i < r->splits.count; i++) {
-        int leaves = lr_back_leaves(r->job, r->splits.list[i].back, r->matcher, text, length);
+    const lr_rules *rules = r->source->rules;
+    for (uint64_t i = 0; i < rules->count; i++) {
+        int leaves =
+            rules->rules[i].kind == LR_RULE_SPLIT ? lr_back_leaves(r->job, r->backs[i], r->matcher, text, length) : 1;
         if (leaves != 1) {
             return leaves < 0 ? UINT64_MAX : i;
         }
     }
-    return r->splits.count;
+    return rules->count;
 }
 
 /* The weight_norm rule that a weight's key would be fused by, by index + 1; 0: none; UINT64_MAX: the job has failed. */
@@ -267,7 +225,7 @@ static int32_t add_whole(lr_trace *r, const lr_candidate *from, const lr_origin 
     }
     to = add(r, from, origin);
     if (to) {
-        to->split = r->splits.list[number].index + 1;
+        to->split = number + 1;
         to->part = part;
         out->split = true;
     }
@@ -277,6 +235,7 @@ static int32_t add_whole(lr_trace *r, const lr_candidate *from, const lr_origin 
 /* Undoes the splits: r->now has the parts' keys and those that were none, r->next gets the file's. */
 static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
 {
+    const lr_rules *rules = r->source->rules;
     for (uint64_t i = 0; i < r->now.count; i++) {
         const lr_candidate *from = &r->now.list[i];
         int dropped = drops(r, from->text, from->length, op);
@@ -285,7 +244,7 @@ static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
             return r->job->error.status;
         }
         out->dropped = out->dropped || dropped;
-        if (!dropped && split == r->splits.count) {
+        if (!dropped && split == rules->count) {
             uint64_t blocked = fused_by(r, from->text, from->length);
             lr_candidate *to = blocked == UINT64_MAX ? NULL : push(r, from);
             if (!to) {
@@ -293,12 +252,12 @@ static int32_t unsplit(lr_trace *r, const lr_op *op, lr_candidates *out)
             }
             to->blocked = blocked;
         }
-        for (uint64_t s = 0; s < r->splits.count; s++) {
-            const step *one = &r->splits.list[s];
-            for (uint64_t p = 0; p < one->rule->part_count; p++) {
-                if (lr_back_find(r->job, one->back, r->matcher, from->text, from->length, one->rule->parts[p].name,
-                                 NULL, &r->origins) != REC_OK ||
-                    !are_few(r, one->index, out)) {
+        for (uint64_t s = 0; s < rules->count; s++) {
+            const lr_rule *rule = &rules->rules[s];
+            for (uint64_t p = 0; rule->kind == LR_RULE_SPLIT && p < rule->part_count; p++) {
+                if (lr_back_find(r->job, r->backs[s], r->matcher, from->text, from->length, rule->parts[p].name, NULL,
+                                 &r->origins) != REC_OK ||
+                    !are_few(r, s, out)) {
                     return r->job->error.status;
                 }
                 for (uint64_t k = 0; k < r->origins.count; k++) {
@@ -329,15 +288,12 @@ int32_t lr_retrace(lr_trace *r, const char *const *starts, uint32_t start_count,
         fired[0] = start_count > 1 && i == 0;
     }
     turn(r);
-    for (uint64_t i = r->renames.count; i-- > 0 && !out->overflow;) {
-        if (undo(r, i, out) != REC_OK) {
+    for (uint64_t i = r->source->rules->count; i-- > 0 && !out->overflow;) {
+        if (r->source->rules->rules[i].kind == LR_RULE_RENAME && undo(r, i, out) != REC_OK) {
             return r->job->error.status;
         }
     }
-    if (out->overflow) {
-        return REC_OK;
-    }
-    if (unsplit(r, op, out) != REC_OK) {
+    if (out->overflow || unsplit(r, op, out) != REC_OK) {
         return r->job->error.status;
     }
     out->list = r->next.list;
@@ -357,10 +313,10 @@ static bool is_less(const lr_trace *r, const lr_candidate *a, const lr_candidate
         }
         less = true;
     }
-    for (uint64_t i = 0; i <= r->renames.count; i++) {
+    for (uint64_t i = 0; i <= r->source->rules->count; i++) {
         if (a->fired[i] != b->fired[i]) {
             /* What leaves no trace is no reason to believe anything. */
-            if (a->fired[i] > b->fired[i] || (i > 0 && !r->renames.list[i - 1].back->trace)) {
+            if (a->fired[i] > b->fired[i] || (i > 0 && !r->backs[i - 1]->trace)) {
                 return false;
             }
             less = true;
@@ -373,17 +329,17 @@ static bool is_less(const lr_trace *r, const lr_candidate *a, const lr_candidate
  * which is the last that was undone; 0: none. */
 static uint64_t difference(const lr_trace *r, const lr_candidate *a, const lr_candidate *b)
 {
-    for (uint64_t i = 0; i < r->renames.count; i++) {
-        if (a->fired[i + 1] != b->fired[i + 1]) {
-            return r->renames.list[i].index + 1;
+    for (uint64_t i = 1; i <= r->source->rules->count; i++) {
+        if (a->fired[i] != b->fired[i]) {
+            return i;
         }
     }
     if (a->split != b->split) {
         return a->split ? a->split : b->split;
     }
-    for (uint64_t i = 0; i < r->renames.count; i++) { /* one rule, at several places or in several ways */
-        if (a->fired[i + 1]) {
-            return r->renames.list[i].index + 1;
+    for (uint64_t i = 1; i <= r->source->rules->count; i++) { /* one rule, at several places or in several ways */
+        if (a->fired[i]) {
+            return i;
         }
     }
     return a->split;
@@ -493,8 +449,8 @@ const char *lr_retrace_why(lr_trace *r, const lr_candidate *candidate)
     enum { LISTED = 128 };
     uint64_t numbers[LISTED], count = 0;
     char text[512];
-    for (uint64_t i = 0; i <= r->renames.count; i++) {
-        uint64_t index = i == 0 ? candidate->split : candidate->fired[i] ? r->renames.list[i - 1].index + 1 : 0;
+    for (uint64_t i = 0; i <= r->source->rules->count; i++) {
+        uint64_t index = i == 0 ? candidate->split : candidate->fired[i] ? i : 0;
         if (index) {
             r->source->rules->rules[index - 1].hits++;
             numbers[count] = r->source->rules->rules[index - 1].number;

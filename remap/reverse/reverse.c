@@ -18,28 +18,6 @@ static int32_t take_type(lr_reverse *b)
     return b->type ? lr_check_tensors(b->job, source->record, b->type) : b->job->error.status;
 }
 
-/* The layout below one by a part of a key; NULL if it has none. @param variant (out) the part is a variant's name. */
-static const rec_layout *below(const rec_layout *layout, const char *part, uint64_t length, bool *variant)
-{
-    uint64_t index;
-    *variant = layout->kind == REC_LAYOUT_ENUM;
-    switch (layout->kind) {
-    case REC_LAYOUT_STRUCT:
-    case REC_LAYOUT_ENUM:
-        index = lr_layout_named(layout, part, length);
-        return index == REC_UNKNOWN ? NULL : rec_layout_child(layout, index);
-    case REC_LAYOUT_LIST:
-    case REC_LAYOUT_ARRAY:
-        return lr_node_index(part, length, &index) ? rec_layout_child(layout, 0) : NULL;
-    case REC_LAYOUT_TUPLE:
-        return lr_node_index(part, length, &index) && index < layout->count ? rec_layout_child(layout, index) : NULL;
-    case REC_LAYOUT_MAP:
-        return rec_layout_child(layout, 1);
-    default:
-        return NULL;
-    }
-}
-
 /* Follows a key through the record's type.
  * @param clean (out) the key without the names of variants, which are no parts of PyTorch's; NUL-terminated, room for
  * `length` + 1. @param site (out) the first module of remap/torch on the way: kind, below and listed.
@@ -73,7 +51,8 @@ static const char *follow_type(const rec_layout *layout, const char *text, uint6
         } else if (layout->kind != REC_LAYOUT_ENUM) {
             module = ""; /* an element of a list is a field of nothing */
         }
-        layout = below(layout, part, size, &variant);
+        variant = layout->kind == REC_LAYOUT_ENUM; /* its name is no part of PyTorch's keys */
+        layout = lr_layout_below(layout, part, size);
         if (!variant) {
             if (used) {
                 clean[used++] = '.';

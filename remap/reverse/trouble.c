@@ -57,7 +57,6 @@ static int32_t add_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char 
     return REC_OK;
 }
 
-/* @param rule by index + 1, 0: none. @param what why, for troubles without a text of their own. */
 int32_t lr_back_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char *key, const char *what, const char *text,
                       const char *hint)
 {
@@ -75,7 +74,6 @@ int32_t lr_back_inexact(lr_reverse *b, uint64_t rule, const char *key, const cha
                      b->source->strict ? "Without strict it is done, with a note." : "", !b->source->strict);
 }
 
-/* A rule that has no inverse. @param rule by index. */
 int32_t lr_back_no_inverse(lr_reverse *b, uint64_t rule, const char *key, const char *why, const char *hint)
 {
     const lr_rule *r = lr_back_rule(b, rule);

@@ -235,15 +235,18 @@ static int32_t choose(lr_reverse *b, lr_back_item *one, const lr_candidates *can
     status = lr_retrace_choose(b->retracer, candidates, dead, left, &made);
     if (status == REC_OK && made.result == LR_CHOICE_ONE) {
         const lr_candidate *chosen = &candidates->list[made.index];
+        one->rules = lr_retrace_why(b->retracer, chosen);
         if (!one->waits) { /* it is not in the arena yet */
-            lr_candidate *kept = lr_arena_alloc(&b->plan->arena, sizeof *kept, 8);
-            chosen = kept && keep_candidate(b, chosen, kept) ? kept : NULL;
+            lr_candidate *kept = lr_job_arena_alloc(b->job, &b->plan->arena, sizeof *kept, 8);
+            if (kept) {
+                *kept = *chosen;
+                kept->text = lr_back_keep(b, chosen->text, chosen->length);
+                kept->fired = NULL;
+            }
+            chosen = kept;
         }
         one->chosen = chosen;
-        one->rules = chosen ? lr_retrace_why(b->retracer, chosen) : NULL;
-        status = one->rules              ? REC_OK
-                 : lr_job_failed(b->job) ? b->job->error.status
-                                         : lr_fail_memory(b->job, sizeof *chosen);
+        status = b->job->error.status;
     } else if (status == REC_OK) {
         status = choice_failed(b, one, candidates, left, &made, wrong);
     }
@@ -265,7 +268,6 @@ int32_t lr_back_retrace(lr_reverse *b, lr_back_item *one)
     return candidates.split ? wait_for_parts(b, one, &candidates) : choose(b, one, &candidates, NULL, NULL);
 }
 
-/* Chooses for an item that may be a part. */
 int32_t lr_back_choose(lr_reverse *b, lr_back_item *one)
 {
     const lr_candidates *c = &one->candidates;

@@ -112,21 +112,6 @@ static int32_t take_new(lr_torch_run *r, const lr_node *node, const lr_node *one
                  : r->job->error.status;
 }
 
-/* The layout of a child, as far as the type follows the file's names. */
-static const rec_layout *below(const rec_layout *layout, const lr_node *child)
-{
-    uint64_t field;
-    if (layout && layout->kind == REC_LAYOUT_OPTION) {
-        layout = rec_layout_child(layout, 0);
-    }
-    if (layout && layout->kind == REC_LAYOUT_STRUCT) {
-        field = lr_layout_named(layout, child->name, child->length);
-        return field == REC_UNKNOWN ? NULL : rec_layout_child(layout, field);
-    }
-    return layout && (layout->kind == REC_LAYOUT_LIST || layout->kind == REC_LAYOUT_ARRAY) ? rec_layout_child(layout, 0)
-                                                                                           : NULL;
-}
-
 static int32_t walk(lr_torch_run *r, const rec_layout *layout, const lr_node *node, unsigned depth)
 {
     const lr_node *made = lr_node_child(node, "parametrizations", sizeof "parametrizations" - 1);
@@ -137,8 +122,12 @@ static int32_t walk(lr_torch_run *r, const rec_layout *layout, const lr_node *no
     for (const lr_node *c = made && lr_torch_adapts(r, made) ? made->first : NULL; c && status == REC_OK; c = c->next) {
         status = take_new(r, node, c);
     }
+    while (layout && layout->kind == REC_LAYOUT_OPTION) {
+        layout = rec_layout_child(layout, 0);
+    }
     for (const lr_node *c = node->first; c && depth < LEVELS_MOST && status == REC_OK; c = c->next) {
-        status = c->first ? walk(r, below(layout, c), c, depth + 1) : REC_OK;
+        const rec_layout *below = layout ? lr_layout_below(layout, c->name, c->length) : NULL;
+        status = c->first ? walk(r, below, c, depth + 1) : REC_OK;
     }
     return status;
 }

@@ -370,7 +370,7 @@ static bool maps_tensors(const rec_plan *plan)
 {
     for (uint64_t i = 0; i < plan->line_count; i++) {
         const lr_line *line = &plan->lines[i];
-        if (plan->said[line->said].action == REC_PLAN_MAPPED && line->piece && lr_piece_is_tensor(line->piece)) {
+        if (line->action == REC_PLAN_MAPPED && line->piece && lr_piece_is_tensor(line->piece)) {
             return true;
         }
     }
@@ -381,7 +381,7 @@ static void sum_up(rec_plan *plan)
 {
     rec_plan_totals *t = &plan->totals;
     for (uint64_t i = 0; i < plan->line_count; i++) {
-        count_line(t, plan->said[plan->lines[i].said].action);
+        count_line(t, plan->lines[i].action);
     }
     for (uint64_t i = 0; i < plan->lost_count; i++) {
         count_line(t, plan->lost[i].action);

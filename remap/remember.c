@@ -264,23 +264,16 @@ static bool is_of_cell(const lr_key *key, const lr_piece *piece)
 }
 
 /* The place of a line, where it maps a piece to a tensor. NULL: it does not. */
-static const char *mapped_to(const rec_plan *plan, const lr_line *from)
+static const char *mapped_to(const lr_line *from)
 {
-    return !from->piece || !from->tensor || plan->said[from->said].action != REC_PLAN_MAPPED ? NULL
-           : from->to ? plan->places[from->to - 1]
-                      : from->piece->key;
-}
-
-static bool is_transposed(const rec_plan *plan, const lr_line *from)
-{
-    return strstr(plan->said[from->said].operations, "transpose") != NULL;
+    return from->piece && from->tensor && from->action == REC_PLAN_MAPPED ? from->to : NULL;
 }
 
 /* Records a line. Stacked and joined tensors are recorded by their rules. */
 static void note_line(writer *w, const rec_plan *plan, const lr_line *from, places *p)
 {
     const lr_piece *piece = from->piece;
-    const char *to = mapped_to(plan, from);
+    const char *to = mapped_to(from);
     if (!to || piece->kept) {
         return;
     }
@@ -288,7 +281,7 @@ static void note_line(writer *w, const rec_plan *plan, const lr_line *from, plac
         compare(w, p, to, piece->key);
     }
     if (from->tensor->rank == 2 && strcmp(lr_path_last(to, strlen(to)), "weight") == 0 && !piece->adapted) {
-        add_text(w, is_transposed(plan, from) ? &p->linear : &p->plain, to, strlen(to), true);
+        add_text(w, strstr(from->operations, "transpose") ? &p->linear : &p->plain, to, strlen(to), true);
     }
     for (uint32_t i = 0; i < piece->input_count; i++) {
         const lr_key *key = lr_piece_inputs(piece)[i];
@@ -312,8 +305,8 @@ static void part(writer *w, const rec_plan *plan, places *p)
     }
     for (uint64_t i = 0; both && i < plan->line_count; i++) {
         const lr_line *from = &plan->lines[i];
-        const char *to = mapped_to(plan, from);
-        if (to && from->tensor->rank == 2 && is_transposed(plan, from)) {
+        const char *to = mapped_to(from);
+        if (to && from->tensor->rank == 2 && strstr(from->operations, "transpose")) {
             add_text(w, &p->exact, to, strlen(to), false);
         }
     }

@@ -5,53 +5,18 @@
 
 #include <string.h>
 
-enum { LINES_MOST = INT32_MAX };
-
-/* The number of what a line says. Lines that follow each other take turns with few: those of the layers of a model. */
-static int32_t say(rec_job *job, rec_plan *plan, int32_t action, const char *operations, const char *why,
-                   uint32_t *number)
-{
-    enum { LOOKED_THROUGH = 16 };
-    uint64_t from = plan->said_count > LOOKED_THROUGH ? plan->said_count - LOOKED_THROUGH : 0;
-    for (uint64_t i = plan->said_count; i > from; i--) {
-        const lr_said *said = &plan->said[i - 1];
-        if (said->action == action && (said->operations == operations || strcmp(said->operations, operations) == 0) &&
-            (said->why == why || strcmp(said->why, why) == 0)) {
-            *number = (uint32_t)(i - 1);
-            return REC_OK;
-        }
-    }
-    if (!lr_job_grow(job, &plan->said, plan->said_count + 1, &plan->said_room, sizeof *plan->said)) {
-        return job->error.status;
-    }
-    *number = (uint32_t)plan->said_count;
-    plan->said[plan->said_count++] = (lr_said){.operations = operations, .why = why, .action = action};
-    return REC_OK;
-}
-
 int32_t lr_plan_line(rec_job *job, rec_plan *plan, int32_t action, const lr_piece *piece, const rec_tensor *tensor,
                      const char *to, uint64_t length, const char *operations, const char *why)
 {
     bool same = piece && piece->length == length && memcmp(piece->key, to, (size_t)length) == 0;
     const char *kept = same ? piece->key : lr_arena_text(&plan->arena, to, length);
-    uint32_t said = 0;
     if (!kept) {
         return lr_fail_memory(job, length);
     }
-    if (plan->line_count == LINES_MOST) {
-        return rec_fail(job, REC_E_LIMIT, REC_UNKNOWN, "a plan of more than 2,147,483,647 lines");
+    if (lr_job_grow(job, &plan->lines, plan->line_count + 1, &plan->line_room, sizeof *plan->lines)) {
+        plan->lines[plan->line_count++] = (lr_line){piece, tensor, kept, operations, why, action};
     }
-    if (say(job, plan, action, operations, why, &said) != REC_OK ||
-        !lr_job_grow(job, &plan->lines, plan->line_count + 1, &plan->line_room, sizeof *plan->lines) ||
-        (!same && !lr_job_grow(job, &plan->places, plan->place_count + 1, &plan->place_room, sizeof *plan->places))) {
-        return job->error.status;
-    }
-    if (!same) {
-        plan->places[plan->place_count++] = kept;
-    }
-    plan->lines[plan->line_count++] =
-        (lr_line){.piece = piece, .tensor = tensor, .to = same ? 0 : (uint32_t)plan->place_count, .said = said};
-    return REC_OK;
+    return job->error.status;
 }
 
 /* ------------------------------------------------------------------------------------------------- written out -- */
@@ -79,14 +44,13 @@ static uint64_t count_inputs(const rec_plan *plan)
 static void write_out(const rec_plan *plan, const lr_line *from, const char ***next, rec_plan_line *line)
 {
     const lr_piece *piece = from->piece;
-    const lr_said *said = &plan->said[from->said];
     *line = (rec_plan_line){.size = sizeof *line,
-                            .action = said->action,
+                            .action = from->action,
                             .source = "",
                             .from = "",
-                            .to = from->to ? plan->places[from->to - 1] : piece->key,
-                            .operations = said->operations,
-                            .why = said->why};
+                            .to = from->to,
+                            .operations = from->operations,
+                            .why = from->why};
     if (piece) {
         lr_key *const *inputs = lr_piece_inputs(piece);
         line->source = piece->kept ? "the base" : plan->sources[piece->source].name;

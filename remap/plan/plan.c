@@ -334,8 +334,6 @@ void rec_plan_free(rec_plan *plan)
         lr_release(allocator, plan->modules.at);
         lr_release(allocator, plan->lines);
         lr_release(allocator, plan->lost);
-        lr_release(allocator, plan->said);
-        lr_release(allocator, plan->places);
         lr_release(allocator, plan->shown);
         lr_release(allocator, plan->problems);
         lr_arena_free(&plan->arena);

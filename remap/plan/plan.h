@@ -137,8 +137,9 @@ typedef struct lr_node {
 typedef struct lr_line {
     const lr_piece *piece;    /**< or NULL */
     const rec_tensor *tensor; /**< at the destination, or NULL */
-    uint32_t to;   /**< its path at the destination: number of the plan's places + 1; 0: it is the piece's key */
-    uint32_t said; /**< number of what the line says */
+    const char *to;           /**< its path at the destination */
+    const char *operations, *why;
+    int32_t action;
 } lr_line;
 
 /** A key that goes nowhere. */
@@ -147,12 +148,6 @@ typedef struct lr_lost {
     const char *why;
     int32_t action;
 } lr_lost;
-
-/** What lines say: most say the same. */
-typedef struct lr_said {
-    const char *operations, *why;
-    int32_t action;
-} lr_said;
 
 /** What a trial found that speaks for or against the adapter, of sources that are doubted. */
 enum {
@@ -197,10 +192,6 @@ struct rec_plan {
     uint64_t line_count, line_room;
     lr_lost *lost; /**< their lines come after the others */
     uint64_t lost_count, lost_room;
-    lr_said *said;
-    uint64_t said_count, said_room;
-    const char **places; /**< paths of lines that are no piece's key */
-    uint64_t place_count, place_room;
     rec_plan_line *shown; /**< all lines for those who want to see them: lr_plan_lines(); NULL: nobody did */
     rec_plan_problem *problems;
     uint64_t problem_count, problem_room;

@@ -25,25 +25,6 @@ static const char *why(lr_rules_run *r)
     return lr_rules_words(r->why, r->fired, r->fired_count);
 }
 
-int32_t lr_rules_refused(lr_rules_run *r, const char *key, const lr_rule *rule)
-{
-    char doing[260];
-    (void)snprintf(doing, sizeof doing, "rule %u (%.200s)", (unsigned)rule->number, rule->text);
-    return lr_plan_refused(r->job, r->plan, key, doing);
-}
-
-lr_piece *lr_rules_pieces(const lr_rules_run *r)
-{
-    return r->before ? r->before->next : r->plan->pieces;
-}
-
-const char *lr_rules_key_of(const lr_rules_run *r, const lr_piece *piece, size_t *length)
-{
-    size_t skip = r->source->prefix && *r->source->prefix ? strlen(r->source->prefix) + 1 : 0;
-    *length = (size_t)piece->length - skip;
-    return piece->key + skip;
-}
-
 static const rec_tensor *tensor_of(const lr_key *key)
 {
     return rec_value_tensor(key->value);

@@ -32,37 +32,28 @@ typedef struct learner {
     lr_memory_list moved;
 } learner;
 
-static int32_t add_group(const learner *l, groups *g, const side *keys, uint64_t i, uint64_t length)
-{
-    const char *name = keys->at[i]->text + keys->offset;
-    group *last = g->count ? &g->at[g->count - 1] : NULL;
-    if (last && last->length == length && memcmp(last->name, name, (size_t)length) == 0) {
-        last->keys.count = (uint64_t)(&keys->at[i] - last->keys.at) + 1;
-        return REC_OK;
-    }
-    if (!lr_job_grow(l->job, &g->at, g->count + 1, &g->room, sizeof *g->at)) {
-        return l->job->error.status;
-    }
-    last = &g->at[g->count++];
-    *last = (group){{&keys->at[i], 1, keys->offset + (size_t)length + 1}, name, length, REC_UNKNOWN};
-    if (length > LR_MEMORY_DIGITS || !lr_node_index(name, length, &last->index)) {
-        last->index = REC_UNKNOWN;
-    }
-    return REC_OK;
-}
-
 static int32_t split(const learner *l, const side *keys, groups *g)
 {
-    int32_t status = REC_OK;
-    for (uint64_t i = 0; i < keys->count && status == REC_OK; i++) {
+    for (uint64_t i = 0; i < keys->count; i++) {
         const lr_key *key = keys->at[i];
-        const char *part = key->text + keys->offset, *end = key->text + key->length, *dot;
-        if (key->value->kind == REC_KIND_TENSOR && key->length > keys->offset) {
-            dot = lr_path_dot(part, end);
-            status = add_group(l, g, keys, i, (uint64_t)((dot ? dot : end) - part));
+        const char *part = key->text + keys->offset, *end = key->text + key->length;
+        const char *dot = lr_path_dot(part, end);
+        uint64_t length = (uint64_t)((dot ? dot : end) - part), index;
+        group *last = g->count ? &g->at[g->count - 1] : NULL;
+        if (key->value->kind != REC_KIND_TENSOR || key->length <= keys->offset) {
+            continue;
         }
+        if (last && last->length == length && memcmp(last->name, part, (size_t)length) == 0) {
+            last->keys.count = (uint64_t)(&keys->at[i] - last->keys.at) + 1;
+            continue;
+        }
+        if (!lr_job_grow(l->job, &g->at, g->count + 1, &g->room, sizeof *g->at)) {
+            return l->job->error.status;
+        }
+        index = length <= LR_MEMORY_DIGITS && lr_node_index(part, length, &index) ? index : REC_UNKNOWN;
+        g->at[g->count++] = (group){{&keys->at[i], 1, keys->offset + (size_t)length + 1}, part, length, index};
     }
-    return status;
+    return REC_OK;
 }
 
 static int by_index(const void *a, const void *b)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Whether a file of Burn's own store is in Burn's layout or, by the store's adapter, in PyTorch's. Its metadata are the
- * same, so the plan is made both ways, for trial: what goes together one way alone decides, with the names of norms and
- * with the shapes of the base. What contradicts itself, and what says nothing, is asked about. */
+ * What is settled before a plan is made: whether a record that goes backwards has its type; and whether a file of
+ * Burn's own store is in Burn's layout or, by the store's adapter, in PyTorch's. The metadata of both are the same, so
+ * the plan is made both ways, for trial: what goes together one way alone decides, with the names of norms and with the
+ * shapes of the base. What contradicts itself, and what says nothing, is asked about. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "burn/visit/visit.h"
 #include "remap/remap.h"
 
 /* ------------------------------------------------------------------------------------------------------ trials -- */
@@ -135,7 +137,7 @@ static uint64_t differences(rec_job *job, rec_plan *with, rec_plan *without, con
 
 /* ---------------------------------------------------------------------------------------------------- deciding -- */
 
-static const char *const hint = "Choose with --adapter: none for Burn's layout, pytorch for PyTorch's.";
+static const char *const choose = "Choose with --adapter: none for Burn's layout, pytorch for PyTorch's.";
 
 static const char *more(const evidence *e, char *text, size_t room)
 {
@@ -160,7 +162,7 @@ static int32_t told(rec_job *job, rec_plan *plan, int32_t adapter, const evidenc
 static int32_t contradicted(rec_job *job, rec_plan *plan, const evidence *burn, const evidence *torch)
 {
     char rest[48], other[48];
-    return lr_plan_problem(job, plan, REC_PROBLEM_AMBIGUOUS, true, "", hint,
+    return lr_plan_problem(job, plan, REC_PROBLEM_AMBIGUOUS, true, "", choose,
                            "Burn's store wrote it, in Burn's layout (%.400s%s) or in PyTorch's (%.400s%s)", burn->first,
                            more(burn, rest, sizeof rest), torch->first, more(torch, other, sizeof other));
 }
@@ -169,7 +171,7 @@ static int32_t unknown(rec_job *job, rec_plan *plan, const rec_plan_line *first)
 {
     char shape[160];
     return lr_plan_problem(
-        job, plan, REC_PROBLEM_AMBIGUOUS, true, "", hint,
+        job, plan, REC_PROBLEM_AMBIGUOUS, true, "", choose,
         "Burn's store wrote it, in Burn's layout or in PyTorch's: no shape and no name shows which%s%.300s%s%s%s",
         first ? ", nor whether " : "", first ? first->from : "", first && first->rank_before ? " " : "",
         first && first->rank_before ? lr_shape_words(shape, sizeof shape, first->shape_before, first->rank_before) : "",
@@ -260,16 +262,121 @@ static int32_t doubt_presumed(rec_job *job, rec_plan *plan)
         (void)snprintf(rest, sizeof rest, " and %" PRIu64 " more", count - 1);
     }
     return lr_plan_problem(
-        job, plan, REC_PROBLEM_AMBIGUOUS, false, "", hint,
+        job, plan, REC_PROBLEM_AMBIGUOUS, false, "", choose,
         "read as PyTorch's: %.300s%s %s transposed, although %.300s is Burn's name of it and no shape shows the layout",
         first->from, rest, count > 1 ? "are" : "is", burn.first);
 }
+
+/* ------------------------------------------------------------------------------------------------ the own type -- */
+
+/* The first fatal problem of a plan that fits the record to its type becomes one of the plan that goes backwards. */
+static int32_t hand_on(rec_job *job, rec_plan *plan, const char *name, const rec_plan *fitted)
+{
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < fitted->problem_count && status == REC_OK; i++) {
+        const rec_plan_problem *p = &fitted->problems[i];
+        if (p->fatal) {
+            status = lr_plan_problem(job, plan, p->kind, true, p->key, "Is it the right type of this record?",
+                                     "%.200s: %s", name, p->text);
+        }
+    }
+    return status;
+}
+
+/* A record whose names were flat says nothing of lists and options: it is fitted to the type first.
+ * @param fitted (out) the plan that holds the result; NULL: the job has failed. */
+static int32_t fit(rec_job *job, const lr_plan_source *source, rec_plan **fitted)
+{
+    lr_plan_input input = {.record = source->record, .name = source->name, .type = source->type};
+    lr_arguments arguments;
+    int32_t status;
+    lr_arguments_init(&arguments, job->allocator);
+    status =
+        source->prefix && *source->prefix ? lr_arguments_set(job, &arguments, "select", source->prefix, NULL) : REC_OK;
+    status = status == REC_OK ? lr_arguments_set(job, &arguments, "adapter", "none", NULL) : status;
+    status = status == REC_OK ? lr_arguments_set(job, &arguments, "strict", "yes", NULL) : status;
+    input.arguments = &arguments;
+    input.minor = source->record->burn_minor;
+    *fitted = status == REC_OK ? lr_plan_new(job, source->type, input.minor, REC_PRECISION_KEEP, false) : NULL;
+    if (*fitted) {
+        status = lr_plan_add(job, *fitted, &input) == REC_OK ? lr_plan_make(job, *fitted) : job->error.status;
+    }
+    lr_arguments_free(&arguments);
+    return job->error.status;
+}
+
+/* What the walk over the record by its type finds. */
+static int32_t walk(rec_job *job, rec_plan *plan, const lr_plan_source *source, const rec_record *record,
+                    const rec_value *value)
+{
+    const rec_layout *layout = lr_plan_layout(job, source->type, record->burn_minor);
+    char path[256], text[600], hint[300];
+    if (!layout || lr_check_tensors(job, record, layout) != REC_OK ||
+        lr_check_type(job, record, value, layout) == REC_OK) {
+        return job->error.status;
+    }
+    if (job->error.status != REC_E_MISMATCH && job->error.status != REC_E_RANGE &&
+        job->error.status != REC_E_UNSUPPORTED) {
+        return job->error.status;
+    }
+    (void)snprintf(path, sizeof path, "%.250s", job->error.path);
+    (void)snprintf(text, sizeof text, "%.590s", job->error.what);
+    (void)snprintf(hint, sizeof hint, "%.290s",
+                   *job->error.hint ? job->error.hint : "Is it the right type of this record?");
+    lr_job_forgive(job);
+    return lr_plan_problem(job, plan, REC_PROBLEM_KIND, true, path, hint, "%.200s: %s%s%s", source->name, path,
+                           *path ? ": " : "", text);
+}
+
+static int32_t check(rec_job *job, rec_plan *plan, lr_plan_source *source)
+{
+    rec_plan *fitted = NULL;
+    const rec_record *record = source->record;
+    const rec_value *value = &record->root;
+    int32_t status = REC_OK;
+    job->file = source->name;
+    if (record->dotted || record->root.form == REC_FORM_PATHS) {
+        status = fit(job, source, &fitted);
+        record = fitted ? fitted->result : NULL;
+        status = status == REC_OK && fitted->totals.fatal ? hand_on(job, plan, source->name, fitted) : status;
+        value = record ? &record->root : NULL;
+    } else if (source->prefix && *source->prefix) {
+        value = lr_at(record, source->prefix);
+    }
+    if (status == REC_OK && !fitted && !value) {
+        status =
+            lr_plan_problem(job, plan, REC_PROBLEM_MISSING, true, source->prefix, "",
+                            "%.200s: %.300s: the record has nothing below this prefix", source->name, source->prefix);
+    }
+    if (status == REC_OK && value && !(fitted && fitted->totals.fatal)) {
+        status = walk(job, plan, source, record, value);
+    }
+    rec_plan_free(fitted);
+    lr_layouts_free(job);
+    job->type = (lr_type_ref){0};
+    job->file = NULL;
+    return status;
+}
+
+/* Checks each record that goes backwards against its type, if it has one, as `record types --check` does. */
+static int32_t check_types(rec_job *job, rec_plan *plan)
+{
+    int32_t status = REC_OK;
+    for (uint64_t s = 0; s < plan->source_count && status == REC_OK; s++) {
+        if (plan->sources[s].reverse && plan->sources[s].type.layout) {
+            status = check(job, plan, &plan->sources[s]);
+        }
+    }
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- all -- */
 
 int32_t lr_plan_work(rec_job *job, rec_plan *plan)
 {
     if (!plan->made) {
         plan->made = true;
-        plan->failed = lr_plan_check_types(job, plan);
+        plan->failed = check_types(job, plan);
         plan->failed = plan->failed == REC_OK ? decide(job, plan) : plan->failed;
         plan->failed = plan->failed == REC_OK ? lr_plan_make(job, plan) : plan->failed;
         plan->failed = plan->failed == REC_OK ? doubt_presumed(job, plan) : plan->failed;

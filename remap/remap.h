@@ -68,8 +68,6 @@ int32_t lr_fail_burns(rec_job *job);
 int32_t lr_plan_work(rec_job *job, rec_plan *plan);
 /** The same with the adapters as they are (make.c). */
 int32_t lr_plan_make(rec_job *job, rec_plan *plan);
-/** Checks each record that goes backwards against its type, if it has one (own_type.c): a mismatch is a problem. */
-int32_t lr_plan_check_types(rec_job *job, rec_plan *plan);
 /** Leaves in the result of an import what the way back needs (remember.c). */
 int32_t lr_plan_remember(rec_job *job, rec_plan *plan);
 /** Carries it out (carry_out.c): its warnings are noted, its fatal problems fail the job. After REC_OK plan->result is
@@ -108,14 +106,11 @@ typedef struct lr_families {
     bool typed; /**< the configuration names the model's type */
 } lr_families;
 
-/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`. @param file that the record
- * was read from, and @param config the model's configuration, as in lr_variables_read(). @param select below which it
- * is looked; NULL: at the top, and below one name that all keys have in common. @param asked a profile, or NULL. @param
- * typed without the model's type in a configuration none is looked for. @param families (out) to be given back with
- * lr_families_free(). */
-int32_t lr_families_find(rec_job *job, const rec_record *record, const char *file, const char *config,
-                         const char *select, const char *asked, bool typed, lr_families *families);
-/** The same for a note or a hint: a failure is no reason to fail, and finds none. */
+/** Finds the families that a record's tensors are of, by the profiles' `has` and `knows`, for a note or a hint: a
+ * failure is no reason to fail, and finds none. @param file that the record was read from, and @param config the
+ * model's configuration, as in lr_variables_read(). @param select below which it is looked; NULL: at the top, and below
+ * one name that all keys have in common. @param asked a profile, or NULL. @param typed without the model's type in a
+ * configuration none is looked for. @param families (out) to be given back with lr_families_free(). */
 void lr_families_guess(rec_context *context, const rec_record *record, const char *file, const char *config,
                        const char *select, const char *asked, bool typed, lr_families *families);
 /** How a file differs from the family that a profile is for. */
@@ -134,7 +129,7 @@ int32_t lr_family_compare(rec_job *job, const rec_record *record, const char *fi
 bool lr_family_has(const char *profile, const char *others, const char *name);
 void lr_families_free(const rec_job *job, lr_families *families);
 
-/** The profile for a record where the load arguments leave that to the library (families.c): the only one that fits, to
+/** The profile for a record where the load arguments leave that to the library: the only one that fits, to
  * be freed with lr_rules_free(). @param path of the file it was read from, or NULL.
  *  @param family (out) what it was chosen for; its texts are the rules'. NULL: the job has failed. */
 lr_rules *lr_profile_choose(rec_job *job, const rec_record *record, const lr_arguments *arguments, const char *path,

@@ -15,7 +15,7 @@ static int32_t add_taken(lr_reverse *b, uint64_t from, const char *key, lr_op *o
         return b->job->error.status;
     }
     one->op = op;
-    one->place = one->text = lr_back_keep(b, key, strlen(key));
+    one->place = one->text = lr_plan_keep(b->job, b->plan, key, strlen(key));
     one->site = whole_item->site;
     one->inputs = whole_item->inputs;
     one->input_count = whole_item->input_count;

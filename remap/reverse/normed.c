@@ -93,7 +93,7 @@ int32_t lr_back_normed_names(lr_reverse *b, const lr_candidate *weight, const ch
         if (!spell(weight, parametrized, i == 1, text, sizeof text)) {
             return rec_fail(b->job, REC_E_LIMIT, REC_UNKNOWN, "the key %.100s… is too long", weight->text);
         }
-        names[i] = lr_back_keep(b, text, strlen(text));
+        names[i] = lr_plan_keep(b->job, b->plan, text, strlen(text));
     }
     return b->job->error.status;
 }

@@ -142,7 +142,7 @@ static int32_t apply_back(lr_reverse *b, const char *text, size_t length, const 
             text = lr_matcher_output(b->matcher, &length);
         }
     }
-    *out = lr_back_keep(b, text, length);
+    *out = lr_plan_keep(b->job, b->plan, text, length);
     return b->job->error.status;
 }
 
@@ -188,7 +188,7 @@ static int32_t take_tensor(lr_reverse *b, lr_key *key, const rec_tensor *tensor)
         one->text = text;
         one->place = place;
         one->site = site;
-        one->module = module && *module ? lr_back_keep(b, module, strlen(module)) : module;
+        one->module = module && *module ? lr_plan_keep(b->job, b->plan, module, strlen(module)) : module;
         one->op = lr_op_tensor(b->job, tensor);
         one->linear = was_linear(b, key);
         (void)set_inputs(b, one, &key, 1);
@@ -300,7 +300,7 @@ static int32_t note_lists(lr_reverse *b)
         if (head && !(last && length == head && memcmp(last, b->items[i].text, head) == 0)) {
             last = b->items[i].text;
             length = head;
-            first = count++ == 0 ? lr_back_keep(b, last, head) : first;
+            first = count++ == 0 ? lr_plan_keep(b->job, b->plan, last, head) : first;
         }
     }
     if (count > 1) {

@@ -145,8 +145,6 @@ typedef struct lr_reverse {
 
 /* trouble.c. Statuses are those of the job: a problem of the plan is no failure. */
 
-/** A text of any length in the plan's arena, NUL-terminated. NULL: the job has failed. */
-const char *lr_back_keep(lr_reverse *b, const char *text, uint64_t length);
 const lr_rule *lr_back_rule(const lr_reverse *b, uint64_t index);
 lr_back_item *lr_back_item_new(lr_reverse *b); /**< NULL: the job has failed. Items move. */
 /** Notes what is wrong with a key. @param rule by index + 1, 0: none. @param what other words part two troubles of one

@@ -6,11 +6,6 @@
 
 #include "remap/reverse/reverse_private.h"
 
-const char *lr_back_keep(lr_reverse *b, const char *text, uint64_t length)
-{
-    return lr_job_arena_text(b->job, &b->plan->arena, text, length);
-}
-
 const lr_rule *lr_back_rule(const lr_reverse *b, uint64_t index)
 {
     return &b->source->rules->rules[index];
@@ -41,10 +36,10 @@ static int32_t add_issue(lr_reverse *b, int32_t kind, uint64_t rule, const char 
         return lr_fail_memory(b->job, sizeof *t);
     }
     *t = (lr_issue){.kind = kind, .rule = rule, .count = 1, .told = told};
-    t->what = lr_back_keep(b, what, strlen(what));
-    t->key = lr_back_keep(b, key, strlen(key));
-    t->text = lr_back_keep(b, text, strlen(text));
-    t->hint = lr_back_keep(b, hint, strlen(hint));
+    t->what = lr_plan_keep(b->job, b->plan, what, strlen(what));
+    t->key = lr_plan_keep(b->job, b->plan, key, strlen(key));
+    t->text = lr_plan_keep(b->job, b->plan, text, strlen(text));
+    t->hint = lr_plan_keep(b->job, b->plan, hint, strlen(hint));
     if (lr_job_failed(b->job)) {
         return b->job->error.status;
     }

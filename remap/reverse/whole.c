@@ -14,7 +14,7 @@ static bool keep_candidate(lr_reverse *b, const lr_candidate *from, lr_candidate
     uint64_t width = lr_retrace_width(b->retracer);
     uint8_t *fired = lr_arena_alloc(&b->plan->arena, width, 1);
     *to = *from;
-    to->text = lr_back_keep(b, from->text, from->length);
+    to->text = lr_plan_keep(b->job, b->plan, from->text, from->length);
     if (!fired || !to->text) {
         return LR_AS_FALSE(lr_fail_memory(b->job, width));
     }
@@ -240,7 +240,7 @@ static int32_t choose(lr_reverse *b, lr_back_item *one, const lr_candidates *can
             lr_candidate *kept = lr_job_arena_alloc(b->job, &b->plan->arena, sizeof *kept, 8);
             if (kept) {
                 *kept = *chosen;
-                kept->text = lr_back_keep(b, chosen->text, chosen->length);
+                kept->text = lr_plan_keep(b->job, b->plan, chosen->text, chosen->length);
                 kept->fired = NULL;
             }
             chosen = kept;

@@ -160,10 +160,9 @@ static bool read_path(lr_rust_parser *parser, path *p, bool first)
         } else if (lr_rust_is(lexer, "!")) {
             p->text = true;
             lr_rust_next(lexer);
-            if (!lr_rust_is(lexer, "(") && !lr_rust_is(lexer, "[") && !lr_rust_is(lexer, "{")) {
-                return LR_AS_FALSE(lr_rust_expected(lexer, "a bracket after the name of the macro"));
+            if (!lr_rust_skip_macro(lexer)) {
+                return false;
             }
-            lr_rust_skip(lexer);
         }
         if (!lr_rust_is(lexer, "::")) {
             return !lr_job_failed(parser->job);

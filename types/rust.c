@@ -517,12 +517,7 @@ static void skip_macro(reader *r)
     if (lr_rust_is_name(lexer)) {
         lr_rust_next(lexer);
     }
-    if (!lr_rust_is(lexer, "(") && !lr_rust_is(lexer, "[") && !lr_rust_is(lexer, "{")) {
-        (void)lr_rust_expected(lexer, "a bracket after the name of the macro");
-        return;
-    }
-    lr_rust_skip(lexer);
-    (void)lr_rust_take(lexer, ";");
+    (void)(lr_rust_skip_macro(lexer) && lr_rust_take(lexer, ";"));
 }
 
 static void read_module(reader *r, int32_t cfg)

@@ -489,6 +489,15 @@ void lr_rust_skip(lr_rust_lexer *lexer)
     } while (depth);
 }
 
+bool lr_rust_skip_macro(lr_rust_lexer *lexer)
+{
+    if (!lr_rust_is(lexer, "(") && !lr_rust_is(lexer, "[") && !lr_rust_is(lexer, "{")) {
+        return LR_AS_FALSE(lr_rust_expected(lexer, "a bracket after the name of the macro"));
+    }
+    lr_rust_skip(lexer);
+    return true;
+}
+
 void lr_rust_skip_until(lr_rust_lexer *lexer, const char *sign)
 {
     while (lexer->token.kind != LR_RUST_END && !lr_rust_is(lexer, sign) && !lr_rust_is(lexer, ")") &&

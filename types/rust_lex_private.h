@@ -60,6 +60,8 @@ bool lr_rust_keyword(const char *text, size_t length);
 
 /** Takes a token with all that it opens: up to the `)`, `]` or `}` of its own. */
 void lr_rust_skip(lr_rust_lexer *lexer);
+/** The same where a bracket must stand: the arguments of a macro. @return false: failed. */
+bool lr_rust_skip_macro(lr_rust_lexer *lexer);
 /** Takes all before the sign, which stands in no bracket, or before the bracket that closes what is around. */
 void lr_rust_skip_until(lr_rust_lexer *lexer, const char *sign);
 

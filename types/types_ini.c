@@ -96,17 +96,10 @@ static const char *copy(parser *p, const char *text, size_t length)
 /* A number without sign or leading zeros of at most `most`, all of the text. */
 static bool read_number(const char *text, uint64_t most, uint64_t *number)
 {
-    *number = 0;
-    if (*text == '0' && text[1]) {
-        return false;
-    }
-    for (; lr_is_digit(*text) && *number <= most; text++) {
-        *number = *number * 10 + (uint64_t)(*text - '0');
-        if (!lr_is_digit(text[1])) {
-            return !text[1] && *number <= most;
-        }
-    }
-    return false;
+    int64_t value = 0;
+    bool good = lr_is_digit(*text) && (*text != '0' || !text[1]) && lr_int_read(text, &value);
+    *number = (uint64_t)value;
+    return good && *number <= most;
 }
 
 /* ------------------------------------------------------------------------------------------------- definitions -- */

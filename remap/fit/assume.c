@@ -34,11 +34,6 @@ static bool has_values(const rec_layout *layout)
     }
 }
 
-bool lr_fit_is_absent(const lr_node *node)
-{
-    return !node || (!node->first && !node->piece);
-}
-
 static bool is_strict(const rec_plan *plan)
 {
     for (uint64_t i = 0; i < plan->source_count; i++) {

@@ -44,12 +44,6 @@ bool lr_fit_is_nothing(const rec_value *value)
            (value->kind == REC_KIND_MAP && value->v.map->count == 0);
 }
 
-bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length)
-{
-    const lr_node *node = lr_node_child(parent, name, length);
-    return node && node->in_base;
-}
-
 /* ------------------------------------------------------------------------------------------------------ shapes -- */
 
 /* A rule that drops the module of a piece: "fc2." of "fc2.weight". */

@@ -59,9 +59,9 @@ bool lr_fit_may_be_bare(const rec_layout *layout)
 
 /* ---------------------------------------------------------------------------------------------------- adapters -- */
 
-bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece)
+bool lr_fit_adapts(const lr_fitter *f, const lr_piece *piece)
 {
-    return piece && !piece->adapted && !piece->kept && t->f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
+    return piece && !piece->adapted && !piece->kept && f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
 }
 
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled)
@@ -70,7 +70,7 @@ const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *no
     const char *type = NULL, *path;
     uint64_t length;
     *ruled = false;
-    if (!lr_fit_adapts(t, piece)) {
+    if (!lr_fit_adapts(t->f, piece)) {
         return NULL;
     }
     path = lr_place_rule_path(t->f, &t->f->plan->sources[piece->source], &length);
@@ -98,7 +98,7 @@ lr_node *lr_fit_field(const lr_fit *t, const char *type, const lr_node *node, co
     *transpose = false;
     if (change != LR_ADAPT_NONE) {
         lr_node *foreign = lr_node_child(node, torch, strlen(torch));
-        if (foreign && lr_fit_adapts(t, foreign->piece)) {
+        if (foreign && lr_fit_adapts(t->f, foreign->piece)) {
             *transpose = change == LR_ADAPT_TRANSPOSE;
             return foreign;
         }

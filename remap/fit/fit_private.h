@@ -87,7 +87,7 @@ bool lr_fit_holds_nothing(const rec_layout *layout);
 /** Whether a type is a module whose tensors are all Options, as a norm with affine = false has none. */
 bool lr_fit_may_be_bare(const rec_layout *layout);
 /** Whether the adapter acts on a piece. */
-bool lr_fit_adapts(const lr_fit *t, const lr_piece *piece);
+bool lr_fit_adapts(const lr_fitter *f, const lr_piece *piece);
 /** What the adapter takes a struct for: by a module rule for its path, else by the name of its type. @param ruled (out)
  *  a rule says it. */
 const char *lr_fit_module(lr_fit *t, const rec_layout *layout, const lr_node *node, bool *ruled);
@@ -125,8 +125,6 @@ typedef struct lr_fit_value {
 /** Returns the kind of a type's values, or NULL. */
 const lr_fit_value *lr_fit_value_of(const rec_layout *layout);
 
-/** Whether a node holds neither a piece nor others below it. */
-bool lr_fit_is_absent(const lr_node *node);
 /** Decides about an absent place of that layout. @param how (out) LR_FIT_ASSUMED: a zero is built and a note lists it;
  *  LR_FIT_OMITTED: it is missing; LR_FIT_FILLED: it is as any other place. */
 int32_t lr_fit_absent(lr_fit *t, const rec_layout *layout, int *how);
@@ -138,8 +136,6 @@ int32_t lr_fit_absent(lr_fit *t, const rec_layout *layout, int *how);
 const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **why);
 /** Whether a value of the base leaves its place open: a nil, an empty list or map. */
 bool lr_fit_is_nothing(const rec_value *value);
-/** Whether the base has something under a name below a node. */
-bool lr_fit_in_base(const lr_node *parent, const char *name, uint64_t length);
 /** Holds the tensor that is placed where the walk is against the base's: another shape or kind of elements is a
  * problem.
  *  @param why what the adapter took its module for. */
@@ -180,7 +176,9 @@ int32_t lr_fit_sign_held(lr_fitter *f, const lr_node *node, const char *module, 
 
 /* missing.c */
 
-/** Remembers that the place where the walk is has nothing, and makes its line. */
+/** Remembers that the place where the walk is has nothing. @param bare it is a module that may have no tensors. */
+int32_t lr_fit_remember(lr_fit *t, const rec_layout *layout, const char *what, bool bare);
+/** The same, and makes its line. */
 int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how);
 /* suggest.c: load arguments that would fill the missing place, in backticks. @return false: none found. */
 
@@ -206,8 +204,6 @@ bool lr_suggest_split(const lr_piece *piece, const char *to, char *rule, size_t 
 /** A prefix for all keys, with a sentence. */
 bool lr_suggest_prefix(const rec_plan *plan, const lr_missing *m, char *hint, size_t room);
 
-/** Remembers a module that may have no tensors, and for which the tree has nothing. */
-int32_t lr_fit_note_bare(lr_fit *t, const rec_layout *layout, const char *what);
 /** Makes problems of all missing places, with suggestions. */
 int32_t lr_fit_report_missing(lr_fit *t);
 /** Remembers that the Option where the walk is has nothing. */

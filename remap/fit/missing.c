@@ -16,7 +16,7 @@ bool lr_fit_is_partial(const rec_plan *plan)
     return false;
 }
 
-static int32_t remember(lr_fit *t, const rec_layout *layout, const char *what, bool bare)
+int32_t lr_fit_remember(lr_fit *t, const rec_layout *layout, const char *what, bool bare)
 {
     rec_plan *plan = t->f->plan;
     lr_missing *m = lr_arena_alloc(&plan->arena, sizeof *m, 8);
@@ -43,15 +43,10 @@ static int32_t remember(lr_fit *t, const rec_layout *layout, const char *what, b
 int32_t lr_fit_miss(lr_fit *t, const rec_layout *layout, const char *what, int *how)
 {
     *how = LR_FIT_OMITTED;
-    if (!lr_fit_is_partial(t->f->plan) && remember(t, layout, what, false) != REC_OK) {
+    if (!lr_fit_is_partial(t->f->plan) && lr_fit_remember(t, layout, what, false) != REC_OK) {
         return t->f->job->error.status;
     }
     return lr_place_line(t->f, REC_PLAN_MISSING, what);
-}
-
-int32_t lr_fit_note_bare(lr_fit *t, const rec_layout *layout, const char *what)
-{
-    return remember(t, layout, what, true);
 }
 
 /* Whether a name differs from another by white space around it alone. */
@@ -567,7 +562,7 @@ static lr_piece *left_at(const lr_fit *t, const lr_node *node)
 {
     lr_piece *piece = node->piece, *found = NULL;
     if (piece && lr_piece_is_tensor(piece) && !piece->taken && !piece->dead && !piece->kept &&
-        lr_fit_adapts(t, piece) && !lr_dtype_is_int(lr_piece_dtype(piece)) &&
+        lr_fit_adapts(t->f, piece) && !lr_dtype_is_int(lr_piece_dtype(piece)) &&
         !lr_dtype_is_bool(lr_piece_dtype(piece))) {
         return piece;
     }

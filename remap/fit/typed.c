@@ -64,7 +64,7 @@ static int32_t left_behind(lr_fit *t, const char *type, const lr_node *node)
     int32_t status = REC_OK;
     for (lr_node *c = node->first; type && c && status == REC_OK; c = c->next) {
         lr_piece *piece = c->piece;
-        if (!piece || piece->taken || c->first || !lr_fit_adapts(t, piece)) {
+        if (!piece || piece->taken || c->first || !lr_fit_adapts(t->f, piece)) {
             continue;
         }
         int change = lr_adapt_field(type, c->name, c->length, &burn);
@@ -113,7 +113,7 @@ static int32_t build_struct(lr_fit *t, const rec_layout *layout, lr_node *node, 
         if (!lr_fit_may_be_bare(layout) || lr_fit_is_partial(t->f->plan)) {
             return lr_fit_miss(t, layout, what, how);
         }
-        status = lr_fit_note_bare(t, layout, what);
+        status = lr_fit_remember(t, layout, what, true);
         if (status != REC_OK) {
             return status;
         }
@@ -499,7 +499,7 @@ static int32_t build(lr_fit *t, const rec_layout *layout, lr_node *node, bool tr
 {
     *out = lr_nil(REC_FORM_UNKNOWN);
     *how = LR_FIT_FILLED;
-    if (!t->assuming && !lr_fit_is_tensor(layout) && lr_fit_is_absent(node)) {
+    if (!t->assuming && !lr_fit_is_tensor(layout) && (!node || (!node->first && !node->piece))) {
         int32_t status = lr_fit_absent(t, layout, how);
         if (status == REC_OK && *how == LR_FIT_ASSUMED) {
             int built;

@@ -23,8 +23,7 @@ typedef struct shaper {
 
 static bool adapts(const shaper *s, const lr_piece *piece)
 {
-    return piece && lr_piece_is_tensor(piece) && !piece->adapted && !piece->kept &&
-           s->f->plan->sources[piece->source].adapter == LR_ADAPTER_PYTORCH;
+    return lr_fit_adapts(s->f, piece) && lr_piece_is_tensor(piece);
 }
 
 static bool is_leaf(const lr_node *node)
@@ -262,6 +261,7 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
     rec_plan *plan = s->f->plan;
     lr_piece *piece = leaf->piece;
     const char *name = leaf->name, *burn = NULL;
+    const lr_node *place;
     uint64_t length = leaf->length;
     int change = type && adapts(s, piece) ? lr_adapt_field(type, name, length, &burn) : LR_ADAPT_NONE;
     rec_value value;
@@ -281,7 +281,8 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
         name = burn;
         length = strlen(burn);
     }
-    if (s->f->plan->base && !s->open && !piece->kept && !lr_fit_in_base(node, name, length)) {
+    place = s->f->plan->base ? lr_node_child(node, name, length) : NULL;
+    if (s->f->plan->base && !s->open && !piece->kept && !(place && place->in_base)) {
         return REC_OK; /* reported among what is left out */
     }
     if (!type) {

@@ -46,11 +46,6 @@ static bool is_outermost(const lr_op *op, uint32_t axis)
 
 /* ----------------------------------------------------------------------------------------------------- at hand -- */
 
-static const uint8_t *tensor_at_hand(const lr_op *op)
-{
-    return lr_data_at_hand(&op->u.tensor.data);
-}
-
 const uint8_t *lr_op_at_hand(const lr_op *op)
 {
     uint64_t skip = 0;
@@ -62,7 +57,7 @@ const uint8_t *lr_op_at_hand(const lr_op *op)
         }
         op = op->inputs[0];
     }
-    at = op->kind == LR_OP_TENSOR ? tensor_at_hand(op) : NULL;
+    at = op->kind == LR_OP_TENSOR ? lr_data_at_hand(&op->u.tensor.data) : NULL;
     return at ? at + skip : NULL;
 }
 
@@ -626,16 +621,11 @@ void lr_op_forget(lr_op *op)
 static void pass(const rec_job *job, const lr_op *op)
 {
     if (op->kind == LR_OP_TENSOR) {
-        lr_source_pass(job, op->u.tensor.data.source, tensor_at_hand(op), op->u.tensor.data.size);
+        lr_source_pass(job, op->u.tensor.data.source, lr_data_at_hand(&op->u.tensor.data), op->u.tensor.data.size);
     }
     for (uint64_t i = 0; i < op->input_count; i++) {
         pass(job, op->inputs[i]);
     }
-}
-
-int32_t lr_op_make(rec_job *job, lr_op *op, void *target)
-{
-    return lr_op_read(job, op, 0, target, op->nbytes);
 }
 
 int32_t lr_op_read(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size)
@@ -680,16 +670,6 @@ static const lr_source_ops computed_ops = {
     .release = computed_release,
 };
 
-/* A source whose bytes the node makes; takes a count of it. NULL: the job has failed. */
-static rec_source *source_of(rec_job *job, lr_op *op)
-{
-    rec_source *source = lr_source_of(job, job->file, &computed_ops, op);
-    if (source) {
-        (void)lr_op_retain(op);
-    }
-    return source;
-}
-
 lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
 {
     const lr_op *of = lr_op_reshaped(op);
@@ -700,10 +680,11 @@ lr_data *lr_op_data(rec_job *job, rec_record *record, lr_op *op)
     } else if (of->kind == LR_OP_TENSOR) {
         data = lr_data_share(record, &of->u.tensor.data);
     } else {
-        source = source_of(job, op);
+        source = lr_source_of(job, job->file, &computed_ops, op);
         if (!source) {
             return NULL;
         }
+        (void)lr_op_retain(op);
         data = lr_data_lent(record, source, NULL, op->nbytes, 0);
         lr_source_release(source);
     }

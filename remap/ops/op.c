@@ -256,18 +256,12 @@ lr_op *lr_op_tensor(rec_job *job, const rec_tensor *tensor)
 
 /* ------------------------------------------------------------------------------------ where elements come from -- */
 
-/* The element type by the file's own words, where it has some. */
-static const char *dtype_words(const lr_op *op)
-{
-    const rec_value *value = lr_op_dtype_value(op);
-    return value && value->kind == REC_KIND_STRING ? value->v.text : rec_dtype_name(op->dtype);
-}
-
 bool lr_op_has_elements(rec_job *job, const lr_op *op, const char *doing)
 {
     if (!lr_op_width(op)) {
+        const rec_value *words = lr_op_dtype_value(op); /* the file's own */
         (void)rec_fail(job, REC_E_UNSUPPORTED, REC_UNKNOWN, "a tensor of %s cannot be %s: its elements are encoded",
-                       dtype_words(op), doing);
+                       words && words->kind == REC_KIND_STRING ? words->v.text : rec_dtype_name(op->dtype), doing);
         if (op->dtype == REC_DTYPE_OPAQUE && !lr_op_numbers(op)) {
             rec_fail_hint(job, "Elements of this type are only copied. Convert them to numbers first (in Python: "
                                "tensor.float(), with their scales), or keep the tensor unchanged (--adapter none).");

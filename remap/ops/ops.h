@@ -84,10 +84,8 @@ const lr_op *lr_op_reshaped(const lr_op *op);
  * NULL. */
 lr_op *lr_op_numbers(const lr_op *op);
 
-/** Makes all bytes at once, little-endian. @param target lr_op_nbytes() bytes, any alignment. */
-int32_t lr_op_make(rec_job *job, lr_op *op, void *target);
-/** Part of them: for reading in order. What it had to make beyond that is kept until the last byte was read. Safe to be
- *  called by several threads for one node. */
+/** Makes part of its bytes, little-endian: for reading in order. @param target any alignment. What it had to make
+ * beyond that is kept until the last byte was read. Safe to be called by several threads for one node. */
 int32_t lr_op_read(rec_job *job, lr_op *op, uint64_t offset, void *target, uint64_t size);
 
 /** Whether two tensors are the same to the bit. Reads both. @return 1 or 0; -1: the job has failed. */

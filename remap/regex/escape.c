@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Escapes of Rust's pattern syntax. Properties of Unicode and the kinds of word boundaries are rejected by name. */
+#include <stdio.h>
 #include <string.h>
 
 #include "remap/regex/regex_private.h"
@@ -82,29 +83,23 @@ static bool refuse_escape(lr_re_parser *p, const char *start, uint32_t c)
                  {'k', "back-references are not part of it"},
                  {'g', "back-references are not part of it"},
                  {'o', "write the character as `\\x{…}`"}};
-    char bytes[5] = {0};
-    (void)lr_re_encode(c, bytes);
+    char sign[6] = "\\", advice[64];
+    (void)lr_re_encode(c, sign + 1);
     if (c >= '1' && c <= '9') {
-        return lr_re_fail(p, start,
-                          "the back-reference `\\%s` is not part of Rust's regex syntax, which rules are written "
-                          "in: write out what the group may match once more",
-                          bytes);
+        return lr_re_fail_foreign(p, start, "the back-reference ", sign,
+                                  "write out what the group may match once more");
     }
     if (c == '0') {
-        return lr_re_fail(p, start,
-                          "the octal escape `\\0` is not part of Rust's regex syntax, which rules are written in: "
-                          "write `\\x00`");
+        return lr_re_fail_foreign(p, start, "the octal escape ", sign, "write `\\x00`");
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if ((uint32_t)known[i].letter == c) {
-            return lr_re_fail(p, start, "`\\%c` is not part of Rust's regex syntax, which rules are written in: %s",
-                              known[i].letter, known[i].words);
+            return lr_re_fail_foreign(p, start, "", sign, known[i].words);
         }
     }
-    return lr_re_fail(p, start,
-                      "`\\%s` is not part of Rust's regex syntax, which rules are written in: write `%s` for the "
-                      "character itself",
-                      bytes, c < ' ' || c == 0x7F ? "\\x{…}" : bytes);
+    (void)snprintf(advice, sizeof advice, "write `%s` for the character itself",
+                   c < ' ' || c == 0x7F ? "\\x{…}" : sign + 1);
+    return lr_re_fail_foreign(p, start, "", sign, advice);
 }
 
 /* Escapes of Rust's syntax that are not supported. @return false. */

@@ -46,6 +46,12 @@ bool lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...)
     return LR_AS_FALSE(lr_fail_location(p->job, p->place, "the pattern `%s`, character %zu: %s", shown, place, what));
 }
 
+bool lr_re_fail_foreign(lr_re_parser *p, const char *at, const char *kind, const char *sign, const char *advice)
+{
+    return lr_re_fail(p, at, "%s`%s` is not part of Rust's regex syntax, which rules are written in: %s", kind, sign,
+                      advice);
+}
+
 void *lr_re_fail_memory(lr_re_parser *p)
 {
     if (p->arena->refused) {

@@ -399,48 +399,31 @@ static bool parse_flags(lr_re_parser *p, lr_re_flags *flags, bool *any)
     return true;
 }
 
-/* Groups of other engines, at what follows `(`. @return false if it is one; the job has failed. */
+/* Groups of other engines, at their `(`. @return false if it is one; the job has failed. */
 static bool known_group(lr_re_parser *p, const char *start)
 {
     static const struct {
-        const char *sign;
-        const char *words;
+        const char *sign, *kind, *advice;
     } others[] = {
-        {"?=",
-         "look-ahead `(?=` is not part of Rust's regex syntax, which rules are written in: put what follows into a "
-         "group and write it into the replacement again"},
-        {"?!", "look-ahead `(?!` is not part of Rust's regex syntax, which rules are written in: write a rule before "
-               "this one for the excluded keys, or list what may follow"},
-        {"?<=",
-         "look-behind `(?<=` is not part of Rust's regex syntax, which rules are written in: put what comes before "
-         "into a group and write it into the replacement again"},
-        {"?<!", "look-behind `(?<!` is not part of Rust's regex syntax, which rules are written in: write a rule "
-                "before this one for the excluded keys, or list what may come before"},
-        {"?>", "the atomic group `(?>` is not part of Rust's regex syntax, which rules are written in: write `(?:`"},
-        {"?|", "the group `(?|` is not part of Rust's regex syntax, which rules are written in: give each alternative "
-               "groups of its own and write all of them into the replacement: those that took no part are empty"},
-        {"?#",
-         "the comment `(?#` is not part of Rust's regex syntax, which rules are written in: leave it out, or write "
-         "`(?x)` at the beginning and `# …` at the end"},
-        {"?P=",
-         "the back-reference `(?P=` is not part of Rust's regex syntax, which rules are written in: write out what "
-         "the group may match once more"},
-        {"?P>",
-         "the call `(?P>` is not part of Rust's regex syntax, which rules are written in: write out what the group "
-         "may match once more"},
-        {"?&",
-         "the call `(?&` is not part of Rust's regex syntax, which rules are written in: write out what the group may "
-         "match once more"},
-        {"?(",
-         "the condition `(?(` is not part of Rust's regex syntax, which rules are written in: write alternatives, "
-         "`(?:a|b)`"},
-        {"?'", "the name `(?'` is not part of Rust's regex syntax, which rules are written in: write `(?<name>`"},
-        {"*",
-         "`(*` is not part of Rust's regex syntax, which rules are written in: write `\\*` for the character itself"}};
+        {"(?=", "look-ahead ", "put what follows into a group and write it into the replacement again"},
+        {"(?!", "look-ahead ", "write a rule before this one for the excluded keys, or list what may follow"},
+        {"(?<=", "look-behind ", "put what comes before into a group and write it into the replacement again"},
+        {"(?<!", "look-behind ", "write a rule before this one for the excluded keys, or list what may come before"},
+        {"(?>", "the atomic group ", "write `(?:`"},
+        {"(?|", "the group ",
+         "give each alternative groups of its own and write all of them into the replacement: those that took no part "
+         "are empty"},
+        {"(?#", "the comment ", "leave it out, or write `(?x)` at the beginning and `# …` at the end"},
+        {"(?P=", "the back-reference ", "write out what the group may match once more"},
+        {"(?P>", "the call ", "write out what the group may match once more"},
+        {"(?&", "the call ", "write out what the group may match once more"},
+        {"(?(", "the condition ", "write alternatives, `(?:a|b)`"},
+        {"(?'", "the name ", "write `(?<name>`"},
+        {"(*", "", "write `\\*` for the character itself"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         size_t length = strlen(others[i].sign);
-        if ((size_t)(p->end - p->at) >= length && memcmp(p->at, others[i].sign, length) == 0) {
-            return lr_re_fail(p, start, "%s", others[i].words);
+        if ((size_t)(p->end - start) >= length && memcmp(start, others[i].sign, length) == 0) {
+            return lr_re_fail_foreign(p, start, others[i].kind, others[i].sign, others[i].advice);
         }
     }
     return true;

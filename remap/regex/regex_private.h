@@ -73,6 +73,8 @@ typedef struct lr_re_parser {
 
 /** Fails at a place of the pattern (fail.c). @return false. */
 bool lr_re_fail(lr_re_parser *p, const char *at, const char *format, ...) REC_PRINTF(3, 4);
+/** The same for the syntax of other engines. @param kind "look-ahead ", or "". @param advice what to write instead. */
+bool lr_re_fail_foreign(lr_re_parser *p, const char *at, const char *kind, const char *sign, const char *advice);
 void *lr_re_fail_memory(lr_re_parser *p); /**< @return NULL */
 /** Memory in the arena, aligned to 8. NULL: the job has failed. */
 void *lr_re_alloc(lr_re_parser *p, uint64_t size);

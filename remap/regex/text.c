@@ -30,31 +30,16 @@ uint32_t lr_re_encode(uint32_t character, char bytes[4])
     return size;
 }
 
-static uint32_t decode(const char *text)
-{
-    const unsigned char *c = (const unsigned char *)text;
-    if (c[0] < 0x80) {
-        return c[0];
-    }
-    if (c[0] < 0xE0) {
-        return (uint32_t)(c[0] & 0x1F) << 6 | (c[1] & 0x3F);
-    }
-    if (c[0] < 0xF0) {
-        return (uint32_t)(c[0] & 0x0F) << 12 | (uint32_t)(c[1] & 0x3F) << 6 | (c[2] & 0x3F);
-    }
-    return (uint32_t)(c[0] & 0x07) << 18 | (uint32_t)(c[1] & 0x3F) << 12 | (uint32_t)(c[2] & 0x3F) << 6 | (c[3] & 0x3F);
-}
-
-static uint32_t size_of(uint32_t character)
-{
-    return character < 0x80 ? 1 : (character < 0x800 ? 2 : (character < 0x10000 ? 3 : 4));
-}
-
 uint32_t lr_re_peek(const lr_re_parser *p, const char *at, uint32_t *size)
 {
-    uint32_t character = at < p->end ? decode(at) : 0;
+    unsigned char first = at < p->end ? (unsigned char)*at : 0;
+    uint32_t length = first < 0x80 ? at < p->end : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    uint32_t character = length > 1 ? first & 0x7F >> length : first;
+    for (uint32_t i = 1; i < length; i++) {
+        character = character << 6 | (at[i] & 0x3F);
+    }
     if (size) {
-        *size = at == p->end ? 0 : size_of(character);
+        *size = length;
     }
     return character;
 }

@@ -394,17 +394,14 @@ static const lr_amount *amount_at(const lr_rule *rule, uint64_t i)
                         : &rule->before[i - before];
 }
 
-/* The rule that an amount is of, or NULL. */
-static const lr_rule *find_rule(const lr_rules *rules, const lr_amount *amount)
+/* The rule that stands at a place, or NULL. */
+static const lr_rule *find_rule(const lr_rules *rules, const lr_location *place)
 {
-    for (uint64_t i = 0; i < rules->count; i++) {
-        for (uint64_t k = 0; k < amounts_of(&rules->rules[i]); k++) {
-            if (amount_at(&rules->rules[i], k) == amount) {
-                return &rules->rules[i];
-            }
-        }
+    uint64_t i = 0;
+    while (i < rules->count && &rules->rules[i].place != place) {
+        i++;
     }
-    return NULL;
+    return i < rules->count ? &rules->rules[i] : NULL;
 }
 
 /* "rule 5 (rope = attention\.wq\.weight | H) of profile llama needs H" */
@@ -505,14 +502,14 @@ static void want_all(const lookup *l, wanted *w)
     lr_job_drop(&own);
 }
 
-static int32_t fail_missing(lookup *l, const lr_amount *amount)
+static int32_t fail_missing(lookup *l)
 {
     char need[256], config[1100], gives[512] = "";
     const lr_definition *let = l->let;
     uint64_t first;
     const char *name = name_to_give(l->rules, let, l->missing, &first);
     wanted all = {.used = 0};
-    who_needs(find_rule(l->rules, amount), let ? let->name : l->missing, need, sizeof need);
+    who_needs(find_rule(l->rules, l->place), let ? let->name : l->missing, need, sizeof need);
     where_from(l->numbers, config, sizeof config);
     what_gives(l->rules, let, first, gives, sizeof gives);
     want(&all, name);
@@ -529,14 +526,14 @@ int32_t lr_amount_value(rec_job *job, const lr_rules *rules, const lr_variables 
                         const lr_location *place, int64_t *value)
 {
     lookup l = {.job = job, .rules = rules, .numbers = numbers, .place = place, .amount = amount->text};
-    const lr_rule *rule = find_rule(rules, amount);
+    const lr_rule *rule = find_rule(rules, place);
     bool rest = strcmp(amount->text, "-1") == 0;
     double number = -1, whole, off;
     int result = rest ? FOUND : text_value(&l, amount->text, NULL, 0, &number);
     char need[256], words[40];
     *value = 0;
     if (result != FOUND) {
-        return result == MISSING ? fail_missing(&l, amount) : job->error.status;
+        return result == MISSING ? fail_missing(&l) : job->error.status;
     }
     who_needs(rule, amount->text, need, sizeof need);
     (void)lr_number_put(words, sizeof words, 'g', 15, number);

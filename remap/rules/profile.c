@@ -340,11 +340,11 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
     char key[LR_NAME_MOST + 1];
     size_t length = strcspn(line->value, " \t");
     const char *rest = line->value + length + strspn(line->value + length, " \t");
+    int64_t which = 0;
     int32_t kind;
     lr_excerpt brief;
     (void)snprintf(key, sizeof key, "%.*s", (int)(length < sizeof key ? length : sizeof key - 1), line->value);
     kind = lr_rule_kind(key);
-    *number = 0;
     if (!kind) {
         lr_suggestion near;
         lr_suggestion_begin(&near, key);
@@ -358,14 +358,11 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
         }
         return 0;
     }
-    for (const char *c = rest; *c; c++) {
-        *number = *number < 1000000 ? *number * 10 + (uint64_t)(*c - '0') : *number;
-        if (*c < '0' || *c > '9' || !*number) {
-            (void)MISTAKE(library, f, line->line, "less is \"%s\": \"%s\" is not a number from 1 on", line->value,
-                          rest);
-            return 0;
-        }
+    if (*rest && (!lr_int_read(rest, &which) || which < 1)) {
+        (void)MISTAKE(library, f, line->line, "less is \"%s\": \"%s\" is not a number from 1 on", line->value, rest);
+        return 0;
     }
+    *number = (uint64_t)which;
     return kind;
 }
 

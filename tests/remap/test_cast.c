@@ -290,7 +290,7 @@ static void check_together(world *w, const element_type *from, const element_typ
     uint8_t *got = malloc(count * ((size_t)to->bits / 8) + 1);
     lr_op *source = source_op(w, &n, IN_ARENA), *op = lr_op_cast(&w->job, source, to->dtype);
     assert_non_null(op);
-    assert_int_equal(lr_op_make(&w->job, op, got), REC_OK);
+    assert_int_equal(lr_op_read(&w->job, op, 0, got, lr_op_nbytes(op)), REC_OK);
     compare("cast", from, to, got, codes, wanted, count);
     if (from->kind == to->kind) {
         lr_converted result = {0};
@@ -311,7 +311,7 @@ static void check_refused(world *w, const element_type *from, const element_type
     uint8_t got[8];
     lr_op *source = source_op(w, &n, IN_ARENA), *op = lr_op_cast(&w->job, source, to->dtype);
     assert_non_null(op);
-    if (lr_op_make(&w->job, op, got) != REC_E_RANGE) {
+    if (lr_op_read(&w->job, op, 0, got, lr_op_nbytes(op)) != REC_E_RANGE) {
         fail_msg("%s to %s: %llx is not refused", rec_dtype_name(from->dtype), rec_dtype_name(to->dtype),
                  (unsigned long long)code);
     }

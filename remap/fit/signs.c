@@ -115,16 +115,11 @@ static const uint64_t *weight_of(const lr_node *node, uint64_t *bias)
     return lr_piece_shape(w);
 }
 
-static bool is_conv1d(const lr_node *node)
+static bool any_below(const lr_node *node)
 {
     uint64_t bias;
     const uint64_t *shape = weight_of(node, &bias);
-    return shape && bias == shape[1] && bias != shape[0];
-}
-
-static bool any_below(const lr_node *node)
-{
-    bool found = is_conv1d(node);
+    bool found = shape && bias == shape[1] && bias != shape[0];
     for (const lr_node *child = node->first; child && !found; child = child->next) {
         found = child->first && any_below(child);
     }

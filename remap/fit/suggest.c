@@ -143,13 +143,8 @@ bool lr_suggest_tie(const char *path, const char *to, char *rule, size_t room)
     parts p, q;
     int n;
     *rule = '\0';
-    if (!take_apart(path, strlen(path), &p) || !take_apart(to, strlen(to), &q)) {
+    if (!take_apart(path, strlen(path), &p) || !take_apart(to, strlen(to), &q) || count_numbers(&p, p.count)) {
         return false;
-    }
-    for (size_t i = 0; i < p.count; i++) {
-        if (is_number(&p, i)) {
-            return false;
-        }
     }
     n = snprintf(rule, room, "`tie = %s.weight = %s`", path, to);
     return n > 0 && (size_t)n < room;

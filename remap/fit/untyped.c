@@ -166,13 +166,6 @@ static bool may_be_conv1d(const shaper *s, const lr_node *node)
     return s->conv1d && w && !w->linear && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
 }
 
-/* Whether the module around a Linear shows that it is one. */
-static bool is_sure(const lr_node *node)
-{
-    const lr_piece *w = lr_fit_tensor_of(node, "weight");
-    return w && w->linear;
-}
-
 /* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
 static const char *module_type(shaper *s, const lr_node *node, const char **why, int32_t *status)
 {
@@ -216,7 +209,8 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
                                      lr_piece_shape(lr_fit_tensor_of(node, "bias"))[0]);
     }
     if (type && *status == REC_OK) {
-        if (!is_sure(node)) {
+        const lr_piece *w = lr_fit_tensor_of(node, "weight");
+        if (!w || !w->linear) { /* the module around does not show it */
             s->taken[strcmp(type, "Linear") == 0                                     ? 0
                      : strcmp(type, "Embedding") == 0 || strcmp(type, "Conv1D") == 0 ? 2
                                                                                      : 1]++;
@@ -430,12 +424,6 @@ static lr_node *instead_of(const shaper *s, const lr_node *node, const lr_node *
     return other && other != kept && is_leaf(other) && adapts(s, other->piece) ? other : NULL;
 }
 
-/* Whether the base has no place for all that is at a node and below. */
-static bool is_left_out(const shaper *s, const lr_node *node)
-{
-    return s->f->plan->base && !s->open && !node->in_base && !node->piece;
-}
-
 /* A child of a map that is no tensor and no value. */
 static int32_t build_child(shaper *s, lr_node *child, lr_map *map)
 {
@@ -443,8 +431,8 @@ static int32_t build_child(shaper *s, lr_node *child, lr_map *map)
     rec_value value;
     size_t before;
     int32_t status;
-    if (is_left_out(s, child)) {
-        return REC_OK;
+    if (s->f->plan->base && !s->open && !child->in_base && !child->piece) {
+        return REC_OK; /* the base has no place for it and all below */
     }
     if (!lr_place_enter(s->f->job, &s->f->path, child->name, child->length, &before)) {
         return s->f->job->error.status;

@@ -222,11 +222,6 @@ static void put_integer(uint8_t *to, uint32_t width, uint64_t x)
     }
 }
 
-static bool is_true(const rec_scalar *x)
-{
-    return x->kind == REC_KIND_FLOAT ? x->v.f != 0 : x->v.u != 0; /* of a NaN it is not equal either */
-}
-
 /* Toward zero. The limits are powers of two, which f64 has exactly. */
 static bool truncate_number(double x, rec_dtype dtype, uint64_t *integer)
 {
@@ -275,7 +270,7 @@ static int32_t cast_one(rec_job *job, lr_op *op, uint64_t index, rec_dtype from_
         x.v.u = x.v.i != 0;
     }
     if (lr_dtype_is_bool(op->dtype)) {
-        put_integer(to, width, is_true(&x));
+        put_integer(to, width, x.kind == REC_KIND_FLOAT ? x.v.f != 0 : x.v.u != 0); /* a NaN is not 0 either */
     } else if (lr_dtype_is_float(op->dtype)) {
         uint64_t overflowed = put_float(op, &x, to);
         if (overflowed) {

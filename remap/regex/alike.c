@@ -148,28 +148,10 @@ static list *parts_of(lr_re_parser *p, const lr_re_node *const *nodes, uint32_t 
     return lists;
 }
 
-/* Whether all alternatives could begin alike: cheaply, since most do not. */
-static bool may_share(const lr_re_node *const *nodes, uint32_t count)
-{
-    bool open = false;
-    for (uint32_t i = 0; i < count; i++) {
-        const lr_re_node *n = inner(nodes[i]);
-        if (n->kind != LR_RE_CHOICE && count_parts(n) < 2) {
-            return false;
-        }
-        open = open || is_open(n);
-    }
-    return open;
-}
-
 bool lr_re_check_choice(lr_re_parser *p, const lr_re_node *choice)
 {
     uint32_t count = choice->count;
-    list *lists;
-    if (!may_share(choice->nodes, count)) {
-        return true;
-    }
-    lists = parts_of(p, choice->nodes, &count);
+    const list *lists = parts_of(p, choice->nodes, &count);
     if (!lists) {
         return false;
     }

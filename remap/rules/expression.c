@@ -254,15 +254,6 @@ static int32_t read_choice(rec_job *job, lr_rules *rules, lr_extract text, const
     return lr_job_failed(job) ? job->error.status : check_text(job, choice->text, amount.length, place);
 }
 
-static int32_t add_let(rec_job *job, lr_rules *rules, const lr_definition *let)
-{
-    if (!lr_job_grow(job, &rules->lets, rules->let_count + 1, &rules->let_room, sizeof *let)) {
-        return job->error.status;
-    }
-    rules->lets[rules->let_count++] = *let;
-    return REC_OK;
-}
-
 int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const lr_location *place)
 {
     size_t length = strlen(text), name = lr_number_name(text, length);
@@ -293,10 +284,14 @@ int32_t lr_definition_add(rec_job *job, lr_rules *rules, const char *text, const
             return job->error.status;
         }
         if (!bar) {
-            return add_let(job, rules, &let);
+            break;
         }
         at = bar + 1;
     }
+    if (lr_job_grow(job, &rules->lets, rules->let_count + 1, &rules->let_room, sizeof let)) {
+        rules->lets[rules->let_count++] = let;
+    }
+    return job->error.status;
 }
 
 /* --------------------------------------------------------------------------------------------------- the value -- */
@@ -318,23 +313,15 @@ static int missing(lookup *l, const char *name, const lr_definition *let)
     return MISSING;
 }
 
-/* Whether an alternative counts. */
-static int condition_value(lookup *l, const lr_choice *choice, const active *outer, int depth, bool *holds)
-{
-    double flag = 0;
-    int result = choice->condition ? name_value(l, choice->condition, outer, depth, &flag) : FOUND;
-    *holds = result == FOUND && (!choice->condition || flag != 0);
-    return result == FAILED ? FAILED : FOUND;
-}
-
 static int let_value(lookup *l, const lr_definition *let, const active *outer, int depth, double *value)
 {
     active self = {.outer = outer, .let = let};
     for (uint64_t i = 0; i < let->choice_count; i++) {
-        bool holds = false;
-        int result = condition_value(l, &let->choices[i], &self, depth + 1, &holds);
+        const lr_choice *choice = &let->choices[i];
+        double flag = 1;
+        int result = choice->condition ? name_value(l, choice->condition, &self, depth + 1, &flag) : FOUND;
         if (result == FOUND) {
-            result = holds ? text_value(l, let->choices[i].text, &self, depth + 1, value) : MISSING;
+            result = flag != 0 ? text_value(l, choice->text, &self, depth + 1, value) : MISSING;
         }
         if (result != MISSING) {
             return result;

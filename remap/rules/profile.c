@@ -393,11 +393,6 @@ static int32_t less(lr_library *library, lr_rules *rules, const frame *f, const 
     return REC_OK;
 }
 
-static bool is_rule(const lr_setting *line)
-{
-    return lr_rule_kind(line->key) != 0;
-}
-
 /* Rules in their order; switches and lets after all that is included, so that the profile's own ones count. */
 static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint32_t depth)
 {
@@ -416,7 +411,7 @@ static int32_t build(lr_library *library, lr_rules *rules, const frame *f, uint3
             if (lr_word_find(line->key, LR_FOR_FAMILY)) {
                 continue; /* no rule: it says what the files are known by (remap/recognise.c) */
             }
-            if ((includes || lacks || is_rule(line)) != (pass == 0)) {
+            if ((includes || lacks || lr_rule_kind(line->key)) != (pass == 0)) {
                 continue;
             }
             if (includes) {

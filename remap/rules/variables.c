@@ -212,13 +212,6 @@ static int32_t take(void *user, const char *path, bool listed, const rec_scalar 
     return listed ? REC_OK : keep_number(t, path, value);
 }
 
-static int32_t check_size(rec_job *job, const rec_source *source, const char *path)
-{
-    return rec_source_size(source) <= FILE_MOST
-               ? REC_OK
-               : lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is not a configuration of a model");
-}
-
 /* Hands the file to a plugin, which then works for this job as if it were loading. @param source NULL: it is opened. */
 static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *numbers, const char *path,
                          rec_source *source)
@@ -240,8 +233,12 @@ static int32_t read_with(rec_job *job, const lr_plugin *plugin, lr_variables *nu
         r->take = take;
         r->user = &t;
         source = source ? source : (opened = lr_registry_open(job, path, false));
-        status = source && check_size(job, source, path) == REC_OK ? plugin->d.load(job, source, &lr_setting_visitor, r)
-                                                                   : job->error.status;
+        if (source && rec_source_size(source) > FILE_MOST) {
+            status =
+                lr_fail_line(job, REC_E_LIMIT, path, 0, "larger than 16 MiB: this is not a configuration of a model");
+        } else {
+            status = source ? plugin->d.load(job, source, &lr_setting_visitor, r) : job->error.status;
+        }
         if (status == REC_OK && t.counted) {
             status = keep_number(&t, LR_NUMBER_NO_ROPE, (double)t.zeros);
         }

@@ -5,12 +5,6 @@
 
 static bool fits(const lr_seen *seen, const rec_layout *layout, bool flat);
 
-/* Options of constants: nil in any form. */
-static bool is_constant(const rec_layout *layout)
-{
-    return layout->kind == REC_LAYOUT_UNIT || (layout->kind == REC_LAYOUT_OPTION && !rec_layout_child(layout, 0));
-}
-
 /* Whether a record of a flat file may lack a field: a constant, an Option, and lists of these. */
 static bool may_lack(const rec_layout *layout)
 {
@@ -80,7 +74,7 @@ static bool fits(const lr_seen *seen, const rec_layout *layout, bool flat)
     }
     switch (layout->kind) {
     case REC_LAYOUT_OPTION:
-        if (seen->kind == LR_SEEN_NIL || is_constant(layout)) {
+        if (seen->kind == LR_SEEN_NIL || !rec_layout_child(layout, 0)) {
             return seen->kind == LR_SEEN_NIL;
         }
         return fits(seen->kind == LR_SEEN_OPTION ? seen->children[0] : seen, layout->children[0], flat);

@@ -4,17 +4,13 @@
 
 #include "remap/fit/fit_private.h"
 
-static const rec_tensor *tensor_of(const lr_piece *piece)
-{
-    return piece && piece->input_count ? rec_value_tensor(lr_piece_inputs(piece)[0]->value) : NULL;
-}
-
 /* ----------------------------------------------------------------------------------------------------- modules -- */
 
 const char *lr_fit_base_module(const lr_node *node, bool by_shape, const char **why)
 {
     const lr_node *weight = lr_node_child(node, "weight", 6);
-    const rec_tensor *kept = weight ? tensor_of(weight->base) : NULL;
+    const lr_piece *base = weight ? weight->base : NULL;
+    const rec_tensor *kept = base && base->input_count ? rec_value_tensor(lr_piece_inputs(base)[0]->value) : NULL;
     const lr_piece *piece = weight && !weight->first ? weight->piece : NULL;
     bool comes = piece && !piece->kept && lr_piece_is_tensor(piece);
     const char *module = NULL;

@@ -199,12 +199,6 @@ int32_t lr_fit_report_misfits(lr_fitter *f)
                                                     "are not the modules of Burn's that they are named");
 }
 
-/* Whether a module that is named is checked as a whole: not where the base or the caller has the rest of it. */
-static bool is_whole(const lr_fitter *f, const lr_node *node)
-{
-    return is_adapted(f, node) && !f->plan->base && !f->plan->trial && !lr_fit_is_partial(f->plan);
-}
-
 int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type, const char *name, rec_value *value)
 {
     const lr_modules *modules = f->plan->context->modules;
@@ -216,7 +210,9 @@ int32_t lr_fit_module_built(lr_fitter *f, const lr_node *node, const char *type,
     if (!modules || value->kind != REC_KIND_MAP || value->v.map->count == 0) {
         return REC_OK;
     }
-    if (module && is_whole(f, node) && modules->differs(f->job, module, value, &why)) {
+    /* Not where the base or the caller has the rest of it. */
+    if (module && is_adapted(f, node) && !f->plan->base && !f->plan->trial && !lr_fit_is_partial(f->plan) &&
+        modules->differs(f->job, module, value, &why)) {
         return note_misfit(f, type, module, &why);
     }
     if (!module || !modules->fits(f->job, module, value)) {

@@ -9,17 +9,12 @@ const char *lr_place_rule_path(const lr_fitter *f, const lr_plan_source *source,
     return lr_place_without_prefix(source, lr_fit_here(f), length);
 }
 
-/* The float type for ints and bools where floats are required: the final type, so that they are rounded once. */
-static rec_dtype wanted_float(const rec_plan *plan)
-{
-    return lr_dtype_at(REC_DTYPE_F32, plan->precision == REC_PRECISION_KEEP ? plan->written : plan->precision);
-}
-
 /* Brings a tensor to the kind of elements that the destination wants, in one step. Integers are as wide as can be: what
  * the precision has no room for is found, or clamped, where it is converted to that. */
 static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t wanted, lr_op **op, const char **operations)
 {
     rec_dtype from = lr_op_dtype(*op);
+    rec_precision precision = plan->precision == REC_PRECISION_KEEP ? plan->written : plan->precision;
     lr_op *next;
     if (wanted == 0 || (wanted == lr_elements_of(from) && (rec_dtype_bits(from) || from == REC_DTYPE_QFLOAT))) {
         return REC_OK;
@@ -35,7 +30,7 @@ static int32_t cast(rec_job *job, rec_plan *plan, const char *path, int32_t want
         return status;
     }
     next = lr_op_cast(job, *op,
-                      wanted == REC_FIELD_FLOATS ? wanted_float(plan)
+                      wanted == REC_FIELD_FLOATS ? lr_dtype_at(REC_DTYPE_F32, precision) /* rounded once */
                       : wanted == REC_FIELD_INTS ? REC_DTYPE_I64
                                                  : REC_DTYPE_BOOL);
     lr_op_release(*op);

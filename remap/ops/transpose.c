@@ -27,26 +27,17 @@ PLAIN(64)
 void lr_transpose_plain(const void *from, uint64_t from_stride, void *to, uint64_t to_stride, uint64_t rows,
                         uint64_t columns, uint32_t width)
 {
+    void (*turn)(const uint8_t *, uint64_t, uint8_t *, uint64_t, uint64_t, uint64_t) = width == 1   ? plain_8
+                                                                                       : width == 2 ? plain_16
+                                                                                       : width == 4 ? plain_32
+                                                                                                    : plain_64;
     for (uint64_t i = 0; i < rows; i += SIDE) {
         uint64_t n = rows - i < SIDE ? rows - i : SIDE;
         for (uint64_t j = 0; j < columns; j += SIDE) {
             uint64_t m = columns - j < SIDE ? columns - j : SIDE;
             const uint8_t *block = (const uint8_t *)from + i * from_stride + j * width;
             uint8_t *turned = (uint8_t *)to + j * to_stride + i * width;
-            switch (width) {
-            case 1:
-                plain_8(block, from_stride, turned, to_stride, n, m);
-                break;
-            case 2:
-                plain_16(block, from_stride, turned, to_stride, n, m);
-                break;
-            case 4:
-                plain_32(block, from_stride, turned, to_stride, n, m);
-                break;
-            default:
-                plain_64(block, from_stride, turned, to_stride, n, m);
-                break;
-            }
+            turn(block, from_stride, turned, to_stride, n, m);
         }
     }
 }

@@ -92,17 +92,6 @@ static void learn(lr_re_node *n)
     n->empty_last = n->empty_last || !n->nullable;
 }
 
-/* A copy in the arena. NULL: the job has failed. */
-static lr_re_node *copy_node(lr_re_parser *p, const lr_re_node *node)
-{
-    lr_re_node *copy = lr_re_alloc(p, sizeof *copy);
-    if (!copy) {
-        return NULL;
-    }
-    *copy = *node;
-    return copy;
-}
-
 static bool push(lr_re_parser *p, const lr_re_node *node)
 {
     if (!lr_job_grow(p->job, &p->items, p->item_count + 1, &p->item_room, sizeof *node)) {
@@ -153,7 +142,10 @@ static bool join_literals(lr_re_parser *p, const lr_re_node *from, size_t count,
 /* A node in the arena with its literal's text made. NULL: the job has failed. */
 static const lr_re_node *settle(lr_re_parser *p, const lr_re_node *item)
 {
-    lr_re_node *node = copy_node(p, item);
+    lr_re_node *node = lr_re_alloc(p, sizeof *node);
+    if (node) {
+        *node = *item;
+    }
     return node && node->kind == LR_RE_LITERAL && !node->text && !join_literals(p, item, 1, node) ? NULL : node;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * What PyTorch's and Burn's layouts of a module have different: one table, read forwards and backwards. */
-#include <string.h>
-
+#include "common/names.h"
 #include "remap/rules/rules.h"
 
 typedef struct change {
@@ -60,35 +59,28 @@ static const module *find(const char *type)
     return NULL;
 }
 
-static bool same(const char *name, const char *text, uint64_t length)
+/* What becomes of a field of one side. @param other (out) its name on the other. */
+static int look(const char *type, const char *field, uint64_t length, bool back, const char **other)
 {
-    return strlen(name) == length && memcmp(name, text, (size_t)length) == 0;
+    const module *m = find(type);
+    *other = NULL;
+    for (size_t i = 0; m && i < sizeof m->changes / sizeof *m->changes; i++) {
+        const change *c = &m->changes[i];
+        const char *name = back ? c->burn : c->torch;
+        if (name && lr_text_is(field, length, name)) {
+            *other = back ? c->torch : c->burn;
+            return c->how;
+        }
+    }
+    return LR_ADAPT_NONE;
 }
 
 int lr_adapt_field(const char *type, const char *field, uint64_t length, const char **burn)
 {
-    const module *m = find(type);
-    *burn = NULL;
-    for (size_t i = 0; m && i < sizeof m->changes / sizeof *m->changes; i++) {
-        const change *c = &m->changes[i];
-        if (c->torch && same(c->torch, field, length)) {
-            *burn = c->burn;
-            return c->how;
-        }
-    }
-    return LR_ADAPT_NONE;
+    return look(type, field, length, false, burn);
 }
 
 int lr_adapt_back(const char *type, const char *field, uint64_t length, const char **torch)
 {
-    const module *m = find(type);
-    *torch = NULL;
-    for (size_t i = 0; m && i < sizeof m->changes / sizeof *m->changes; i++) {
-        const change *c = &m->changes[i];
-        if (c->burn && same(c->burn, field, length)) {
-            *torch = c->torch;
-            return c->how;
-        }
-    }
-    return LR_ADAPT_NONE;
+    return look(type, field, length, true, torch);
 }

@@ -223,16 +223,6 @@ static bool read_raw(lr_rust_lexer *lexer)
     return true;
 }
 
-/* The number of bytes of the character at `at`. */
-static size_t character(const lr_rust_lexer *lexer, const char *at)
-{
-    size_t size = 1;
-    while (size < left(lexer, at) && ((unsigned char)at[size] & 0xC0) == 0x80) {
-        size++;
-    }
-    return size;
-}
-
 /* At an apostrophe: 'x' or '\n', else a lifetime. */
 static void read_apostrophe(lr_rust_lexer *lexer)
 {
@@ -247,7 +237,7 @@ static void read_apostrophe(lr_rust_lexer *lexer)
         read_quoted(lexer, '\'', "character");
         return;
     }
-    size = character(lexer, at);
+    size = (unsigned char)*at < 0x80 ? 1 : lr_utf8_sequence((const uint8_t *)at, left(lexer, at));
     if (left(lexer, at) > size && at[size] == '\'' && *at != '\n') {
         lexer->next = at + size + 1;
         return;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/names.h"
 #include "remap/fit/fit_private.h"
 
 typedef struct shaper {
@@ -160,21 +161,20 @@ static int32_t doubt_it(shaper *s, const char *text, const char *hint)
 }
 
 /* Whether a weight may be stored as others of the source plainly are: [in, out]. */
-static bool may_be_conv1d(const shaper *s, const lr_node *node)
+static bool may_be_conv1d(const shaper *s, const lr_piece *w)
 {
-    const lr_piece *w = lr_fit_tensor_of(node, "weight");
     return s->conv1d && w && !w->linear && lr_piece_rank(w) == 2 && lr_piece_shape(w)[0] == lr_piece_shape(w)[1];
 }
 
-/* The type that the adapter goes by for the module at `node`. @param why (out) for the lines. */
-static const char *module_type(shaper *s, const lr_node *node, const char **why, int32_t *status)
+/* The type that the adapter goes by for the module at `node`; the job may have failed. @param why (out) for the lines.
+ */
+static const char *module_type(shaper *s, const lr_node *node, const char **why)
 {
-    const lr_piece *piece = NULL;
+    const lr_piece *piece = NULL, *w;
     lr_plan_source *source;
     const char *type, *by, *doubtful, *path, *hint = "";
     uint64_t length;
     *why = "";
-    *status = REC_OK;
     for (const lr_node *child = node->first; child && !piece; child = child->next) {
         piece = is_leaf(child) && adapts(s, child->piece) ? child->piece : NULL;
     }
@@ -184,40 +184,29 @@ static const char *module_type(shaper *s, const lr_node *node, const char **why,
     source = &s->f->plan->sources[piece->source];
     path = lr_place_rule_path(s->f, source, &length);
     type = lr_module_rule(s->f->job, source, s->f->matcher, path, length);
-    if (lr_job_failed(s->f->job)) {
-        *status = s->f->job->error.status;
-        return NULL;
-    }
-    if (type) {
+    if (type || lr_job_failed(s->f->job)) {
         s->ruled = true;
         *why = type;
         return type;
     }
     /* Where it is tried which layout a source has, the shapes must show it. */
+    w = lr_fit_tensor_of(node, "weight");
     type = s->f->plan->base ? lr_fit_base_module(node, !(s->f->plan->trial && source->doubted), &by) : NULL;
-    if (type && !(strcmp(type, "Linear") == 0 && may_be_conv1d(s, node))) {
-        *why = lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by);
-        *status = *why ? REC_OK : s->f->job->error.status;
-        return type;
-    }
-    type = recognise(s, node, &by, &doubtful, &hint);
-    if (doubtful) {
-        *status = doubt_it(s, doubtful, hint);
-    }
-    if (type && strcmp(type, "Conv1D") == 0 && *status == REC_OK) {
-        *status = lr_fit_sign_linear(s->f, node, lr_piece_shape(lr_fit_tensor_of(node, "weight")),
-                                     lr_piece_shape(lr_fit_tensor_of(node, "bias"))[0]);
-    }
-    if (type && *status == REC_OK) {
-        const lr_piece *w = lr_fit_tensor_of(node, "weight");
-        if (!w || !w->linear) { /* the module around does not show it */
+    if (!type || (strcmp(type, "Linear") == 0 && may_be_conv1d(s, w))) {
+        type = recognise(s, node, &by, &doubtful, &hint);
+        if (doubtful) {
+            (void)doubt_it(s, doubtful, hint);
+        }
+        if (type && strcmp(type, "Conv1D") == 0) {
+            (void)lr_fit_sign_linear(s->f, node, lr_piece_shape(w), lr_piece_shape(lr_fit_tensor_of(node, "bias"))[0]);
+        }
+        if (type && (!w || !w->linear)) { /* the module around does not show it */
             s->taken[strcmp(type, "Linear") == 0                                     ? 0
                      : strcmp(type, "Embedding") == 0 || strcmp(type, "Conv1D") == 0 ? 2
                                                                                      : 1]++;
         }
-        *why = lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by);
-        *status = *why ? REC_OK : s->f->job->error.status;
     }
+    *why = type ? lr_plan_text(s->f->job, s->f->plan, "%s, %s", type, by) : "";
     return type;
 }
 
@@ -229,8 +218,7 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out);
 static bool has_weight(const lr_node *node, const lr_node *leaf)
 {
     const lr_piece *w = lr_fit_tensor_of(node, "weight");
-    bool named = (leaf->length == 6 && memcmp(leaf->name, "weight", 6) == 0) ||
-                 (leaf->length == 4 && memcmp(leaf->name, "bias", 4) == 0);
+    bool named = lr_text_is(leaf->name, leaf->length, "weight") || lr_text_is(leaf->name, leaf->length, "bias");
     return named && w && is_float(w) && lr_piece_rank(w) > 0;
 }
 
@@ -480,11 +468,10 @@ static int32_t build_map(shaper *s, lr_node *node, const char *type, const char 
 
 static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out)
 {
-    const char *why = "", *type;
+    const char *why, *type = module_type(s, node, &why);
     lr_node **list = NULL;
-    int32_t status;
+    int32_t status = s->f->job->error.status;
     *out = lr_nil(REC_FORM_UNKNOWN);
-    type = module_type(s, node, &why, &status);
     if (status == REC_OK && type) {
         status = lr_fit_sign_names(s->f, node, type, true);
     }

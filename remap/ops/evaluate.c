@@ -146,6 +146,12 @@ static int32_t begin_rows(rec_job *job, lr_op *op, uint64_t count, uint64_t row_
     return lr_pages_grow(&op->kept->block, count * row_bytes) ? REC_OK : lr_fail_memory(job, count * row_bytes);
 }
 
+/* Makes part of a node in pages, which grow to hold it. */
+static int32_t part_into(rec_job *job, lr_op *op, uint64_t offset, lr_pages *pages, uint64_t size)
+{
+    return lr_pages_grow(pages, size) ? lr_op_part(job, op, offset, pages->data, size) : lr_fail_memory(job, size);
+}
+
 /* They are made. @return the status. */
 static int32_t end_rows(lr_op *op, uint64_t first, uint64_t count, int32_t status)
 {
@@ -201,12 +207,9 @@ static int32_t join_block(rec_job *job, lr_op *op, uint64_t row, uint64_t row_by
         return REC_OK;
     }
     status = begin_rows(job, op, count, row_bytes);
-    if (status == REC_OK && !lr_pages_grow(&part, count * row_bytes)) {
-        status = lr_fail_memory(job, count * row_bytes);
-    }
     for (uint64_t i = 0; i < op->input_count && status == REC_OK; i++) {
         uint64_t bytes = op->inputs[i]->shape[op->axis] * inner;
-        status = lr_op_part(job, op->inputs[i], row * bytes, part.data, count * bytes);
+        status = part_into(job, op->inputs[i], row * bytes, &part, count * bytes);
         for (uint64_t k = 0; k < count && bytes && status == REC_OK; k++) {
             memcpy(op->kept->block.data + k * row_bytes + at, part.data + k * bytes, (size_t)bytes);
         }
@@ -301,16 +304,13 @@ static int32_t read_columns(rec_job *job, lr_op *input, uint64_t first, uint64_t
     uint64_t step = some >= RUN_LEAST || row_bytes >= BLOCK ? 1 : BLOCK / row_bytes;
     lr_pages whole = {.allocator = input->allocator};
     int32_t status = REC_OK;
-    if (some < RUN_LEAST && !lr_pages_grow(&whole, step * row_bytes)) {
-        return lr_fail_memory(job, step * row_bytes);
-    }
     for (uint64_t row = 0; row < rows && status == REC_OK; row += step) {
         uint64_t n = least(step, rows - row);
         if (some >= RUN_LEAST) {
             status = lr_op_part(job, input, row * row_bytes + first * width, target + row * some, some);
             continue;
         }
-        status = lr_op_part(job, input, row * row_bytes, whole.data, n * row_bytes);
+        status = part_into(job, input, row * row_bytes, &whole, n * row_bytes);
         for (uint64_t i = 0; i < n && status == REC_OK; i++) {
             memcpy(target + (row + i) * some, whole.data + i * row_bytes + first * width, (size_t)some);
         }
@@ -398,9 +398,7 @@ static int32_t transpose_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t 
     if (status == REC_OK && !from && (op->kind == LR_OP_PERMUTE || input->nbytes <= WHOLE_MOST)) {
         stride = input->shape[1] * lr_op_width(input);
         if (!kept->has_whole) {
-            status = lr_pages_grow(&kept->whole, input->nbytes)
-                         ? lr_op_part(job, input, 0, kept->whole.data, input->nbytes)
-                         : lr_fail_memory(job, input->nbytes);
+            status = part_into(job, input, 0, &kept->whole, input->nbytes);
             kept->has_whole = status == REC_OK;
             lr_op_forget(input);
         }
@@ -478,8 +476,7 @@ static int32_t cast_elements(rec_job *job, lr_op *op, uint64_t first, uint8_t *t
     }
     while (count && status == REC_OK) {
         uint64_t n = least(count, BLOCK / width);
-        status = lr_pages_grow(&middle, n * width) ? lr_op_part(job, input, first * width, middle.data, n * width)
-                                                   : lr_fail_memory(job, n * width);
+        status = part_into(job, input, first * width, &middle, n * width);
         if (status == REC_OK) {
             status = lr_op_cast_numbers(job, op, first, middle.data, target, n);
         }
@@ -507,8 +504,7 @@ static int32_t weight_norm_whole(rec_job *job, lr_op *op, uint8_t *target)
 {
     lr_op *g = op->inputs[0];
     lr_pages bytes = {.allocator = op->allocator};
-    int32_t status = lr_pages_grow(&bytes, g->nbytes) ? lr_op_part(job, g, 0, bytes.data, g->nbytes)
-                                                      : lr_fail_memory(job, g->nbytes);
+    int32_t status = part_into(job, g, 0, &bytes, g->nbytes);
     if (status == REC_OK) {
         status = lr_op_part(job, op->inputs[1], 0, target, op->nbytes);
     }
@@ -527,9 +523,7 @@ static int32_t norm_part(rec_job *job, lr_op *op, uint64_t offset, uint8_t *targ
     lr_pages bytes = {.allocator = op->allocator};
     uint64_t width = lr_op_width(op), count = op->nbytes / width, need;
     double *sums = lr_mul(count, sizeof *sums, &need) ? lr_zalloc(job->allocator, need) : NULL;
-    int32_t status = !sums || !lr_pages_grow(&bytes, input->nbytes)
-                         ? lr_fail_memory(job, input->nbytes)
-                         : lr_op_part(job, input, 0, bytes.data, input->nbytes);
+    int32_t status = sums ? part_into(job, input, 0, &bytes, input->nbytes) : lr_fail_memory(job, count);
     if (status == REC_OK) {
         lr_op_sum_squares(input, op->axis, bytes.data, sums);
     }

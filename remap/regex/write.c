@@ -104,14 +104,10 @@ static void write_node(lr_re_parser *p, const lr_re_node *n);
 /* What a quantifier may follow. */
 static void write_atom(lr_re_parser *p, const lr_re_node *n)
 {
-    bool one = n->kind == LR_RE_LITERAL && !n->icase;
-    if (one) {
-        size_t size = 1;
-        while (size < n->length && ((unsigned char)n->text[size] & 0xC0) == 0x80) {
-            size++;
-        }
-        one = size == n->length;
-    }
+    uint32_t first = n->kind != LR_RE_LITERAL || n->icase ? 0
+                     : (unsigned char)*n->text < 0x80     ? 1
+                                                          : lr_utf8_sequence((const uint8_t *)n->text, n->length);
+    bool one = first && first == n->length; /* character */
     if (one || n->kind == LR_RE_GROUP || n->kind == LR_RE_CLASS) {
         write_node(p, n);
     } else {

@@ -246,10 +246,9 @@ static const char *define(writer *w, const char *name, bool root, const char *be
             return i->name;
         }
     }
-    i = lr_arena_alloc(w->arena, sizeof *i, 8);
-    free_name = lr_arena_alloc(w->arena, strlen(name) + 24, 1);
+    i = lr_job_arena_alloc(w->job, w->arena, sizeof *i, 8);
+    free_name = lr_job_arena_alloc(w->job, w->arena, strlen(name) + 24, 1);
     if (!i || !free_name) {
-        (void)lr_fail_memory(w->job, sizeof *i);
         return "";
     }
     (void)snprintf(free_name, strlen(name) + 24, "%s", name);

@@ -657,15 +657,11 @@ int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint
     reader r = {.parser = {.job = job, .arena = &types->arena, .scratch = &scratch, .types = types},
                 .names_only = true,
                 .scopes = LR_SCOPE_FIELDS};
-    const char *name = file ? lr_arena_text(&types->arena, file, strlen(file)) : NULL;
+    const char *name = file ? lr_job_arena_text(job, &types->arena, file, strlen(file)) : NULL;
     int32_t status;
     lr_arena_init(&scratch, job->allocator);
     r.last = &r.first;
     r.last_constant = &r.constants;
-    if (file && !name) {
-        status = lr_fail_memory(job, strlen(file) + 1);
-        goto done;
-    }
     r.parser.names = lr_rust_names_new(&r.parser);
     lr_rust_begin(&r.parser.lexer, job, text, length, name, 1, false);
     if (r.parser.names && !lr_job_failed(job)) {
@@ -677,7 +673,6 @@ int32_t lr_types_add_rust(rec_job *job, rec_types *types, const char *text, uint
         define_constants(&r);
     }
     status = lr_job_failed(job) ? job->error.status : add_all(&r, types);
-done:
     lr_arena_free(&scratch);
     return status;
 }

@@ -86,11 +86,8 @@ int32_t lr_types_add_builtin(rec_job *job, rec_types *types)
 
 rec_types *lr_types_new(rec_job *job)
 {
-    rec_types *types = lr_job_failed(job) ? NULL : lr_zalloc(job->allocator, sizeof *types);
+    rec_types *types = lr_job_failed(job) ? NULL : lr_job_zalloc(job, sizeof *types);
     if (!types) {
-        if (!lr_job_failed(job)) {
-            (void)lr_fail_memory(job, sizeof *types);
-        }
         return NULL;
     }
     types->context = job->context;

@@ -19,15 +19,13 @@ bool lr_fit_is_partial(const rec_plan *plan)
 int32_t lr_fit_remember(lr_fit *t, const rec_layout *layout, const char *what, bool bare)
 {
     rec_plan *plan = t->f->plan;
-    lr_missing *m = lr_arena_alloc(&plan->arena, sizeof *m, 8);
-    const char *path = lr_arena_text(&plan->arena, lr_fit_here(t->f), t->f->path.used);
-    if (!m || !path) {
-        return lr_fail_memory(t->f->job, sizeof *m);
-    }
-    *m = (lr_missing){.layout = layout, .path = path, .what = lr_plan_text(t->f->job, plan, "%s", what), .bare = bare};
-    if (!m->what) {
+    lr_missing *m = lr_job_arena_alloc(t->f->job, &plan->arena, sizeof *m, 8);
+    const char *path = lr_job_arena_text(t->f->job, &plan->arena, lr_fit_here(t->f), t->f->path.used);
+    what = lr_plan_keep(t->f->job, plan, what, strlen(what));
+    if (lr_job_failed(t->f->job)) {
         return t->f->job->error.status;
     }
+    *m = (lr_missing){.layout = layout, .path = path, .what = what, .bare = bare};
     for (const char *c = path; *c; c++) {
         m->dots += *c == '.';
     }
@@ -428,14 +426,14 @@ int32_t lr_fit_note_absent(lr_fit *t, const rec_layout *layout)
         (!lr_fit_is_tensor(layout) && layout->kind != REC_LAYOUT_LIST)) {
         return REC_OK;
     }
-    one = lr_arena_alloc(&plan->tree, sizeof *one, 8);
+    one = lr_job_arena_alloc(t->f->job, &plan->tree, sizeof *one, 8);
     if (!one) {
-        return lr_fail_memory(t->f->job, sizeof *one);
+        return t->f->job->error.status;
     }
     *one = (lr_absent){.next = t->absent, .layout = layout, .parent = dot ? (size_t)(dot - lr_fit_here(t->f)) + 1 : 0};
-    one->path = lr_arena_text(&plan->tree, lr_fit_here(t->f), t->f->path.used);
+    one->path = lr_job_arena_text(t->f->job, &plan->tree, lr_fit_here(t->f), t->f->path.used);
     t->absent = one;
-    return one->path ? REC_OK : lr_fail_memory(t->f->job, t->f->path.used);
+    return t->f->job->error.status;
 }
 
 /* Whether what is left at a node may be the tensor that an Option holds. */

@@ -98,13 +98,13 @@ int32_t lr_fit_append(lr_fitter *f, lr_map *map, const char *name, uint64_t leng
 }
 
 /* An id for a parameter that came without: of its path, so that the same conversion gives the same bytes. */
-static const char *make_id(rec_record *record, const char *path, size_t length)
+static const char *make_id(const lr_fitter *f)
 {
     char id[LR_ID_ROOM];
     uint8_t bytes[8];
-    lr_id_of_path(path, length, bytes);
+    lr_id_of_path(lr_fit_here(f), f->path.used, bytes);
     lr_id_base32(bytes, sizeof bytes, id);
-    return lr_arena_text(&record->arena, id, strlen(id));
+    return lr_job_arena_text(f->job, &f->record->arena, id, strlen(id));
 }
 
 /* A shape in the record. Tensors that follow each other often have the same, once for all of them. */
@@ -210,16 +210,12 @@ int32_t lr_fit_put(lr_fitter *f, lr_piece *piece, bool transpose, int32_t wanted
     }
     has_id = id || (parameter && (!f->plan->foreign || f->plan->type.layout));
     if (id) {
-        id = lr_arena_text(&f->record->arena, id, strlen(id));
+        id = lr_job_arena_text(f->job, &f->record->arena, id, strlen(id));
     } else if (has_id) {
-        id = make_id(f->record, path, f->path.used);
+        id = make_id(f);
         made = true;
     }
-    if (!id && has_id) {
-        (void)lr_fail_memory(f->job, LR_ID_ROOM);
-    } else {
-        tensor = make_tensor(f, op, id);
-    }
+    tensor = lr_job_failed(f->job) ? NULL : make_tensor(f, op, id);
     if (tensor && piece->input_count == 1 && lr_op_kind(lr_op_reshaped(op)) == LR_OP_TENSOR &&
         (from = rec_value_tensor(lr_piece_inputs(piece)[0]->value)) && from->stored == tensor->stored &&
         !lr_tensor_copy_scheme(tensor, from)) {

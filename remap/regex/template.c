@@ -198,19 +198,16 @@ lr_template *lr_template_new(rec_job *job, const char *text, const lr_regex *reg
     if (length > 64 << 10) {
         return LR_AS_NULL(lr_fail_location(job, place, "the replacement is longer than 65,536 bytes"));
     }
-    made = lr_zalloc(job->allocator, sizeof *made);
-    if (made) {
-        made->allocator = job->allocator;
-        lr_arena_init(&made->arena, job->allocator);
-        made->text = lr_arena_text(&made->arena, text, length);
+    made = lr_job_zalloc(job, sizeof *made);
+    if (!made) {
+        return NULL;
     }
-    if (!made || !made->text) {
-        (void)lr_fail_memory(job, length);
-    } else {
-        r.made = made;
-        if (read_all(&r) == REC_OK) {
-            return made;
-        }
+    made->allocator = job->allocator;
+    lr_arena_init(&made->arena, job->allocator);
+    made->text = lr_job_arena_text(job, &made->arena, text, length);
+    r.made = made;
+    if (made->text && read_all(&r) == REC_OK) {
+        return made;
     }
     lr_template_free(made);
     return NULL;

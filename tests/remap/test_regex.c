@@ -603,6 +603,20 @@ static void a_replacement_is_known_by_its_pieces(void **state)
 
 /* ---------------------------------------------------------------------------------------------------- matching -- */
 
+static void a_quoted_key_matches_itself_alone(void **state)
+{
+    static const char *const keys[] = {"layers.0.weight", "a-b_c\\d", "größe.$1+(x)"};
+    char pattern[64], made[64], error[256];
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        assert_true(lr_regex_quote(keys[i], strlen(keys[i]), pattern, sizeof pattern));
+        assert_int_equal(apply(pattern, "-", keys[i], made, sizeof made, error, sizeof error), 1);
+        assert_string_equal(made, "-");
+        assert_int_equal(apply(pattern, "-", "layersX0Xweight", made, sizeof made, error, sizeof error), 0);
+    }
+    assert_false(lr_regex_quote(keys[0], strlen(keys[0]), pattern, 8));
+}
+
 static void a_match_has_its_groups_and_is_expanded_with_parts(void **state)
 {
     const char *text = "x.qkv.bias";
@@ -975,6 +989,7 @@ int main(void)
         cmocka_unit_test(a_group_that_the_pattern_lacks_is_noted_or_refused),
         cmocka_unit_test(what_is_meant_is_not_noted),
         cmocka_unit_test(a_replacement_is_known_by_its_pieces),
+        cmocka_unit_test(a_quoted_key_matches_itself_alone),
         cmocka_unit_test(a_match_has_its_groups_and_is_expanded_with_parts),
         cmocka_unit_test(a_result_goes_through_the_next_rule),
         cmocka_unit_test(what_must_be_in_a_text_is_found_there),

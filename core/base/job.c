@@ -450,9 +450,8 @@ void *lr_job_zalloc(rec_job *job, uint64_t size)
 
 char *lr_job_strdup(rec_job *job, const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = lr_job_alloc(job, size);
-    return copy ? memcpy(copy, text, size) : NULL;
+    char *copy = lr_strdup(job->allocator, text);
+    return copy ? copy : LR_AS_NULL(lr_fail_memory(job, strlen(text) + 1));
 }
 
 void *lr_job_arena_alloc(rec_job *job, lr_arena *arena, uint64_t size, uint64_t alignment)
@@ -466,11 +465,8 @@ void *lr_job_arena_alloc(rec_job *job, lr_arena *arena, uint64_t size, uint64_t 
 
 char *lr_job_arena_text(rec_job *job, lr_arena *arena, const char *text, uint64_t length)
 {
-    char *copy = lr_job_arena_alloc(job, arena, length + 1, 1);
-    if (copy) {
-        copy[length] = '\0';
-    }
-    return copy && length ? memcpy(copy, text, (size_t)length) : copy;
+    char *copy = lr_arena_text(arena, text, length);
+    return copy ? copy : LR_AS_NULL(lr_fail_arena(job, arena, length + 1));
 }
 
 char *lr_job_arena_format(rec_job *job, lr_arena *arena, const char *format, ...)

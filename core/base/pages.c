@@ -10,14 +10,9 @@
  * make them cheap. */
 #define PAGES_FROM (UINT64_C(1) << 20)
 
-static bool maps(const lr_allocator *allocator, uint64_t size)
-{
-    return allocator->standard && size >= PAGES_FROM;
-}
-
 bool lr_pages_begin_page(const lr_allocator *allocator, uint64_t size)
 {
-    return maps(allocator, size);
+    return allocator->standard && size >= PAGES_FROM;
 }
 
 static void give_back(lr_pages *pages)
@@ -51,7 +46,7 @@ bool lr_pages_grow(lr_pages *pages, uint64_t size)
     if (size <= pages->size && pages->data) {
         return true;
     }
-    if (pages->mapped || maps(pages->allocator, size)) {
+    if (pages->mapped || lr_pages_begin_page(pages->allocator, size)) {
         return grow_mapped(pages, size);
     }
     data = lr_resize(pages->allocator, pages->data, size);

@@ -117,9 +117,9 @@ const rec_part *rec_sibling(rec_job *job, const rec_siblings *siblings, const ch
 const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const rec_part *part, uint64_t less,
                                const char *end)
 {
+    rec_siblings *s = (rec_siblings *)(uintptr_t)siblings;
     size_t length, added;
-    char buffer[512], *path = buffer;
-    const rec_part *found;
+    char *path;
     if (LR_LACKS(job, siblings) || LR_LACKS(job, part) || LR_LACKS(job, end)) {
         return NULL;
     }
@@ -129,19 +129,13 @@ const rec_part *rec_sibling_of(rec_job *job, const rec_siblings *siblings, const
         return NULL;
     }
     length -= (size_t)less;
-    if (length + added >= sizeof buffer) {
-        path = lr_job_alloc(job, length + added + 1);
-        if (!path) {
-            return NULL;
-        }
+    path = lr_job_arena_alloc(job, &s->arena, length + added + 1, 1);
+    if (!path) {
+        return NULL;
     }
     memcpy(path, part->path, length);
     memcpy(path + length, end, added + 1);
-    found = rec_sibling(job, siblings, path);
-    if (path != buffer) {
-        lr_release(job->allocator, path);
-    }
-    return found;
+    return rec_sibling(job, siblings, path);
 }
 
 const char *rec_sibling_setting(rec_job *job, const rec_siblings *siblings, const char *path)

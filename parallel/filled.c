@@ -3,7 +3,12 @@
  * those of any save. There may be a thousand: only the first has a descriptor while they are filled. */
 #include <sys/stat.h>
 
-#include "parallel/parallel.h"
+#include "core/io/io.h"
+#include "librecord/parallel.h"
+#include "recorder/recorder.h"
+
+/* What the struct is at least: its first version. */
+#define FILLING_LEAST sizeof(rec_filling)
 
 typedef struct filled {
     rec_job *job;
@@ -102,8 +107,8 @@ static int32_t begin(filled *f, const char *path, const char *name, bool sync)
     return f->job->error.status;
 }
 
-int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill,
-                       void *user)
+static int32_t save_filled(rec_job *job, const char *path, bool sync, const rec_filling *filling, rec_fill_fn fill,
+                           void *user)
 {
     filled f = {.job = job, .asked = filling->files, .count = filling->count};
     lr_parallel parallel = {.resumes = filling->resume && f.count == 1};
@@ -129,4 +134,38 @@ int32_t lr_save_filled(rec_job *job, const char *path, bool sync, const rec_fill
     lr_release(job->allocator, (void *)f.sinks);
     job->parallel = NULL;
     return job->error.status;
+}
+
+static bool can_be_filled(const rec_filling *f)
+{
+    bool can = f->size >= FILLING_LEAST && f->size <= LR_STRUCT_MOST && f->files && f->count;
+    for (uint64_t i = 0; can && i + 1 < f->count; i++) {
+        can = f->files[i].stem ? f->files[i].tail != NULL : f->files[i].name != NULL;
+    }
+    return can;
+}
+
+rec_status rec_save_filled(rec_recorder *recorder, const char *path, const rec_filling *filling, rec_fill_fn fill,
+                           void *user)
+{
+    rec_job job;
+    const lr_plugin *plugin;
+    char *name = NULL;
+    if (LR_NULL(recorder) || LR_NULL(path) || LR_NULL(filling) || LR_NULL(fill)) {
+        return REC_E_ARGUMENT;
+    }
+    lr_recorder_job(&job, recorder, "save", path);
+    if (!*path) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no path was given");
+    } else if (!can_be_filled(filling)) {
+        (void)rec_fail(&job, REC_E_ARGUMENT, REC_UNKNOWN, "no files were given that can be filled");
+    }
+    plugin = lr_job_failed(&job) ? NULL : lr_recorder_writer(&job, recorder, path);
+    if (plugin && lr_recorder_path(&job, plugin, path, &name) == REC_OK) {
+        job.file = name;
+        (void)save_filled(&job, name, recorder->sync, filling, fill, user);
+    }
+    job.file = NULL;
+    lr_release(job.allocator, name);
+    return lr_job_end(&job);
 }

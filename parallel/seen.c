@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "core/config/config.h"
-#include "parallel/parallel.h"
+#include "core/io/io.h"
+#include "librecord/parallel.h"
+#include "recorder/recorder.h"
 
 /* Of a file a header is written down, or all of a small one; what is more of it each process reads by itself. */
 #define NOTED_FREE (UINT64_C(1) << 20)
@@ -42,7 +44,7 @@ typedef struct seen_file {
 
 typedef struct seen seen_source;
 
-struct lr_seen {
+typedef struct seen_table {
     lr_parallel parallel; /* of the job that notes it */
     const lr_allocator *allocator;
     atomic_uint_fast64_t holders; /* its sources, and the context that it is shown to, or the job that writes it */
@@ -53,20 +55,20 @@ struct lr_seen {
     pthread_mutex_t lock;         /* protects all members except files' contents */
     seen_source *open[OPEN_MOST];
     uint64_t clock;
-};
+} seen_table;
 
 /* Notes given to a context. */
 typedef struct shown {
     lr_attached attached; /* the first member */
     lr_parallel parallel; /* the context's */
     const lr_allocator *allocator;
-    lr_seen **tables;
+    seen_table **tables;
     uint64_t count, room;
 } shown;
 
 /* What a source of such a file has. */
 struct seen {
-    lr_seen *table;
+    seen_table *table;
     const seen_file *file;
     seen_file *noted; /* the same while it is written down, else NULL */
     bool map;         /* it may be mapped */
@@ -77,7 +79,7 @@ struct seen {
 
 /* ------------------------------------------------------------------------------------------------------ tables -- */
 
-static void table_release(lr_seen *table)
+static void table_release(seen_table *table)
 {
     if (!table || atomic_fetch_sub_explicit(&table->holders, 1, memory_order_acq_rel) != 1) {
         return;
@@ -113,10 +115,10 @@ static shown *shown_to(const rec_job *job)
     return (shown *)lr_context_attached(job->context, release_attached);
 }
 
-static lr_seen *table_new(rec_job *job)
+static seen_table *table_new(rec_job *job)
 {
     const lr_allocator *allocator = job->allocator;
-    lr_seen *table = lr_zalloc(allocator, sizeof *table);
+    seen_table *table = lr_zalloc(allocator, sizeof *table);
     if (table && !lr_lock_init(&table->lock)) {
         lr_release(allocator, table);
         table = NULL;
@@ -132,7 +134,7 @@ static lr_seen *table_new(rec_job *job)
 }
 
 /* @return NULL: out of memory. */
-static seen_file *add_file(lr_seen *table, const char *path, uint64_t length, seen_kind kind)
+static seen_file *add_file(seen_table *table, const char *path, uint64_t length, seen_kind kind)
 {
     seen_file *file = lr_zalloc(table->allocator, sizeof *file);
     char *text = lr_arena_text(&table->text, path, length);
@@ -147,7 +149,7 @@ static seen_file *add_file(lr_seen *table, const char *path, uint64_t length, se
     return file;
 }
 
-static bool add_range(lr_seen *table, seen_file *file, uint64_t at, const void *bytes, uint64_t size)
+static bool add_range(seen_table *table, seen_file *file, uint64_t at, const void *bytes, uint64_t size)
 {
     uint8_t *copy = lr_arena_alloc(&table->text, size ? size : 1, 1);
     if (!copy ||
@@ -162,7 +164,7 @@ static bool add_range(lr_seen *table, seen_file *file, uint64_t at, const void *
 }
 
 /* Searches from the last hit: a file may be listed twice, and files are usually opened in the listed order. */
-static seen_file *find_file(lr_seen *table, const char *path)
+static seen_file *find_file(seen_table *table, const char *path)
 {
     uint64_t next = atomic_load_explicit(&table->next, memory_order_relaxed);
     seen_file *found = next < table->count && strcmp(table->files[next]->path, path) == 0 ? table->files[next] : NULL;
@@ -177,7 +179,7 @@ static seen_file *find_file(lr_seen *table, const char *path)
 }
 
 /* In what was shown last. */
-static seen_file *find_shown(const lr_parallel *self, const char *path, lr_seen **table)
+static seen_file *find_shown(const lr_parallel *self, const char *path, seen_table **table)
 {
     const shown *s = self->user;
     seen_file *found = NULL;
@@ -241,7 +243,7 @@ static int32_t check_same(rec_job *job, const rec_source *source, const seen_fil
 }
 
 /* A place for one more that is open. The table is locked. @return NULL: all are being read. */
-static seen_source **find_place(lr_seen *table)
+static seen_source **find_place(seen_table *table)
 {
     seen_source **place = NULL;
     for (uint32_t i = 0; i < OPEN_MOST; i++) {
@@ -265,7 +267,7 @@ static seen_source **find_place(lr_seen *table)
 static int32_t begin(rec_job *job, const rec_source *source, int *fd)
 {
     seen_source *self = lr_source_self(source);
-    lr_seen *table = self->table;
+    seen_table *table = self->table;
     seen_source **place;
     int32_t status = REC_OK;
     int error = 0;
@@ -397,7 +399,7 @@ static int32_t seen_map_late(rec_job *job, rec_source *source)
 static void seen_release(rec_source *source)
 {
     seen_source *self = lr_source_self(source);
-    lr_seen *table = self->table;
+    seen_table *table = self->table;
     (void)pthread_mutex_lock(&table->lock);
     for (uint32_t i = 0; i < OPEN_MOST; i++) {
         if (table->open[i] == self) {
@@ -421,7 +423,7 @@ static const lr_source_ops seen_ops = {
 };
 
 /* The source becomes that of a file. */
-static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const seen_file *file, seen_file *noted,
+static int32_t become(rec_job *job, rec_source *source, seen_table *table, const seen_file *file, seen_file *noted,
                       bool map)
 {
     seen_source *self = lr_zalloc(table->allocator, sizeof *self);
@@ -438,7 +440,7 @@ static int32_t become(rec_job *job, rec_source *source, lr_seen *table, const se
 static int32_t look(const lr_parallel *parallel, rec_job *job, rec_source *source, bool map, bool *missing,
                     bool *done_here)
 {
-    lr_seen *table = parallel->user;
+    seen_table *table = parallel->user;
     struct stat info;
     int error = stat(rec_source_name(source), &info) == 0 ? 0 : errno;
     bool gone = missing && (error == ENOENT || error == ENOTDIR);
@@ -470,7 +472,7 @@ static int32_t look(const lr_parallel *parallel, rec_job *job, rec_source *sourc
 
 static bool was_shown(const lr_parallel *parallel, const char *path)
 {
-    lr_seen *table;
+    seen_table *table;
     const seen_file *file = find_shown(parallel, path, &table);
     return file && file->kind == SEEN_FILE;
 }
@@ -478,7 +480,7 @@ static bool was_shown(const lr_parallel *parallel, const char *path)
 static int32_t open_shown(const lr_parallel *parallel, rec_job *job, rec_source *source, bool map, bool *missing,
                           bool *done_here)
 {
-    lr_seen *table;
+    seen_table *table;
     const seen_file *file = find_shown(parallel, rec_source_name(source), &table);
     if (!file || file->kind == SEEN_ITSELF || (file->kind == SEEN_MISSING && !missing)) {
         return REC_OK;
@@ -504,9 +506,9 @@ typedef struct range_head {
     uint64_t at, size;
 } range_head;
 
-lr_seen *lr_seen_begin(rec_job *job)
+static seen_table *begin_table(rec_job *job)
 {
-    lr_seen *table = table_new(job);
+    seen_table *table = table_new(job);
     if (table) {
         table->parallel = (lr_parallel){.user = table, .open = look, .headers = true};
         job->parallel = &table->parallel;
@@ -520,7 +522,7 @@ static uint8_t *put(uint8_t *at, const void *bytes, uint64_t size)
     return at + size;
 }
 
-static uint64_t bytes_of(const lr_seen *table)
+static uint64_t bytes_of(const seen_table *table)
 {
     uint64_t size = sizeof magic;
     for (uint64_t i = 0; i < table->count; i++) {
@@ -530,7 +532,7 @@ static uint64_t bytes_of(const lr_seen *table)
     return size;
 }
 
-int32_t lr_seen_end(rec_job *job, lr_seen *table, void **data, uint64_t *size)
+static int32_t end_table(rec_job *job, seen_table *table, void **data, uint64_t *size)
 {
     uint64_t all = bytes_of(table);
     uint8_t *bytes = malloc((size_t)all), *at = bytes;
@@ -581,7 +583,7 @@ static bool take_into(left *l, void *target, uint64_t size)
 }
 
 /* @return REC_E_ARGUMENT: those are no such bytes. */
-static int32_t take_file(lr_seen *table, left *l)
+static int32_t take_file(seen_table *table, left *l)
 {
     file_head head;
     const uint8_t *path = take_into(l, &head, sizeof head) ? take(l, head.path) : NULL;
@@ -627,12 +629,12 @@ static shown *attach(rec_job *job)
     return s;
 }
 
-int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size)
+static int32_t show_table(rec_job *job, const void *data, uint64_t size)
 {
     left l = {data, size};
     uint64_t begins;
     shown *s = attach(job);
-    lr_seen *table;
+    seen_table *table;
     int32_t status = take_into(&l, &begins, sizeof begins) && begins == magic ? REC_OK : REC_E_ARGUMENT;
     if (s && !size) {
         forget(s);
@@ -645,7 +647,7 @@ int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size)
     while (status == REC_OK && l.size) {
         status = take_file(table, &l);
     }
-    if (status == REC_OK && !lr_grow(s->allocator, (void *)&s->tables, s->count + 1, &s->room, sizeof(lr_seen *))) {
+    if (status == REC_OK && !lr_grow(s->allocator, (void *)&s->tables, s->count + 1, &s->room, sizeof(seen_table *))) {
         status = REC_E_MEMORY;
     }
     if (status == REC_OK) {
@@ -655,4 +657,54 @@ int32_t lr_seen_show(rec_job *job, const void *data, uint64_t size)
     table_release(table);
     return status == REC_E_MEMORY ? lr_fail_memory(job, size)
                                   : rec_fail(job, status, REC_UNKNOWN, "these are not the bytes of rec_files_look()");
+}
+
+/* ------------------------------------------------------------------------------------------------- public part -- */
+
+/* What tells one format from another, which a caller without a recorder asks for. */
+static void look_at_ends(rec_job *job, const char *path)
+{
+    rec_source *source = lr_registry_open(job, path, false);
+    rec_head head;
+    if (source && lr_source_head(job, source, &head) == REC_OK) {
+        (void)lr_source_tail(job, source, &head);
+    }
+    lr_source_release(source);
+}
+
+rec_status rec_files_look(rec_recorder *recorder, const char *path, void **files, uint64_t *size)
+{
+    rec_job job;
+    seen_table *seen;
+    if (LR_NULL(recorder) || LR_NULL(path) || LR_NULL(files) || LR_NULL(size)) {
+        return REC_E_ARGUMENT;
+    }
+    *files = NULL;
+    *size = 0;
+    lr_recorder_job(&job, recorder, "look at", path);
+    seen = begin_table(&job);
+    if (seen) {
+        rec_status status;
+        look_at_ends(&job, path);
+        if (!lr_job_failed(&job)) {
+            rec_record_free(lr_load_file(&job, recorder, path));
+        }
+        status = job.error.status;
+        if (status != REC_E_MEMORY && status != REC_E_CANCELLED) {
+            lr_job_again(&job); /* the load reports it */
+        }
+        (void)end_table(&job, seen, files, size);
+    }
+    return lr_job_end(&job);
+}
+
+rec_status rec_files_show(rec_recorder *recorder, const void *files, uint64_t size)
+{
+    rec_job job;
+    if (LR_NULL(recorder) || (size && LR_NULL(files))) {
+        return REC_E_ARGUMENT;
+    }
+    lr_recorder_job(&job, recorder, "look at", NULL);
+    (void)show_table(&job, files, size);
+    return lr_job_end(&job);
 }

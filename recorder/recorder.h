@@ -75,20 +75,6 @@ const lr_plugin *lr_recorder_reader(rec_job *job, const lr_plugin *asked, rec_so
 rec_record *lr_load_file(rec_job *job, rec_recorder *recorder, const char *path);
 rec_record *lr_load_source(rec_job *job, rec_recorder *recorder, rec_source *source, const char *path);
 
-/* settings.c */
-
-/** The settings of a model, in the config.json next to its file. */
-typedef struct lr_model_settings lr_model_settings;
-/** @param model its file or directory, borrowed. NULL: the job has failed. */
-lr_model_settings *lr_settings_new(rec_job *job, rec_source *model);
-/** Returns a value as text by its path, "quantization_config.quant_method"; NULL: no such value, or no config.json. */
-const char *lr_settings_find(void *settings, const char *path);
-/** Stores in a record what was read, for schemes that are asked about it later. */
-int32_t lr_settings_keep(rec_job *job, const lr_model_settings *settings, rec_record *record);
-/** Returns a value that a record stores, as lr_settings_find(). */
-const char *lr_settings_kept(void *record, const char *path);
-void lr_settings_free(lr_model_settings *settings);
-
 /* schemes.c */
 
 /** Asks the schemes about a record that was read, and decodes it as the recorder demands.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * The builder: events to a record. The events are in order (order.c). It packs runs of numbers, and knows at any time
+ * The builder: events to a record. The events are in order (guard.c). It packs runs of numbers, and knows at any time
  * where it is. */
 #include "burn/visit/builder_private.h"
 

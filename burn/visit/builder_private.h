@@ -72,23 +72,12 @@ int32_t lr_builder_emit(lr_builder *builder, rec_value value);
 int32_t lr_builder_end_list(lr_builder *builder, const lr_frame *frame, rec_value *value);
 int32_t lr_builder_end_map(lr_builder *builder, const lr_frame *frame, rec_value *value);
 
-/* builder_read.c */
-
 /** Reads a blob into memory that the record takes over, or into a temporary file. NULL: the job has failed. */
 lr_data *lr_builder_read(lr_builder *builder, const rec_blob *blob);
-/** Reads the bytes of a value that is no tensor's, or marks the load to be repeated where they are gone. */
-int32_t lr_builder_settle(lr_builder *builder, rec_value *value);
-
-/* builder_metadata.c */
-
-/** The metadata of a record, as a value. */
-int32_t lr_builder_metadata(lr_builder *builder, const rec_value *value);
 /** One more text of the metadata, in a format that speaks tensors itself. */
 int32_t lr_builder_metadata_pair(lr_builder *builder, const rec_scalar *key, const rec_scalar *value);
 /** In such a format: what follows is the value of that entry. */
 int32_t lr_builder_metadata_begin(lr_builder *builder, const rec_scalar *key);
-/** And here it is. */
-int32_t lr_builder_metadata_end(lr_builder *builder, const rec_value *value);
 /** Refuses metadata by which a record of Burn says how it is written if they are no texts. */
 int32_t lr_builder_metadata_check(lr_builder *builder);
 /** The outermost map {metadata, item, _b}: item becomes the root. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The border that a reader's events cross: a plugin's `load` is called with this visitor, which checks the arguments of
- * each event, and their order (order.c). The builder and the check get what is right. A tensor is one event, and so is
+ * each event, and their order. The builder and the check get what is right. A tensor is one event, and so is
  * a run of numbers: none of this is done byte by byte. */
 #include <inttypes.h>
 
@@ -170,6 +170,192 @@ static bool is_flag(const lr_guard *g, uint64_t at, int32_t flag, const char *ev
     return true;
 }
 
+/* ------------------------------------------------------------------------------------------------- their order -- */
+
+/* The record's value is one tree; metadata come before it; a map has a key before each value; a container has as many
+ * elements as it announced. Each function takes one event. It returns REC_OK, or the job has failed. */
+
+static int32_t broken(const lr_order *o, uint64_t at, const char *what)
+{
+    return lr_breach(o->job, at, "broke the order of events: %s", what);
+}
+
+static lr_order_frame *top(const lr_order *o)
+{
+    return o->depth ? &o->frames[o->depth - 1] : NULL;
+}
+
+/* A value begins. */
+static int32_t begin_value(lr_order *o, uint64_t at)
+{
+    lr_order_frame *f = top(o);
+    o->owed = false;
+    if (!f) {
+        if (!o->entry && o->rooted) {
+            return broken(o, at, "a second value");
+        }
+        o->rooted = o->rooted || !o->entry;
+        return REC_OK;
+    }
+    if (f->kind == REC_KIND_MAP) {
+        if (!f->keyed) {
+            return broken(o, at, "a value of a map without its key");
+        }
+        f->keyed = false;
+        return REC_OK; /* its key was counted */
+    }
+    if (f->count == f->announced) {
+        return broken(
+            o, at, f->kind == REC_KIND_LIST ? "more elements than were announced" : "a payload that was not announced");
+    }
+    f->count++;
+    return REC_OK;
+}
+
+/* A value is complete. */
+static void end_value(lr_order *o)
+{
+    o->entry = o->entry && o->depth;
+}
+
+/* A value that is complete at once: a scalar, bytes, a tensor, an option that is absent. */
+static int32_t order_value(lr_order *o, uint64_t at)
+{
+    int32_t status = begin_value(o, at);
+    o->at = at;
+    end_value(o);
+    return status;
+}
+
+static int32_t order_tensor(lr_order *o, uint64_t at)
+{
+    if (!o->tensors || o->entry) {
+        return broken(o, at,
+                      o->entry ? "a tensor in the metadata" : "a tensor from a format whose traits do not say so");
+    }
+    return order_value(o, at);
+}
+
+static int32_t order_option(lr_order *o, uint64_t at, bool present)
+{
+    if (!present) {
+        return order_value(o, at);
+    }
+    o->owed = true;
+    o->at = at;
+    return REC_OK;
+}
+
+/* @param count numbers that follow one another in a list. */
+static int32_t order_numbers(lr_order *o, uint64_t at, uint64_t count)
+{
+    lr_order_frame *f = top(o);
+    if (!f || f->kind != REC_KIND_LIST) {
+        return broken(o, at, "numbers outside of a list");
+    }
+    if (f->announced != REC_UNKNOWN && count > f->announced - f->count) {
+        return broken(o, at, "more elements than were announced");
+    }
+    f->count += count;
+    o->owed = o->owed && !count;
+    o->at = at;
+    return REC_OK;
+}
+
+/* @param announced elements of a list, entries of a map, payloads of a variant (0 or 1). */
+static int32_t order_begin(lr_order *o, uint64_t at, int32_t kind, int32_t form, uint64_t announced)
+{
+    if (form == REC_FORM_PATHS && (o->depth || o->entry || !o->tensors)) {
+        return lr_breach(o->job, at, "sent a map of REC_FORM_PATHS %s",
+                         o->tensors ? "that is not the outermost value" : "without REC_TRAIT_TENSORS");
+    }
+    if (o->depth >= o->job->limits.depth) {
+        (void)rec_fail(o->job, REC_E_LIMIT, at, "lists and maps are nested deeper than the limit of %u",
+                       (unsigned)o->job->limits.depth);
+        rec_fail_hint(o->job, "If the file can be trusted, raise `depth` (rec_limits, or the INI file).");
+        return o->job->error.status;
+    }
+    if (begin_value(o, at) != REC_OK || !lr_job_grow(o->job, &o->frames, o->depth + 1, &o->room, sizeof *o->frames)) {
+        return lr_breach_status(o->job);
+    }
+    o->at = at;
+    o->frames[o->depth++] = (lr_order_frame){.kind = kind, .announced = announced};
+    return REC_OK;
+}
+
+/* Of a list of metadata that has just begun. */
+static int32_t order_list_of(lr_order *o, uint64_t at)
+{
+    const lr_order_frame *f = top(o);
+    if (!o->entry || !f || f->kind != REC_KIND_LIST || f->count) {
+        return broken(o, at, "the type of a list outside of the metadata, or after its first element");
+    }
+    o->at = at;
+    return REC_OK;
+}
+
+static int32_t order_key(lr_order *o, uint64_t at, const rec_scalar *key)
+{
+    lr_order_frame *f = top(o);
+    if (o->owed) {
+        return broken(o, at, "an option without its value");
+    }
+    if (!f || f->kind != REC_KIND_MAP || f->keyed) {
+        return broken(o, at, "a key outside of a map, or two keys in a row");
+    }
+    if (f->count == f->announced) {
+        return broken(o, at, "more entries than were announced");
+    }
+    if (key->kind == REC_KIND_NIL || key->kind == REC_KIND_FLOAT) {
+        return broken(o, at, "a key that is not a string, bool or integer");
+    }
+    f->keyed = true;
+    f->count++;
+    o->at = at;
+    return REC_OK;
+}
+
+static int32_t order_end(lr_order *o, uint64_t at)
+{
+    const lr_order_frame *f = top(o);
+    if (!f || o->owed) {
+        return broken(o, at, f ? "an option without its value" : "an end without a beginning");
+    }
+    if (f->keyed) {
+        return broken(o, at, "a key without its value");
+    }
+    if (f->announced != REC_UNKNOWN && f->count != f->announced) {
+        return broken(o, at,
+                      f->kind == REC_KIND_LIST  ? "fewer elements than were announced"
+                      : f->kind == REC_KIND_MAP ? "fewer entries than were announced"
+                                                : "a variant without its payload");
+    }
+    o->depth--;
+    o->at = at;
+    end_value(o);
+    return REC_OK;
+}
+
+/* @param value NULL: it follows as a value of its own. */
+static int32_t order_metadata(lr_order *o, uint64_t at, const rec_scalar *key, const rec_scalar *value)
+{
+    if (!o->tensors || o->depth || o->rooted || o->entry || o->owed || key->kind != REC_KIND_STRING ||
+        (value && value->kind != REC_KIND_STRING)) {
+        return broken(o, at,
+                      value ? "metadata that is not a text, or not before the value"
+                            : "metadata whose key is not a text, or that is not before the value");
+    }
+    o->entry = !value;
+    o->at = at;
+    return REC_OK;
+}
+
+/* The reader has returned. */
+static int32_t order_finish(lr_order *o)
+{
+    return o->rooted && !o->depth && !o->owed ? REC_OK : broken(o, o->at, "the value was not completed");
+}
+
 /* ------------------------------------------------------------------------------------------------------ events -- */
 
 static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const rec_scalar *value)
@@ -177,7 +363,7 @@ static int32_t on_metadata(void *self, uint64_t at, const rec_scalar *key, const
     lr_guard *g = enter(self, "metadata");
     return g && has(g, at, "metadata", "key", key) && has(g, at, "metadata", "value", value) &&
                    is_key(g, at, "a key of metadata", key) && is_scalar(g, at, "a value of metadata", value) &&
-                   lr_order_metadata(&g->order, at, key, value) == REC_OK
+                   order_metadata(&g->order, at, key, value) == REC_OK
                ? g->inner->metadata(g->inner_self, at, key, value)
                : refused(g);
 }
@@ -186,7 +372,7 @@ static int32_t on_metadata_value(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_guard *g = enter(self, "metadata_value");
     return g && has(g, at, "metadata_value", "key", key) && is_key(g, at, "a key of metadata", key) &&
-                   lr_order_metadata(&g->order, at, key, NULL) == REC_OK
+                   order_metadata(&g->order, at, key, NULL) == REC_OK
                ? g->inner->metadata_value(g->inner_self, at, key)
                : refused(g);
 }
@@ -195,7 +381,7 @@ static int32_t on_scalar(void *self, uint64_t at, const rec_scalar *scalar)
 {
     lr_guard *g = enter(self, "scalar");
     return g && has(g, at, "scalar", "scalar", scalar) && is_scalar(g, at, "a scalar", scalar) &&
-                   lr_order_value(&g->order, at) == REC_OK
+                   order_value(&g->order, at) == REC_OK
                ? g->inner->scalar(g->inner_self, at, scalar)
                : refused(g);
 }
@@ -220,7 +406,7 @@ static bool is_run(const lr_guard *g, uint64_t at, rec_dtype dtype, const void *
 static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
     lr_guard *g = enter(self, "numbers");
-    return g && is_run(g, at, dtype, data, count) && lr_order_numbers(&g->order, at, count) == REC_OK
+    return g && is_run(g, at, dtype, data, count) && order_numbers(&g->order, at, count) == REC_OK
                ? g->inner->numbers(g->inner_self, at, dtype, data, count)
                : refused(g);
 }
@@ -230,7 +416,7 @@ static int32_t on_bytes(void *self, uint64_t at, const rec_blob *blob)
     lr_guard *g = enter(self, "bytes");
     rec_blob known;
     return g && has(g, at, "bytes", "blob", blob) && lr_blob_lent(g->order.job, at, blob, &known) == REC_OK &&
-                   lr_order_value(&g->order, at) == REC_OK
+                   order_value(&g->order, at) == REC_OK
                ? g->inner->bytes(g->inner_self, at, &known)
                : refused(g);
 }
@@ -239,7 +425,7 @@ static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t cou
 {
     lr_guard *g = enter(self, "list_begin");
     if (!g || !has_form(g, at, form, REC_FORM_LIST, REC_FORM_ARRAY, REC_FORM_TUPLE, "list_begin") ||
-        lr_order_begin(&g->order, at, REC_KIND_LIST, form, count) != REC_OK) {
+        order_begin(&g->order, at, REC_KIND_LIST, form, count) != REC_OK) {
         return refused(g);
     }
     return g->inner->list_begin(g->inner_self, at, form, count);
@@ -254,7 +440,7 @@ static int32_t on_list_of(void *self, uint64_t at, const char *type)
     if (strnlen(type, 8) == 8 || !lr_list_of(type)) {
         return lr_breach(g->order.job, at, "sent `list_of` with a type that no list has");
     }
-    if (lr_order_list_of(&g->order, at) != REC_OK) {
+    if (order_list_of(&g->order, at) != REC_OK) {
         return refused(g);
     }
     return g->inner->list_of(g->inner_self, at, type);
@@ -264,7 +450,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 {
     lr_guard *g = enter(self, "map_begin");
     if (!g || !has_form(g, at, form, REC_FORM_STRUCT, REC_FORM_MAP, REC_FORM_PATHS, "map_begin") ||
-        lr_order_begin(&g->order, at, REC_KIND_MAP, form, count) != REC_OK) {
+        order_begin(&g->order, at, REC_KIND_MAP, form, count) != REC_OK) {
         return refused(g);
     }
     return g->inner->map_begin(g->inner_self, at, form, count);
@@ -273,8 +459,7 @@ static int32_t on_map_begin(void *self, uint64_t at, int32_t form, uint64_t coun
 static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
 {
     lr_guard *g = enter(self, "key");
-    return g && has(g, at, "key", "key", key) && is_key(g, at, "a key", key) &&
-                   lr_order_key(&g->order, at, key) == REC_OK
+    return g && has(g, at, "key", "key", key) && is_key(g, at, "a key", key) && order_key(&g->order, at, key) == REC_OK
                ? g->inner->key(g->inner_self, at, key)
                : refused(g);
 }
@@ -293,7 +478,7 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
     if (name->kind != REC_KIND_STRING) {
         return lr_breach(g->order.job, at, "sent a variant whose name is not a text");
     }
-    if (lr_order_begin(&g->order, at, REC_KIND_VARIANT, REC_FORM_UNKNOWN, payload != 0) != REC_OK) {
+    if (order_begin(&g->order, at, REC_KIND_VARIANT, REC_FORM_UNKNOWN, payload != 0) != REC_OK) {
         return refused(g);
     }
     return g->inner->variant_begin(g->inner_self, at, index, name, payload);
@@ -302,13 +487,13 @@ static int32_t on_variant_begin(void *self, uint64_t at, uint64_t index, const r
 static int32_t on_end(void *self, uint64_t at)
 {
     lr_guard *g = enter(self, "end");
-    return g && lr_order_end(&g->order, at) == REC_OK ? g->inner->end(g->inner_self, at) : refused(g);
+    return g && order_end(&g->order, at) == REC_OK ? g->inner->end(g->inner_self, at) : refused(g);
 }
 
 static int32_t on_option(void *self, uint64_t at, int32_t present)
 {
     lr_guard *g = enter(self, "option");
-    return g && is_flag(g, at, present, "option", "present") && lr_order_option(&g->order, at, present) == REC_OK
+    return g && is_flag(g, at, present, "option", "present") && order_option(&g->order, at, present) == REC_OK
                ? g->inner->option(g->inner_self, at, present)
                : refused(g);
 }
@@ -343,7 +528,7 @@ static int32_t on_tensor(void *self, uint64_t at, const rec_tensor_event *tensor
     }
     event.data = blob;
     event.size = sizeof event; /* what the plugin's has not is zero */
-    if (lr_order_tensor(&g->order, at) != REC_OK) {
+    if (order_tensor(&g->order, at) != REC_OK) {
         return refused(g);
     }
     return g->inner->tensor(g->inner_self, at, &event);
@@ -389,7 +574,7 @@ int32_t lr_guard_close(lr_guard *g, int32_t status)
     lr_call_end(&g->call);
     left = lr_sources_left(&g->call);
     if (status == REC_OK && !lr_job_failed(job)) {
-        (void)lr_order_finish(&g->order);
+        (void)order_finish(&g->order);
     }
     if (left && status == REC_OK && !lr_job_failed(job)) {
         (void)lr_breach(job, REC_UNKNOWN, "did not release %" PRIu64 " source%s: rec_source_release()", left,

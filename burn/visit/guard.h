@@ -3,7 +3,27 @@
 #ifndef LR_GUARD_H
 #define LR_GUARD_H
 
-#include "burn/visit/order.h"
+#include "burn/layout/layout.h"
+
+/** A container that is open. */
+typedef struct lr_order_frame {
+    int32_t kind;       /**< REC_KIND_LIST, _MAP, _VARIANT */
+    bool keyed;         /**< of a map: a key came, and its value has not begun */
+    uint64_t announced; /**< elements, entries or payloads; REC_UNKNOWN */
+    uint64_t count;     /**< so far */
+} lr_order_frame;
+
+/** Where the events are. */
+typedef struct lr_order {
+    rec_job *job;
+    bool tensors; /**< the format has REC_TRAIT_TENSORS */
+    bool rooted;  /**< the record's value has begun */
+    bool owed;    /**< an option is present, and its value has not begun */
+    bool entry;   /**< the next value at the top is that of a metadata entry, or it is open */
+    lr_order_frame *frames;
+    uint64_t depth, room;
+    uint64_t at; /**< of the last event */
+} lr_order;
 
 /** One call of `load`. */
 typedef struct lr_guard {

@@ -44,26 +44,12 @@ int32_t lr_npz_header_read(rec_job *job, rec_source *source, uint64_t base, uint
 /** Writes it as NumPy does. @param text LR_NPY_HEADER bytes. @return its length; 0: there is no such type in NumPy. */
 uint64_t lr_npz_header_write(char *text, rec_dtype dtype, uint32_t rank, const uint64_t *shape);
 
-/* ---------------------------------------------------------------------------------------- archives (zip.c) -- */
-
-/** Reads the directory and checks the members. @param nested (out) a key is below another one: `a` and `a.b`. The
- * archive is closed by the caller, also after a failure. */
-int32_t lr_npz_archive_open(rec_job *job, rec_source *source, lr_zip *archive, bool *nested);
-/** @return the length of a member's name without .npy. */
-static inline uint64_t lr_npz_key_length(const lr_zip_member *m)
-{
-    return m->name_length - (lr_text_ends(m->name, m->name_length, ".npy") ? 4u : 0u);
-}
 static inline bool lr_npz_is_ascii(const char *text, uint64_t length)
 {
     while (length > 0 && (unsigned char)text[length - 1] < 0x80) {
         length--;
     }
     return length == 0;
-}
-static inline bool lr_npz_is_folder(const lr_zip_member *m)
-{
-    return m->size == 0 && m->name[m->name_length - 1] == '/';
 }
 
 /* -------------------------------------------------------------------------------------------- reading, writing -- */

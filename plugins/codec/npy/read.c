@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The readers: the arrays of an archive as a map of dotted names, the array of an .npy as the record itself. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/utf8.h"
 #include "plugins/codec/npy/npy.h"
 #include "plugins/codec/strided.h"
 
@@ -69,6 +71,116 @@ int32_t lr_npy_load(rec_job *job, rec_source *source, const rec_visitor *visitor
 
 /* ---------------------------------------------------------------------------------------------------- archives -- */
 
+/* @return the length of a member's name without .npy. */
+static uint64_t key_length(const lr_zip_member *m)
+{
+    return m->name_length - (lr_text_ends(m->name, m->name_length, ".npy") ? 4u : 0u);
+}
+
+static bool is_folder(const lr_zip_member *m)
+{
+    return m->size == 0 && m->name[m->name_length - 1] == '/';
+}
+
+static const char *method_name(uint16_t method)
+{
+    return method == 9    ? "deflate64"
+           : method == 12 ? "bzip2"
+           : method == 14 ? "lzma"
+           : method == 93 ? "zstd"
+                          : "unknown";
+}
+
+/* A failure about a member, whose name stands before it. */
+static int32_t fail_member(rec_job *job, const lr_zip_member *m, const char *what)
+{
+    lr_codec_excerpt name;
+    return rec_fail(job, REC_E_UNSUPPORTED, m->at, "%s: %s", lr_codec_shown(&name, m->name, m->name_length), what);
+}
+
+static int32_t check_member(rec_job *job, const lr_zip_member *m)
+{
+    lr_codec_excerpt name;
+    if (lr_utf8_until((const uint8_t *)m->name, m->name_length) != m->name_length ||
+        (!m->utf8 && !lr_npz_is_ascii(m->name, m->name_length))) {
+        return rec_fail(job, REC_E_UNSUPPORTED, m->at, "the name of a member, `%s`, is not marked as UTF-8, or none",
+                        lr_codec_shown(&name, m->name, m->name_length));
+    }
+    if (m->encrypted) {
+        return fail_member(job, m, "it is encrypted");
+    }
+    if (m->method != LR_ZIP_STORED && m->method != LR_ZIP_DEFLATED) {
+        return rec_fail(job, REC_E_UNSUPPORTED, m->at, "%s: compressed by method %u (%s); NumPy stores or deflates",
+                        lr_codec_shown(&name, m->name, m->name_length), (unsigned)m->method, method_name(m->method));
+    }
+    return REC_OK;
+}
+
+/* A dot comes before all else, so that `a.b` comes right after `a`. */
+static int by_key(const void *a, const void *b)
+{
+    const lr_zip_member *x = *(const lr_zip_member *const *)a, *y = *(const lr_zip_member *const *)b;
+    uint64_t x_length = key_length(x), y_length = key_length(y), i = 0;
+    while (i < x_length && i < y_length && x->name[i] == y->name[i]) {
+        i++;
+    }
+    if (i < x_length && i < y_length && (x->name[i] == '.' || y->name[i] == '.')) {
+        return x->name[i] == '.' ? -1 : 1;
+    }
+    return lr_text_order(x->name + i, x_length - i, y->name + i, y_length - i);
+}
+
+/* Members with and without .npy may have one key, and one key may be below another. */
+static int32_t check_keys(rec_job *job, const lr_zip *archive, bool *nested)
+{
+    const lr_zip_member **order = rec_job_alloc(job, (archive->count + 1) * sizeof *order);
+    uint64_t count = 0;
+    lr_codec_excerpt name;
+    int32_t status = order ? REC_OK : rec_fail(job, REC_E_MEMORY, 0, "out of memory for the names of an archive");
+    for (uint64_t i = 0; i < archive->count && status == REC_OK; i++) {
+        order[count] = &archive->members[i];
+        count += !is_folder(order[count]);
+    }
+    if (status == REC_OK) {
+        qsort(order, (size_t)count, sizeof *order, by_key);
+    }
+    for (uint64_t i = 1; i < count && status == REC_OK; i++) {
+        const lr_zip_member *x = order[i - 1], *y = order[i];
+        uint64_t x_length = key_length(x), y_length = key_length(y);
+        bool begins = x_length <= y_length && memcmp(x->name, y->name, (size_t)x_length) == 0;
+        if (begins && x_length == y_length) {
+            status = rec_fail(job, REC_E_FORMAT, y->at,
+                              "the name `%s` is in the archive twice, at bytes %" PRIu64 " and %" PRIu64,
+                              lr_codec_shown(&name, y->name, y_length), x->at, y->at);
+        }
+        *nested = *nested || (begins && y->name[x_length] == '.');
+    }
+    rec_job_free(job, order);
+    return status;
+}
+
+/* Reads the directory and checks the members. @param nested (out) a key is below another one: `a` and `a.b`. The
+ * archive is closed by the caller, also after a failure. */
+static int32_t open_archive(rec_job *job, rec_source *source, lr_zip *archive, bool *nested)
+{
+    uint64_t inflated = 0, size = rec_source_size(source);
+    const void *view;
+    int32_t status = lr_zip_open(archive, job, source);
+    *nested = false;
+    for (uint64_t i = 0; i < archive->count && status == REC_OK; i++) {
+        const lr_zip_member *m = &archive->members[i];
+        status = check_member(job, m);
+        if (m->method == LR_ZIP_DEFLATED && __builtin_add_overflow(inflated, m->size, &inflated)) {
+            inflated = REC_UNKNOWN; /* rejected below */
+        }
+    }
+    if (status == REC_OK && size == REC_UNKNOWN) {
+        status = rec_source_view(job, source, &view, &size);
+    }
+    status = status == REC_OK ? rec_job_check_inflated(job, size, inflated) : status;
+    return status == REC_OK ? check_keys(job, archive, nested) : status;
+}
+
 enum { LISTED = 20 }; /* arrays that are left out, one by one */
 
 typedef struct reader {
@@ -91,7 +203,7 @@ static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const lr_zi
 {
     uint8_t magic[6];
     int32_t status = REC_OK;
-    *yes = lr_npz_key_length(m) < m->name_length;
+    *yes = key_length(m) < m->name_length;
     if (!*yes && m->size >= sizeof magic) {
         status = rec_source_read_at(r->job, bytes, base, magic, sizeof magic);
         *yes = status == REC_OK && memcmp(magic, "\x93NUMPY", 6) == 0;
@@ -101,9 +213,9 @@ static int32_t is_array(reader *r, rec_source *bytes, uint64_t base, const lr_zi
 
 static int32_t tell_key(reader *r, const lr_zip_member *m)
 {
-    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = lr_npz_key_length(m), .text = m->name};
+    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = key_length(m), .text = m->name};
     if (!r->nested) { /* a path, in which a backslash is one of the name */
-        key.v.length = rec_path_escape(m->name, lr_npz_key_length(m), r->path, r->room);
+        key.v.length = rec_path_escape(m->name, key_length(m), r->path, r->room);
         key.text = r->path;
     }
     return r->visitor->key(r->self, m->at, &key);
@@ -126,7 +238,7 @@ static void note_unfit(reader *r, const lr_zip_member *m, const char *why)
 {
     lr_codec_excerpt name;
     if (r->unfit++ < LISTED) {
-        rec_job_note(r->job, REC_NOTE_DROPPED, lr_codec_shown(&name, m->name, lr_npz_key_length(m)),
+        rec_job_note(r->job, REC_NOTE_DROPPED, lr_codec_shown(&name, m->name, key_length(m)),
                      "an array of %s, which no tensor can hold: left out", why);
     }
 }
@@ -195,7 +307,7 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
             return status == REC_OK ? lr_npy_load(job, source, visitor, self) : status;
         }
     }
-    status = lr_npz_archive_open(job, source, &r.archive, &r.nested);
+    status = open_archive(job, source, &r.archive, &r.nested);
     status = status == REC_OK ? set_layout(&r) : status;
     r.verify = rec_job_option_int(job, "verify") != 0;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
@@ -214,7 +326,7 @@ int32_t lr_npz_load(rec_job *job, rec_source *source, const rec_visitor *visitor
         status == REC_OK ? visitor->map_begin(self, 0, r.nested ? REC_FORM_MAP : REC_FORM_PATHS, REC_UNKNOWN) : status;
     for (uint64_t i = 0; i < r.archive.count && status == REC_OK; i++) {
         const lr_zip_member *m = &r.archive.members[i];
-        status = lr_npz_is_folder(m) ? REC_OK : tell_member(&r, m);
+        status = is_folder(m) ? REC_OK : tell_member(&r, m);
     }
     if (status == REC_OK && r.unfit > LISTED) {
         rec_job_note(job, REC_NOTE_DROPPED, "", "%" PRIu64 " more arrays that no tensor can hold: left out",

@@ -236,7 +236,7 @@ int32_t lr_pickle_global(lr_pickle *p, const char *module, uint64_t module_lengt
 int32_t lr_pickle_call(lr_pickle *p, uint32_t callable, uint32_t arguments, uint32_t *node);
 /** Fails because a node is, or was made by, a name that is not known. */
 int32_t lr_pickle_refuse(lr_pickle *p, const lr_pt_node *node);
-/** An element type of NumPy's by its code, "f8" (scalar.c). */
+/** An element type of NumPy's by its code, "f8" (array.c). */
 int32_t lr_pickle_numpy_type(lr_pickle *p, uint32_t code, uint32_t *node);
 /** Takes the order of bytes out of its state. */
 void lr_pickle_numpy_order(lr_pickle *p, uint32_t type, const lr_pt_node *state);

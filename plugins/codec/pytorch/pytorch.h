@@ -71,12 +71,6 @@ bool lr_pt_is_stream(const uint8_t *data, uint64_t length);
  * order) are produced on demand. @param shape,made (out) kept until the visitor returns; then `made` is released. */
 int32_t lr_pt_event(const lr_pt_file *file, const lr_pt_tensor *tensor, rec_tensor_event *event, rec_source **made);
 
-/* ------------------------------------------------------------------------------------- whole modules (module.c) -- */
-
-/** Makes dictionaries of the modules that a pickle has: their parameters, their buffers, and their modules, as
- *  state_dict() does. @param count (out) how many. */
-int32_t lr_pt_modules(const lr_pt_file *file, uint64_t *count);
-
 /* ------------------------------------------------------------------------ which part of it is meant (choose.c) -- */
 
 /** Marks of containers, in addition to those of pickle.h. */

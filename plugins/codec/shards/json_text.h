@@ -150,28 +150,6 @@ static inline const uint8_t *lr_st_digits(const uint8_t *at, const uint8_t *end,
 {
     const uint8_t *from = at;
     uint64_t value = 0;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (end - at >= 8) { /* up to eight digits at once: pairs of digits, of pairs, of fours, from the first on */
-        uint64_t word, other;
-        unsigned bits;
-        memcpy(&word, at, sizeof word);
-        word ^= UINT64_C(0x3030303030303030); /* digits become 0 to 9 */
-        other = ((word + UINT64_C(0x7676767676767676)) | word) & UINT64_C(0x8080808080808080);
-        bits = other ? (unsigned)__builtin_ctzll(other) & ~7u : 64;
-        if (bits && bits < 64) {
-            if ((uint8_t)word == 0 && bits > 8) {
-                return NULL; /* a zero in front */
-            }
-            word <<= 64 - bits;
-            word = word * 10 + (word >> 8);
-            word = ((word & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
-                    (word >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
-                   32;
-            *number = word & UINT64_C(0xffffffff);
-            return at + bits / 8;
-        }
-    }
-#endif
     for (; at < end && (uint8_t)(*at - '0') <= 9; at++) {
         uint64_t digit = (uint64_t)(*at - '0');
         if (at - from < 19) {

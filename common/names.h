@@ -20,6 +20,13 @@ static inline bool lr_ends_in(const char *name, const char *end)
     return length > tail && strcmp(name + length - tail, end) == 0;
 }
 
+/** @return the part of a path after the last slash. */
+static inline const char *lr_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static inline bool lr_text_is(const char *text, uint64_t length, const char *word)
 {
     return length == strlen(word) && memcmp(text, word, (size_t)length) == 0;

@@ -18,8 +18,6 @@ typedef struct lr_bincode_reader {
     unsigned depth;
     bool quiet; /**< a trial: no events, no failures reported; a status other than REC_OK says that it does not fit */
     uint64_t tried; /**< bytes that trials have looked at */
-    /* What a trial found. */
-    uint64_t blob_at, blob_size;
 } lr_bincode_reader;
 
 /** Reads a value and tells the visitor of it; in a trial it only finds out whether one is there. */

@@ -77,18 +77,8 @@ int32_t lr_bincode_read(rec_job *job, rec_source *source, const rec_visitor *vis
 int32_t lr_bincode_probe(const uint8_t *data, uint64_t length)
 {
     /* metadata.float is the first string: "f32", "f64", "f16", "half::binary16::f16" or another Rust path to one. */
-    static const char *const floats[] = {("\x03"
-                                          "f32"),
-                                         ("\x03"
-                                          "f64"),
-                                         ("\x03"
-                                          "f16"),
-                                         ("\x04"
-                                          "bf16"),
-                                         "\x13half::binary16::f16"};
-    static const char *const ints[] = {"\x03i32", "\x03i64", "\x03i16",
-                                       ("\x03"
-                                        "f32")};
+    static const char *const floats[] = {"\003f32", "\003f64", "\003f16", "\004bf16", "\023half::binary16::f16"};
+    static const char *const ints[] = {"\003i32", "\003i64", "\003i16", "\003f32"};
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
         size_t n = strlen(floats[i]);
         if (length > n + 4 && memcmp(data, floats[i], n) == 0) {

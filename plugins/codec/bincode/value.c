@@ -326,28 +326,21 @@ static int32_t read_list(lr_bincode_reader *r, const rec_layout *layout)
     return status == REC_OK ? TELL(r, end, r->at) : status;
 }
 
-static int32_t read_tuple(lr_bincode_reader *r, const rec_layout *layout)
-{
-    uint64_t count = rec_layout_count(layout);
-    int32_t status = TELL(r, list_begin, r->at, REC_FORM_TUPLE, count);
-    for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        status = lr_bincode_value(r, rec_layout_child(layout, i));
-    }
-    return status == REC_OK ? TELL(r, end, r->at) : status;
-}
-
 int32_t lr_bincode_key(lr_bincode_reader *r, const char *name)
 {
     rec_scalar key = {.kind = REC_KIND_STRING, .v = {.length = strlen(name)}, .text = name};
     return TELL(r, key, r->at, &key);
 }
 
-static int32_t read_struct(lr_bincode_reader *r, const rec_layout *layout)
+/* A struct, or a tuple, which is a list. */
+static int32_t read_fields(lr_bincode_reader *r, const rec_layout *layout)
 {
     uint64_t count = rec_layout_count(layout);
-    int32_t status = TELL(r, map_begin, r->at, REC_FORM_STRUCT, count);
+    bool named = rec_layout_kind(layout) == REC_LAYOUT_STRUCT;
+    int32_t status =
+        named ? TELL(r, map_begin, r->at, REC_FORM_STRUCT, count) : TELL(r, list_begin, r->at, REC_FORM_TUPLE, count);
     for (uint64_t i = 0; i < count && status == REC_OK; i++) {
-        status = lr_bincode_key(r, rec_layout_name(layout, i));
+        status = named ? lr_bincode_key(r, rec_layout_name(layout, i)) : REC_OK;
         status = status == REC_OK ? lr_bincode_value(r, rec_layout_child(layout, i)) : status;
     }
     return status == REC_OK ? TELL(r, end, r->at) : status;
@@ -430,8 +423,6 @@ static int32_t read_bytes(lr_bincode_reader *r)
     blob.length = length;
     blob.data = r->data + r->at;
     blob.offset = r->at;
-    r->blob_at = r->at;
-    r->blob_size = length;
     status = TELL(r, bytes, r->at, &blob);
     r->at += length;
     return status == REC_OK ? progress(r) : status;
@@ -464,10 +455,8 @@ int32_t lr_bincode_value(lr_bincode_reader *r, const rec_layout *layout)
         status = read_list(r, layout);
         break;
     case REC_LAYOUT_TUPLE:
-        status = read_tuple(r, layout);
-        break;
     case REC_LAYOUT_STRUCT:
-        status = read_struct(r, layout);
+        status = read_fields(r, layout);
         break;
     case REC_LAYOUT_MAP:
         status = read_map(r, layout);

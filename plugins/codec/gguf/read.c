@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/names.h"
 #include "plugins/codec/gguf/header.h"
 #include "plugins/codec/room.h"
 
@@ -38,11 +39,11 @@ static bool name_part(char *name, uint64_t part)
 static int32_t open_part(model *m, rec_source *first, uint64_t part)
 {
     lr_gguf_header *h = &m->parts[part];
-    const char *whole = rec_source_name(first), *slash = strrchr(whole, '/');
+    const char *whole = rec_source_name(first);
     rec_source *source = NULL;
     char name[256];
     int32_t status;
-    if (snprintf(name, sizeof name, "%s", slash ? slash + 1 : whole) >= (int)sizeof name || !name_part(name, part)) {
+    if (snprintf(name, sizeof name, "%s", lr_base_name(whole)) >= (int)sizeof name || !name_part(name, part)) {
         status = rec_fail_found(m->job, REC_E_FORMAT, REC_UNKNOWN, "the name of a first part, NAME-00001-of-0000N.gguf",
                                 "%.200s, whose metadata say that it is one of %" PRIu64, whole, m->count);
         rec_fail_hint(m->job, "The other parts are found by that name: give the file its name back.");

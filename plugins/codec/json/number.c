@@ -363,36 +363,31 @@ static uint32_t write_special(char *text, bool negative, bool zero)
     return (uint32_t)length;
 }
 
-uint32_t lr_float_write(char *text, double value)
+/* @param bits of a float with so many bits of fraction and exponent. @param least,most as for write_decimal(). */
+static inline uint32_t write_float(char *text, uint64_t bits, int fractions, int exponents, int32_t least, int32_t most)
 {
-    uint64_t bits, fraction;
-    int32_t exponent, power;
-    memcpy(&bits, &value, sizeof bits);
-    bool negative = bits >> 63;
-    fraction = bits & ((UINT64_C(1) << 52) - 1);
-    exponent = (int32_t)(bits >> 52 & 0x7ff);
-    if (exponent == 0x7ff || (bits & INT64_MAX) == 0) {
+    int32_t top = (1 << exponents) - 1, exponent = (int32_t)(bits >> fractions) & top, power;
+    uint64_t one = UINT64_C(1) << fractions, fraction = bits & (one - 1);
+    bool negative = bits >> (fractions + exponents) & 1;
+    if (exponent == top || (exponent == 0 && fraction == 0)) {
         return write_special(text, negative, exponent == 0);
     }
-    uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
-    uint64_t digits =
-        lr_shortest(c, (exponent ? exponent : 1) - 1075, c % 2 == 0, fraction == 0 && exponent > 1, &power);
-    return write_decimal(text, negative, digits, power, -5, 15);
+    uint64_t c = exponent ? fraction | one : fraction;
+    uint64_t digits = lr_shortest(c, (exponent ? exponent : 1) - top / 2 - fractions, c % 2 == 0,
+                                  fraction == 0 && exponent > 1, &power);
+    return write_decimal(text, negative, digits, power, least, most);
+}
+
+uint32_t lr_float_write(char *text, double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return write_float(text, bits, 52, 11, -5, 15);
 }
 
 uint32_t lr_float32_write(char *text, float value)
 {
-    uint32_t bits, fraction;
-    int32_t exponent, power;
+    uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    bool negative = bits >> 31;
-    fraction = bits & ((UINT32_C(1) << 23) - 1);
-    exponent = (int32_t)(bits >> 23 & 0xff);
-    if (exponent == 0xff || (bits & INT32_MAX) == 0) {
-        return write_special(text, negative, exponent == 0);
-    }
-    uint64_t c = exponent ? fraction | UINT32_C(1) << 23 : fraction;
-    uint64_t digits =
-        lr_shortest(c, (exponent ? exponent : 1) - 150, c % 2 == 0, fraction == 0 && exponent > 1, &power);
-    return write_decimal(text, negative, digits, power, -6, 12);
+    return write_float(text, bits, 23, 8, -6, 12);
 }

@@ -69,7 +69,7 @@ static int32_t flush(reader *r)
     return status != REC_OK ? status : progress(r);
 }
 
-/* Makes room in a run of `dtype`, so that its next element, which is at `at`, can be stored. */
+/* Makes room in a run of `dtype`, so that its next element, which is at `at`, can be stored: also after a failure. */
 static inline int32_t run_of(reader *r, rec_dtype dtype, uint64_t at)
 {
     uint32_t room = dtype == REC_DTYPE_U8 || dtype == REC_DTYPE_BOOL ? RUN_BYTES : RUN;
@@ -83,39 +83,24 @@ static inline int32_t run_of(reader *r, rec_dtype dtype, uint64_t at)
     return status;
 }
 
-static int32_t run_bool(reader *r, bool value, uint64_t at)
-{
-    int32_t status = run_of(r, REC_DTYPE_BOOL, at);
-    if (status == REC_OK) {
-        r->run.u8[r->run_count++] = value;
-    }
-    return status;
-}
-
 static int32_t run_number(reader *r, const rec_scalar *number, uint64_t at)
 {
     int32_t status;
+    bool unsign = number->kind == REC_KIND_UINT;
     if (number->kind == REC_KIND_FLOAT) {
         status = run_of(r, REC_DTYPE_F64, at);
-        if (status == REC_OK) {
-            r->run.f64[r->run_count++] = number->v.f;
-        }
+        r->run.f64[r->run_count++] = number->v.f;
         return status;
     }
-    bool unsign = number->kind == REC_KIND_UINT;
     if (unsign && number->v.u <= UINT8_MAX && r->run_dtype != REC_DTYPE_I64 && r->run_dtype != REC_DTYPE_U64) {
         status = run_of(r, REC_DTYPE_U8, at);
-        if (status == REC_OK) {
-            r->run.u8[r->run_count++] = (uint8_t)number->v.u;
-        }
+        r->run.u8[r->run_count++] = (uint8_t)number->v.u;
         return status;
     }
     /* A run that has met a number above INT64_MAX goes on as U64 until there is a negative one. */
     bool large = unsign && (number->v.u > INT64_MAX || r->run_dtype == REC_DTYPE_U64);
     status = run_of(r, large ? REC_DTYPE_U64 : REC_DTYPE_I64, at);
-    if (status == REC_OK) {
-        r->run.i64[r->run_count++] = number->v.i; /* or the same bits of v.u */
-    }
+    r->run.i64[r->run_count++] = number->v.i; /* or the same bits of v.u */
     return status;
 }
 
@@ -288,7 +273,9 @@ static int32_t word(reader *r)
     }
     r->next = COMMA_OR_END;
     if (which > 0 && r->levels[r->depth] == IN_LIST) {
-        return run_bool(r, which == 2, at);
+        status = run_of(r, REC_DTYPE_BOOL, at);
+        r->run.u8[r->run_count++] = which == 2;
+        return status;
     }
     rec_scalar scalar = {.kind = which > 0 ? REC_KIND_BOOL : REC_KIND_NIL, .v.i = which == 2};
     return emit(r, &scalar, at);
@@ -343,26 +330,18 @@ static int32_t value(reader *r)
     case 'f':
     case 't':
         return word(r);
-    case '-':
-    case '0':
-    case '1':
-    case '2':
-    case '3':
-    case '4':
-    case '5':
-    case '6':
-    case '7':
-    case '8':
-    case '9':
-        if (r->levels[r->depth] == IN_LIST) {
-            return list_numbers(r);
-        }
-        at = here(r);
-        status = number(r, &scalar);
-        return status == REC_OK ? emit(r, &scalar, at) : status;
     default:
+        break;
+    }
+    if (*r->in.at != '-' && (uint8_t)(*r->in.at - '0') > 9) {
         return lr_json_unexpected(&r->in, r->next == VALUE_OR_END ? "a value or ]" : "a value");
     }
+    if (r->levels[r->depth] == IN_LIST) {
+        return list_numbers(r);
+    }
+    at = here(r);
+    status = number(r, &scalar);
+    return status == REC_OK ? emit(r, &scalar, at) : status;
 }
 
 static int32_t after_value(reader *r)

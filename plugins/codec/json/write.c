@@ -301,9 +301,11 @@ static uint32_t write_bool(char *text, uint32_t value)
     return value ? 4 : 5;
 }
 
-static int32_t put_numbers(lr_json_writer *w, rec_dtype dtype, const void *data, uint64_t count)
+static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
 {
+    lr_json_writer *w = self;
     int32_t status = REC_OK;
+    (void)at;
     switch (dtype) {
     case REC_DTYPE_F64:
         PUT_EACH(double, put_f64(w, value));
@@ -339,13 +341,6 @@ static int32_t put_numbers(lr_json_writer *w, rec_dtype dtype, const void *data,
                         rec_dtype_name(dtype));
     }
     return status;
-}
-
-static int32_t on_numbers(void *self, uint64_t at, rec_dtype dtype, const void *data, uint64_t count)
-{
-    lr_json_writer *w = self;
-    (void)at;
-    return put_numbers(w, dtype, data, count);
 }
 
 static int32_t on_list_begin(void *self, uint64_t at, int32_t form, uint64_t count)

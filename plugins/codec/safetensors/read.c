@@ -197,14 +197,13 @@ static bool find_text(const lr_st_model *m, const lr_st_json **json, const lr_st
 static void note_oddities(lr_st_model *m)
 {
     uint64_t stem, part, parts;
-    const char *name = rec_source_name(m->source), *slash = strrchr(name, '/');
     if (m->index.left_out) {
         rec_job_note(m->job, REC_NOTE_DROPPED, "",
                      "%" PRIu64 " entr%s of the index's metadata other than text: left out", m->index.left_out,
                      m->index.left_out == 1 ? "y" : "ies");
     }
-    if (m->file_count == 1 && !m->files[0].source && lr_st_is_part(slash ? slash + 1 : name, &stem, &part, &parts) &&
-        parts > 1) {
+    if (m->file_count == 1 && !m->files[0].source &&
+        lr_st_is_part(lr_base_name(rec_source_name(m->source)), &stem, &part, &parts) && parts > 1) {
         rec_job_note(m->job, REC_NOTE_LAYOUT, "",
                      "this is part %" PRIu64 " of a model in %" PRIu64
                      " parts: its index, or the directory, loads the whole",
@@ -244,13 +243,8 @@ int32_t lr_st_read(rec_job *job, rec_source *source, const rec_visitor *visitor,
  * name: "pytorch_model.bin.index.json" is another's. */
 static bool names_ours(const rec_head *head, const char *file, uint64_t size)
 {
-    static const char part[] = ".safetensors", others[] = ".bin.index.json";
-    uint64_t length = head->name ? strlen(head->name) : 0, tail = sizeof part - 1;
-    if (file) {
-        return size >= tail && memcmp(file + size - tail, part, (size_t)tail) == 0;
-    }
-    tail = sizeof others - 1;
-    return length < tail || memcmp(head->name + length - tail, others, (size_t)tail) != 0;
+    return file ? lr_text_ends(file, size, ".safetensors")
+                : !head->name || !lr_text_ends(head->name, strlen(head->name), ".bin.index.json");
 }
 
 /* By the content: bits that agree. */
@@ -285,14 +279,12 @@ static int32_t probe_content(const rec_head *head)
 
 int32_t lr_st_probe(const rec_head *head)
 {
-    static const char extension[] = ".safetensors";
-    size_t name = head->name ? strlen(head->name) : 0, tail = sizeof extension - 1;
     int32_t bits;
     if (head->names) {
         return lr_st_is_folder(head->names, head->name_count) ? 100 : 0;
     }
     bits = probe_content(head);
-    if (!bits && head->length && name > tail && strcmp(head->name + name - tail, extension) == 0) {
+    if (!bits && head->length && head->name && lr_ends_in(head->name, ".safetensors")) {
         return 20; /* the reader of the format has the better message */
     }
     return bits;

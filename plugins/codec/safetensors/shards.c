@@ -114,12 +114,6 @@ static void close_files(lr_st_model *m)
     m->file_count = m->count = 0;
 }
 
-static const char *own_name(const rec_source *source)
-{
-    const char *name = rec_source_name(source), *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 static int32_t open_part(void *self, uint64_t number, rec_source *part)
 {
     lr_st_model *m = self;
@@ -290,9 +284,10 @@ static int32_t index_tensors(lr_st_model *m)
                 const lr_st_file *other = lr_st_model_file(m, twin);
                 lr_codec_excerpt brief;
                 const char *key = lr_codec_shown(&brief, lr_st_text_at(&file->header, &e->key), e->key.length);
-                status = other == file ? lr_st_fail_twice(&file->header, &other->header.entries[twin - file->first], e)
-                                       : rec_fail(m->job, REC_E_FORMAT, lr_st_location(e->at),
-                                                  "the tensor `%s` is in %s, too", key, own_name(other->source));
+                status = other == file
+                             ? lr_st_fail_twice(&file->header, &other->header.entries[twin - file->first], e)
+                             : rec_fail(m->job, REC_E_FORMAT, lr_st_location(e->at), "the tensor `%s` is in %s, too",
+                                        key, lr_base_name(rec_source_name(other->source)));
                 status = lr_st_json_damaged(m->job, status);
                 if (file->source) {
                     rec_fail_source(m->job, file->source);

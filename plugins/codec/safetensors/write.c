@@ -512,10 +512,9 @@ static int32_t open_part(writer *w, rec_sink *sink, uint32_t number, const lr_bu
 
 static int32_t write_files(writer *w, rec_sink *sink)
 {
-    static const char extension[] = ".safetensors";
     const lr_st_tree *tree = &w->tree;
     const char *own = rec_sink_name(sink);
-    size_t length = strlen(own), tail = sizeof extension - 1;
+    size_t length = strlen(own) - (lr_ends_in(own, ".safetensors") ? sizeof ".safetensors" - 1 : 0);
     lr_buffer stem = {.job = w->job}, name = {.job = w->job}, got = {.job = w->job};
     uint64_t first = 0;
     int32_t status;
@@ -526,7 +525,6 @@ static int32_t write_files(writer *w, rec_sink *sink)
         rec_fail_hint(w->job, "Save to a file that is not compressed, or without max-shard-size.");
         return status;
     }
-    length -= length > tail && strcmp(own + length - tail, extension) == 0 ? tail : 0;
     lr_put(&stem, own, length); /* the sink's name changes */
     lr_put(&stem, "", 1);
     lr_put(&name, own, length);

@@ -281,12 +281,11 @@ static int32_t has_changed(rec_job *job, rec_source *was, rec_source *is, bool *
  * released; else NULL. */
 static int32_t open_part(rec_job *job, rec_source *source, const char *name, rec_source **part, rec_source **again)
 {
-    const char *own = rec_source_name(source), *slash = strrchr(own, '/');
+    const char *own = lr_base_name(rec_source_name(source));
     rec_source *now = NULL;
     bool changed = false;
     int32_t status = rec_source_beside_maybe(job, source, name, part);
     *again = NULL;
-    own = slash ? slash + 1 : own;
     if (status != REC_OK || *part) {
         return status;
     }

@@ -16,28 +16,15 @@ static int32_t tell_metadata(const lr_bpk_header *h, const rec_visitor *visitor,
     return status;
 }
 
-/* A name as a path: its backslashes are escaped. */
-static int32_t tell_key(const lr_bpk_header *h, const lr_bpk_text *name, uint64_t at, const rec_visitor *visitor,
-                        void *self)
+static int32_t tell_key(lr_buffer *path, const lr_bpk_text *name, uint64_t at, const rec_visitor *visitor, void *self)
 {
     rec_scalar key = {.kind = REC_KIND_STRING, .v.length = name->length, .text = name->at};
-    char *escaped = NULL;
-    int32_t status;
-    if (name->length && memchr(name->at, '\\', (size_t)name->length)) {
-        uint64_t room = 2 * name->length + 1;
-        escaped = rec_job_alloc(h->job, room);
-        if (!escaped) {
-            return rec_fail(h->job, REC_E_MEMORY, at, "out of memory for a name");
-        }
-        key.v.length = rec_path_escape(name->at, name->length, escaped, room);
-        key.text = escaped;
-    }
-    status = visitor->key(self, at, &key);
-    rec_job_free(h->job, escaped);
-    return status;
+    int32_t status = lr_buffer_path(path, &key.text, &key.v.length);
+    return status == REC_OK ? visitor->key(self, at, &key) : status;
 }
 
-static int32_t tell_tensor(const lr_bpk_header *h, const lr_bpk_entry *e, const rec_visitor *visitor, void *self)
+static int32_t tell_tensor(const lr_bpk_header *h, const lr_bpk_entry *e, lr_buffer *path, const rec_visitor *visitor,
+                           void *self)
 {
     char id[REC_ID_ROOM];
     rec_tensor_event event = {
@@ -53,27 +40,29 @@ static int32_t tell_tensor(const lr_bpk_header *h, const lr_bpk_entry *e, const 
                  .source = h->source,
                  .offset = h->data + e->begin},
     };
-    int32_t status = tell_key(h, &e->name, e->at, visitor, self);
+    int32_t status = tell_key(path, &e->name, e->at, visitor, self);
     return status == REC_OK ? visitor->tensor(self, e->at, &event) : status;
 }
 
 int32_t lr_bpk_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
     lr_bpk_header h;
+    lr_buffer path = {.job = job};
     int32_t status = lr_bpk_header_open(&h, job, source);
     status = status == REC_OK ? tell_metadata(&h, visitor, self) : status;
     if (status == REC_OK) {
         status = visitor->map_begin(self, LR_BPK_PREFIX, REC_FORM_PATHS, h.count + h.scalar_count);
     }
     for (uint64_t i = 0; i < h.count && status == REC_OK; i++) {
-        status = tell_tensor(&h, &h.entries[i], visitor, self);
+        status = tell_tensor(&h, &h.entries[i], &path, visitor, self);
     }
     for (uint64_t i = 0; i < h.scalar_count && status == REC_OK; i++) {
         const lr_bpk_pair *pair = &h.scalars[i];
-        status = tell_key(&h, &pair->key, pair->at, visitor, self);
+        status = tell_key(&path, &pair->key, pair->at, visitor, self);
         status = status == REC_OK ? visitor->scalar(self, pair->at, &pair->scalar) : status;
     }
     status = status == REC_OK ? visitor->end(self, REC_UNKNOWN) : status;
+    rec_job_free(job, path.data);
     lr_bpk_header_close(&h);
     return status;
 }

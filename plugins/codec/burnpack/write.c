@@ -90,12 +90,8 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     writer *w = self;
     (void)at;
     w->key_at = w->names.size;
-    lr_put(&w->names, key->text, key->v.length);
-    lr_put(&w->names, "", 1); /* with which what is made of it ends */
-    if (w->names.status == REC_OK) {
-        w->key.length = rec_path_unescape(key->text, key->v.length, w->names.data + w->key_at, key->v.length + 1);
-        w->names.size = w->key_at + w->key.length;
-    }
+    lr_put_unescaped(&w->names, key->text, key->v.length);
+    w->key.length = w->names.size - w->key_at;
     return w->names.status;
 }
 

@@ -5,15 +5,14 @@
 
 #include "common/names.h"
 #include "plugins/codec/gguf/header.h"
-#include "plugins/codec/room.h"
+#include "plugins/codec/buffer.h"
 
 /** The files to read: the given file, and further parts of a split model. */
 typedef struct model {
     rec_job *job;
     lr_gguf_header *parts; /**< `count` of them */
     uint64_t count;
-    char *path; /**< room for a name as a path */
-    uint64_t path_room;
+    lr_buffer path; /**< a name as a path */
 } model;
 
 /* ------------------------------------------------------------------------------------------------------- parts -- */
@@ -107,23 +106,6 @@ static int32_t open_parts(model *m)
 
 /* ----------------------------------------------------------------------------------------------------- tensors -- */
 
-/* A name as a key of REC_FORM_PATHS: unchanged except for backslashes. */
-static int32_t name_key(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, rec_scalar *key)
-{
-    const char *name = h->names + t->name;
-    uint64_t length = t->length, need = 2 * length + 1;
-    if (memchr(name, '\\', (size_t)length)) {
-        int32_t status = lr_codec_grow(m->job, &m->path, need, &m->path_room, 1);
-        if (status != REC_OK) {
-            return status;
-        }
-        length = rec_path_escape(name, length, m->path, m->path_room);
-        name = m->path;
-    }
-    *key = (rec_scalar){.kind = REC_KIND_STRING, .v.length = length, .text = name};
-    return REC_OK;
-}
-
 /* @param alone the tensor is the record: it has no key */
 static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tensor *t, bool alone,
                            const rec_visitor *visitor, void *self)
@@ -138,8 +120,8 @@ static int32_t tell_tensor(model *m, const lr_gguf_header *h, const lr_gguf_tens
                                        .length = t->size,
                                        .source = h->source,
                                        .offset = h->data + t->offset}};
-    rec_scalar key;
-    int32_t status = alone ? REC_OK : name_key(m, h, t, &key);
+    rec_scalar key = {.kind = REC_KIND_STRING, .v.length = t->length, .text = h->names + t->name};
+    int32_t status = alone ? REC_OK : lr_buffer_path(&m->path, &key.text, &key.v.length);
     status = status == REC_OK && !alone ? visitor->key(self, t->at, &key) : status;
     return status == REC_OK ? visitor->tensor(self, t->at, &event) : status;
 }
@@ -171,7 +153,7 @@ static int32_t tell_tensors(model *m, const rec_visitor *visitor, void *self)
 
 int32_t lr_gguf_read(rec_job *job, rec_source *source, const rec_visitor *visitor, void *self)
 {
-    model m = {.job = job, .count = 1};
+    model m = {.job = job, .count = 1, .path.job = job};
     int32_t status = REC_OK;
     m.parts = rec_job_alloc(job, sizeof *m.parts);
     if (!m.parts) {
@@ -190,7 +172,7 @@ int32_t lr_gguf_read(rec_job *job, rec_source *source, const rec_visitor *visito
             rec_source_release(m.parts[i].source);
         }
     }
-    rec_job_free(job, m.path);
+    rec_job_free(job, m.path.data);
     rec_job_free(job, m.parts);
     return status;
 }

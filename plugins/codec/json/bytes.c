@@ -9,11 +9,6 @@
 
 enum { MARGIN = 64 };
 
-static bool is_space(uint8_t byte)
-{
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
 static uint32_t load(const uint8_t *text)
 {
     return (uint32_t)text[0] | (uint32_t)text[1] << 8 | (uint32_t)text[2] << 16 | (uint32_t)text[3] << 24;
@@ -47,11 +42,12 @@ uint64_t lr_bytes_scan_plain(const uint8_t **text, const uint8_t *end, uint8_t *
         const uint8_t *from = p;
         uint32_t length, value;
         __builtin_prefetch(p + LR_BYTES_AHEAD);
-        if (is_space(*p)) {
-            if (gap > 0 && (size_t)(end - p) > gap + MARGIN && memcmp(p, gap_at, gap) == 0 && !is_space(p[gap])) {
+        if (lr_json_is_space(*p)) {
+            if (gap > 0 && (size_t)(end - p) > gap + MARGIN && memcmp(p, gap_at, gap) == 0 &&
+                !lr_json_is_space(p[gap])) {
                 p += gap;
             } else {
-                while (end - p >= MARGIN && is_space(*p)) {
+                while (end - p >= MARGIN && lr_json_is_space(*p)) {
                     p++;
                 }
                 if (end - p < MARGIN) {

@@ -9,6 +9,12 @@
 #include "common/shortest.h"
 #include <librecord/plugin.h>
 
+/** White space of JSON. */
+static inline bool lr_json_is_space(uint8_t byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
 /** A parsed number: ±digits · 10^exponent. */
 typedef struct lr_decimal {
     const uint8_t *end; /**< after the number; the offending character of an invalid one */

@@ -184,16 +184,11 @@ static int32_t bulk(reader *r)
     return REC_OK;
 }
 
-static bool is_space(uint8_t byte)
-{
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
 /* White space of the window. */
 static inline void skip_here(lr_json_input *in)
 {
     const uint8_t *p = in->at, *end = in->end;
-    while (p < end && is_space(*p)) {
+    while (p < end && lr_json_is_space(*p)) {
         uint64_t word;
         p++;
         while (end - p >= 8 && (memcpy(&word, p, sizeof word), word == UINT64_C(0x2020202020202020))) {
@@ -452,7 +447,7 @@ static bool pass(const uint8_t **at, const uint8_t *end, const char *word)
 {
     const uint8_t *next = *at;
     size_t length = strlen(word);
-    while (next < end && is_space(*next)) {
+    while (next < end && lr_json_is_space(*next)) {
         next++;
     }
     if ((size_t)(end - next) < length || memcmp(next, word, length) != 0) {

@@ -18,6 +18,8 @@
 #define TILE (16u * 1024)
 /* Longest text of one value of the table; deeper indentation is written piece by piece. */
 #define ENTRY_MOST 128u
+/* Bytes that are copied at once. */
+#define MOVE 16u
 #define INDENT 2u
 /* Bytes for which a table is made. */
 #define ENTRIES_FROM 256u
@@ -30,7 +32,7 @@ struct lr_json_writer {
     bool pretty;
     bool after_key; /* the value that comes stands on its key's line */
     uint32_t depth, used;
-    uint32_t entry_room;  /* bytes from one text of the table to the next, 0: no table yet */
+    uint32_t entry_room;  /* bytes, a multiple of MOVE, from one text of the table to the next, 0: no table yet */
     uint32_t entry_depth; /* the level it was made for */
     struct {
         uint8_t in;
@@ -186,10 +188,7 @@ static int32_t put_scalar(lr_json_writer *w, const rec_scalar *scalar)
 static void make_entries(lr_json_writer *w)
 {
     uint32_t gap = w->pretty ? 1 + w->depth * INDENT : 0;
-    uint32_t room = 4;
-    while (room < 1 + gap + 3) {
-        room *= 2;
-    }
+    uint32_t room = (1 + gap + 3 + MOVE - 1) / MOVE * MOVE;
     w->entry_room = room;
     w->entry_depth = w->depth;
     for (uint32_t value = 0; value < 256 && room <= ENTRY_MOST; value++) {
@@ -203,31 +202,18 @@ static void make_entries(lr_json_writer *w)
     }
 }
 
-/* Constant sizes, so that each copy is a few moves. It writes a whole entry; the next one goes over its tail. */
-#define COPY_ENTRIES(room)                                  \
-    for (uint64_t i = 0; i < count; i++) {                  \
-        memcpy(to, w->entries + bytes[i] * (room), (room)); \
-        to += w->lengths[bytes[i]];                         \
-    }                                                       \
-    break
-
-/* Bytes of a list that has something in it already, with room for all of them. */
+/* Bytes of a list that has something in it already, with room for all of them. A whole entry is copied in moves of a
+ * constant size; the next one goes over its tail. */
 static void put_entries(lr_json_writer *w, const uint8_t *bytes, uint64_t count)
 {
     char *to = w->buffer + w->used;
-    switch (w->entry_room) {
-    case 4:
-        COPY_ENTRIES(4u);
-    case 8:
-        COPY_ENTRIES(8u);
-    case 16:
-        COPY_ENTRIES(16u);
-    case 32:
-        COPY_ENTRIES(32u);
-    case 64:
-        COPY_ENTRIES(64u);
-    default:
-        COPY_ENTRIES(128u);
+    const uint32_t room = w->entry_room;
+    for (uint64_t i = 0; i < count; i++) {
+        const char *from = w->entries + bytes[i] * room;
+        for (uint32_t k = 0; k < room; k += MOVE) {
+            memcpy(to + k, from + k, MOVE);
+        }
+        to += w->lengths[bytes[i]];
     }
     w->used = (uint32_t)(to - w->buffer);
 }

@@ -582,7 +582,7 @@ static int32_t is_text(rec_job *job, rec_source *source, bool *text)
     uint8_t first = 0;
     int32_t status = size == REC_UNKNOWN ? rec_source_view(job, source, &all, &size) : REC_OK;
     status = status == REC_OK && size ? rec_source_read_at(job, source, 0, &first, 1) : status;
-    *text = first == '{' || lr_st_is_space(first);
+    *text = first == '{' || lr_json_is_space(first);
     return status;
 }
 
@@ -642,7 +642,7 @@ int32_t lr_pt_probe(const rec_head *head)
     if (head->names) {
         return probe_folder(head);
     }
-    if (head->length && (head->data[0] == '{' || lr_st_is_space(head->data[0]))) {
+    if (head->length && (head->data[0] == '{' || lr_json_is_space(head->data[0]))) {
         return probe_index(head);
     }
     if (lr_pt_is_stream(head->data, head->length)) {

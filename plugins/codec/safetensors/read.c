@@ -163,7 +163,7 @@ static int32_t tell_tensors(lr_st_model *m, const rec_visitor *visitor, void *se
             }
             key.text = lr_st_text_at(h, &e->key);
             event = lr_st_event(h, e);
-            status = lr_st_path_of(&path, &key.text, &key.v.length);
+            status = lr_buffer_path(&path, &key.text, &key.v.length);
             status = status == REC_OK ? visitor->key(self, lr_st_location(e->at), &key) : status;
             status = status == REC_OK ? visitor->tensor(self, lr_st_location(e->at), &event) : status;
         }
@@ -262,13 +262,13 @@ static int32_t probe_content(const rec_head *head)
     if (length < 2 || length > LR_ST_HEADER_MOST) {
         return 0;
     }
-    while (at < head->length && lr_st_is_space(head->data[at])) {
+    while (at < head->length && lr_json_is_space(head->data[at])) {
         at++;
     }
     if (at == head->length || head->data[at++] != '{') {
         return 0;
     }
-    while (at < head->length && lr_st_is_space(head->data[at])) {
+    while (at < head->length && lr_json_is_space(head->data[at])) {
         at++;
     }
     if (at == head->length || (head->data[at] != '"' && head->data[at] != '}')) {

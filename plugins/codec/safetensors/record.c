@@ -138,7 +138,7 @@ static int32_t map(lr_st_reader *r, int32_t form)
                 status = r->path.text.status;
             }
             if (status == REC_OK && form == REC_FORM_PATHS) {
-                status = lr_st_path_of(&r->dotted, &key.text, &key.v.length);
+                status = lr_buffer_path(&r->dotted, &key.text, &key.v.length);
             }
             status = status == REC_OK ? r->visitor->key(r->self, r->at, &key) : status;
             status = status == REC_OK ? value(r) : status;

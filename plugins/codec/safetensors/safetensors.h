@@ -147,11 +147,6 @@ void lr_st_put_string(lr_buffer *buffer, const char *text, uint64_t length);
 enum { LR_ST_INLINE_BYTES = 64 };
 /** How a key is made of a path: the names joined with dots; what has no path is "item". */
 #define LR_ST_ROOT_KEY "item"
-/** The path of a name of the file's, in `buffer`, which is used again: as rec_path_escape(). Nothing is copied where
- * nothing is escaped. @param text,length in and out. */
-int32_t lr_st_path_of(lr_buffer *buffer, const char **text, uint64_t *length);
-/** The reverse. */
-int32_t lr_st_name_of(lr_buffer *buffer, const char **text, uint64_t *length);
 /** A path that grows and shrinks with the events. */
 typedef struct lr_st_path {
     lr_buffer text;

@@ -308,7 +308,7 @@ static int32_t looks_like_text(lr_st_model *m, bool *text)
     if (status == REC_OK && lr_beginning_is_all(m->job, m->source)) {
         status = rec_source_rewind(m->job, m->source);
     }
-    while (at < size && status == REC_OK && lr_st_is_space(first[at])) {
+    while (at < size && status == REC_OK && lr_json_is_space(first[at])) {
         at++;
     }
     *text =

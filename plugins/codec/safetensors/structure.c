@@ -579,10 +579,13 @@ static int32_t on_key(void *self, uint64_t at, const rec_scalar *key)
     rec_scalar name = *key;
     (void)at;
     if (tree->paths && t->depth == 1) {
-        int32_t status = lr_st_name_of(&t->name, &name.text, &name.v.length);
-        if (status != REC_OK) {
-            return status;
+        t->name.size = 0;
+        lr_put_unescaped(&t->name, key->text, key->v.length);
+        if (t->name.status != REC_OK) {
+            return t->name.status;
         }
+        name.text = t->name.data;
+        name.v.length = t->name.size;
         key = &name;
     }
     lr_put(&tree->text, ",", l->count > 0);

@@ -28,38 +28,6 @@ void lr_st_put_string(lr_buffer *b, const char *text, uint64_t length)
     lr_put(b, "\"", 1);
 }
 
-/* @param convert what makes one of the other; it makes no more than twice as much. */
-static int32_t converted(lr_buffer *b, const char **text, uint64_t *length,
-                         uint64_t (*convert)(const char *, uint64_t, char *, uint64_t))
-{
-    uint64_t size;
-    if (!*length || !memchr(*text, '\\', (size_t)*length)) {
-        return REC_OK;
-    }
-    size = convert(*text, *length, NULL, 0);
-    b->size = 0;
-    while (b->status == REC_OK && b->room <= size) { /* room for a NUL */
-        lr_put(b, *text, *length);
-    }
-    if (b->status != REC_OK) {
-        return b->status;
-    }
-    (void)convert(*text, *length, b->data, size + 1);
-    *text = b->data;
-    *length = size;
-    return REC_OK;
-}
-
-int32_t lr_st_path_of(lr_buffer *buffer, const char **text, uint64_t *length)
-{
-    return converted(buffer, text, length, rec_path_escape);
-}
-
-int32_t lr_st_name_of(lr_buffer *buffer, const char **text, uint64_t *length)
-{
-    return converted(buffer, text, length, rec_path_unescape);
-}
-
 uint64_t lr_st_path_enter(lr_st_path *path, const rec_scalar *part)
 {
     char number[LR_NUMBER_ROOM];

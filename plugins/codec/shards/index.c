@@ -343,7 +343,7 @@ int32_t lr_index_open_ahead(lr_index *index, rec_job *job, rec_source **source, 
 
 static const uint8_t *spaces(const uint8_t *p, const uint8_t *end)
 {
-    while (p < end && lr_st_is_space(*p)) {
+    while (p < end && lr_json_is_space(*p)) {
         p++;
     }
     return p;

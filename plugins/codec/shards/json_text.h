@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plugins/codec/excerpt.h"
+#include "plugins/codec/json/number.h"
 #include "plugins/codec/json/string.h"
 
 /** Where a text is: as it stands in the JSON, or among those whose escapes were taken out. */
@@ -61,14 +62,9 @@ static inline uint32_t lr_st_json_at(const lr_st_json *json)
     return (uint32_t)(json->in.at - json->in.start);
 }
 
-static inline bool lr_st_is_space(uint8_t byte)
-{
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
 static inline void lr_st_json_skip(lr_st_json *json)
 {
-    while (json->in.at < json->in.end && lr_st_is_space(*json->in.at)) {
+    while (json->in.at < json->in.end && lr_json_is_space(*json->in.at)) {
         json->in.at++;
     }
 }

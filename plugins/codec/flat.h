@@ -55,9 +55,7 @@ static inline int32_t lr_flat_key(lr_flat *f, const rec_scalar *key)
     case REC_KIND_STRING:
         if (f->paths && f->depth == 1) {
             b->size = 0;
-            lr_put(b, key->text, key->v.length);
-            lr_put(b, "", 1); /* the NUL */
-            b->size = b->status == REC_OK ? rec_path_unescape(key->text, key->v.length, b->data, b->size) : 0;
+            lr_put_unescaped(b, key->text, key->v.length);
             return b->status;
         }
         return lr_flat_name(f, key->text, key->v.length);

@@ -163,32 +163,16 @@ INLINE void NAME(scales_and_leasts)(const uint8_t *b, float *scale, float *least
     NAME(put)(least, six, half(b + 2));
 }
 
-TARGET static void NAME(q4_k)(const uint8_t *b, uint64_t count, float *y)
+/* @param five a fifth bit of each number is in the 32 bytes before the others. */
+INLINE void NAME(of_k)(const uint8_t *b, uint64_t count, float *y, bool five)
 {
-    for (; count; count--, b += 144) {
+    for (; count; count--, b += five ? 176 : 144) {
+        const uint8_t *low = b + (five ? 48 : 16);
         float scale[16], least[16];
+        bytes none = {0}, g = five ? load(b + 16) : none, h = five ? load(b + 32) : none;
         NAME(scales_and_leasts)(b, scale, least);
         for (int part = 0; part < 8; part += 2, y += 64) {
-            bytes p = load(b + 16 + part * 16), q = load(b + 32 + part * 16);
-            float d = scale[part], m = least[8 + part];
-            NAME(put_plus)(y, p & 15, d, -m);
-            NAME(put_plus)(y + 16, q & 15, d, -m);
-            d = scale[part + 1];
-            m = least[9 + part];
-            NAME(put_plus)(y + 32, NAME(high_four)(p), d, -m);
-            NAME(put_plus)(y + 48, NAME(high_four)(q), d, -m);
-        }
-    }
-}
-
-TARGET static void NAME(q5_k)(const uint8_t *b, uint64_t count, float *y)
-{
-    for (; count; count--, b += 176) {
-        float scale[16], least[16];
-        bytes g = load(b + 16), h = load(b + 32);
-        NAME(scales_and_leasts)(b, scale, least);
-        for (int part = 0; part < 8; part += 2, y += 64) {
-            bytes p = load(b + 48 + part * 16), q = load(b + 64 + part * 16);
+            bytes p = load(low + part * 16), q = load(low + 16 + part * 16);
             float d = scale[part], m = least[8 + part];
             NAME(put_plus)(y, (p & 15) | (bytes)((words)(g & 1) << 4), d, -m);
             NAME(put_plus)(y + 16, (q & 15) | (bytes)((words)(h & 1) << 4), d, -m);
@@ -200,6 +184,16 @@ TARGET static void NAME(q5_k)(const uint8_t *b, uint64_t count, float *y)
             h = NAME(down)(h, 2);
         }
     }
+}
+
+TARGET static void NAME(q4_k)(const uint8_t *b, uint64_t count, float *y)
+{
+    NAME(of_k)(b, count, y, false);
+}
+
+TARGET static void NAME(q5_k)(const uint8_t *b, uint64_t count, float *y)
+{
+    NAME(of_k)(b, count, y, true);
 }
 
 TARGET static void NAME(q6_k)(const uint8_t *b, uint64_t count, float *y)

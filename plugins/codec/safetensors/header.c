@@ -384,7 +384,7 @@ static int32_t parse(parser *p)
     status = status == REC_OK ? lr_codec_grow(h->job, &h->dims, likely + 1, &h->dim_room, sizeof *h->dims) : status;
     while (lr_st_json_each(p->json, &map, &status)) {
         lr_st_json_skip(p->json);
-        if (lr_text_is(lr_st_text_at(h, &map.name), map.name.length, "__metadata__")) {
+        if (lr_st_json_is(p->json, &map.name, "__metadata__")) {
             status = metadata(p, map.at);
         } else {
             status = tensor(p, &map.name, map.at, type);

@@ -40,21 +40,11 @@ static int by_order(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-static bool is_key(const lr_st_json *json, const lr_st_text *key, const char *own)
-{
-    return lr_text_is(lr_st_json_text(json, key), key->length, own);
-}
-
-static bool is_text(const lr_st_json *json, const lr_st_text *key)
-{
-    return is_key(json, key, LR_ST_RECORD_KEY);
-}
-
 static uint64_t gather(entry *entries, uint64_t count, const lr_st_json *json, const lr_st_pair *pairs,
                        uint64_t pair_count, rec_source *source, uint64_t place)
 {
     for (uint64_t i = 0; i < pair_count; i++) {
-        if (!is_text(json, &pairs[i].key)) {
+        if (!lr_st_json_is(json, &pairs[i].key, LR_ST_RECORD_KEY)) {
             entries[count] = (entry){.key = lr_st_json_text(json, &pairs[i].key),
                                      .value = lr_st_json_text(json, &pairs[i].value),
                                      .key_length = pairs[i].key.length,
@@ -62,7 +52,7 @@ static uint64_t gather(entry *entries, uint64_t count, const lr_st_json *json, c
                                      .order = count,
                                      .at = place + pairs[i].at,
                                      .source = source,
-                                     .typed = is_key(json, &pairs[i].key, LR_ST_TYPED_KEY)};
+                                     .typed = lr_st_json_is(json, &pairs[i].key, LR_ST_TYPED_KEY)};
             count++;
         }
     }
@@ -184,7 +174,7 @@ static bool find_text(const lr_st_model *m, const lr_st_json **json, const lr_st
     const lr_st_pair *pairs = m->indexed ? m->index.pairs : where ? m->files[0].header.pairs : NULL;
     uint64_t count = m->indexed ? m->index.pair_count : where ? m->files[0].header.pair_count : 0;
     for (uint64_t i = 0; i < count; i++) {
-        if (is_text(where, &pairs[i].key)) {
+        if (lr_st_json_is(where, &pairs[i].key, LR_ST_RECORD_KEY)) {
             *json = where;
             *pair = &pairs[i];
             return true;

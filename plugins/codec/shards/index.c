@@ -9,11 +9,6 @@
 
 /* ---------------------------------------------------------------------------------------------------- the JSON -- */
 
-static bool text_is(const lr_st_json *json, const lr_st_text *text, const char *word)
-{
-    return lr_text_is(lr_st_json_text(json, text), text->length, word);
-}
-
 /* `metadata` of an index holds anything. Text is kept; what can be worked out from the tensors is not. */
 static int32_t index_metadata(lr_index *x)
 {
@@ -27,7 +22,8 @@ static int32_t index_metadata(lr_index *x)
         if (lr_st_json_next(json, '"')) {
             status = lr_st_json_pair(json, &map.name, map.at, "a string", &x->pairs, &x->pair_count, &x->pair_room);
         } else {
-            x->left_out += !text_is(json, &map.name, "total_size") && !text_is(json, &map.name, "total_parameters");
+            x->left_out +=
+                !lr_st_json_is(json, &map.name, "total_size") && !lr_st_json_is(json, &map.name, "total_parameters");
             status = lr_st_json_foreign(json);
         }
     }
@@ -58,7 +54,8 @@ static int32_t parse(lr_index *x, const char *what, const char *extension)
     bool seen_map = false, seen_metadata = false;
     int32_t status = REC_OK;
     while (lr_st_json_each(json, &map, &status)) {
-        bool is_map = text_is(json, &map.name, "weight_map"), is_metadata = text_is(json, &map.name, "metadata");
+        bool is_map = lr_st_json_is(json, &map.name, "weight_map"),
+             is_metadata = lr_st_json_is(json, &map.name, "metadata");
         if ((is_map && seen_map) || (is_metadata && seen_metadata)) {
             return lr_st_json_damaged(json->job, rec_fail(json->job, REC_E_FORMAT, map.at, "`%s` occurs twice",
                                                           is_map ? "weight_map" : "metadata"));

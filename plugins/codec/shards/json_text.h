@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "common/names.h"
 #include "plugins/codec/excerpt.h"
 #include "plugins/codec/json/number.h"
 #include "plugins/codec/json/string.h"
@@ -54,6 +55,11 @@ int32_t lr_st_no_memory(rec_job *job);
 static inline const char *lr_st_json_text(const lr_st_json *json, const lr_st_text *text)
 {
     return (text->unescaped ? json->texts : (const char *)json->in.start) + text->at;
+}
+
+static inline bool lr_st_json_is(const lr_st_json *json, const lr_st_text *text, const char *word)
+{
+    return lr_text_is(lr_st_json_text(json, text), text->length, word);
 }
 
 /** Place of the cursor in the text. */

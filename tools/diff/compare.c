@@ -315,6 +315,7 @@ static void judge(pair *p)
     } else if (bytes) {
         *p->figures = (figures){.scale = 1, .count = f->count};
     }
+    p->change = p->figures ? tool_diff_change(p->figures) : 0;
 }
 
 /* The squares of very large and of very small numbers leave the range of a double. @return a power of two that brings
@@ -523,7 +524,7 @@ static void take_found(diff_found *found, const pair *p)
         found->rounded = p->verdict == PAIR_ROUNDED;
         found->most = f->max_abs;
         found->at = f->max_abs > 0 ? f->max_abs_at : f->odd_at;
-        found->change = tool_diff_change(f);
+        found->change = p->change;
         found->cosine = tool_diff_cosine(f);
     }
 }

@@ -125,6 +125,7 @@ typedef struct pair {
     bool transposed; /* the one is the other with rows and columns exchanged */
     int verdict;
     figures *figures; /* if they differ; otherwise NULL */
+    double change;    /* tool_diff_change() of those */
 } pair;
 
 typedef struct difference {

@@ -101,7 +101,7 @@ static void json_figures(json *j, const pair *p, const rec_tensor *a, const rec_
         return; /* bytes, of which no numbers are known */
     }
     tool_json_uint(j, "beyond", f->beyond);
-    json_number(j, "change", tool_diff_change(f));
+    json_number(j, "change", p->change);
     json_number(j, "cosine", tool_diff_cosine(f));
     json_number(j, "nmse", tool_diff_nmse(f));
     json_number(j, "sqnr", tool_diff_sqnr(tool_diff_nmse(f)));

@@ -58,13 +58,12 @@ static int by_change(const void *a, const void *b)
 {
     const pair *x = *(const pair *const *)a, *y = *(const pair *const *)b;
     bool opaque = !x->figures->differing, other = !y->figures->differing;
-    double change = tool_diff_change(x->figures), its = tool_diff_change(y->figures);
 
     if (opaque != other) {
         return opaque ? -1 : 1;
     }
-    if (change > its || change < its) {
-        return change > its ? -1 : 1;
+    if (x->change > y->change || x->change < y->change) {
+        return x->change > y->change ? -1 : 1;
     }
     return x < y ? -1 : x > y;
 }

@@ -118,8 +118,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
         tool_table_skip(t, 7);
         return;
     }
-    tool_table_cell(t, l->odd ? (f->nan[SIDE_A] != f->nan[SIDE_B] ? "NaN" : "inf")
-                              : short_number(tool_diff_change(f), number));
+    tool_table_cell(t, l->odd ? (f->nan[SIDE_A] != f->nan[SIDE_B] ? "NaN" : "inf") : short_number(p->change, number));
     if (l->cosine == l->cosine) {
         (void)snprintf(number, sizeof number, "%.6f", l->cosine);
         /* 1 is printed only for equal directions. */

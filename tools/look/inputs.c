@@ -63,15 +63,24 @@ char *tool_index_of_part(const char *path)
     return index;
 }
 
+/* Loads a file or a directory without its data. @return whether that works; else the thread has the library's error. */
+static bool skim(session *s, const char *name, const char *path)
+{
+    rec_recorder *recorder = rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP);
+    bool ready = recorder && rec_recorder_set(recorder, "data", "skip") == REC_OK;
+    rec_record *record = ready ? rec_load(recorder, path) : NULL;
+
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    return record != NULL;
+}
+
 /* Whether a file of a directory really is a record. Others, such as the config.json of a model, differ in the first
  * byte. */
 static bool is_record(session *s, const char *path)
 {
     const char *name = rec_recognise(s->context, path);
     const rec_plugin_info *p = name ? NULL : rec_plugin_for_path(s->context, path);
-    rec_recorder *recorder;
-    rec_record *record = NULL;
-    bool is = name != NULL;
 
     /* A file with a record's extension and a wrong first byte is damaged, except for .json and .bin, which other
      * programs use too. */
@@ -79,16 +88,9 @@ static bool is_record(session *s, const char *path)
         return true;
     }
     if (!name || !strstr(name, "Json")) {
-        return is;
+        return name != NULL;
     }
-    recorder = rec_open_recorder_in(s->context, name, REC_PRECISION_KEEP);
-    if (recorder && rec_recorder_set(recorder, "data", "skip") == REC_OK) {
-        record = rec_load(recorder, path);
-        is = record || rec_error_status() != REC_E_FORMAT || rec_error_offset() != 0;
-    }
-    rec_record_free(record);
-    rec_close_recorder(recorder);
-    return is;
+    return skim(s, name, path) || rec_error_status() != REC_E_FORMAT || rec_error_offset() != 0;
 }
 
 int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
@@ -138,18 +140,8 @@ int tool_inputs_add_folder(session *s, input_files *in, const char *folder)
  * that loading says which; but not one that holds several models. */
 static bool is_model(session *s, const char *folder)
 {
-    rec_recorder *recorder =
-        rec_recognise(s->context, folder) ? rec_open_recorder_in(s->context, "Auto", REC_PRECISION_KEEP) : NULL;
-    rec_record *record = NULL;
-    bool is = false;
-
-    if (recorder && rec_recorder_set(recorder, "data", "skip") == REC_OK) {
-        record = rec_load(recorder, folder);
-        is = record || rec_error_status() != REC_E_NOT_FOUND || strcmp(rec_error_file(), folder) != 0;
-    }
-    rec_record_free(record);
-    rec_close_recorder(recorder);
-    return is;
+    return rec_recognise(s->context, folder) &&
+           (skim(s, "Auto", folder) || rec_error_status() != REC_E_NOT_FOUND || strcmp(rec_error_file(), folder) != 0);
 }
 
 static int add_operand(session *s, input_files *in, const char *operand)

@@ -82,16 +82,13 @@ static void add_to_line(line *l, const pair *p, size_t order)
     l->odd += f->odd;
 }
 
-static const char *verdict_note(const pair *p)
+/* What must be equal for pairs to stand in one line. */
+static const char *class_of(const pair *p)
 {
-    switch (p->verdict) {
-    case PAIR_WITHIN:
-        return "within";
-    case PAIR_ROUNDED:
-        return "rounded";
-    default:
-        return "";
-    }
+    return !p->figures || p->verdict == PAIR_EQUAL ? ""
+           : p->verdict == PAIR_WITHIN             ? "within"
+           : p->verdict == PAIR_ROUNDED            ? "rounded"
+                                                   : "differs";
 }
 
 static void add_noise(table *t, double nmse)
@@ -138,16 +135,7 @@ static void add_change(table *t, const comparison *c, const char *key, uint64_t 
         tool_text_place(&cell, a, f->odd ? f->odd_at : f->max_abs_at);
     }
     tool_table_take(t, &cell);
-    tool_table_cell(t, verdict_note(p));
-}
-
-/* What must be equal for pairs to stand in one line. */
-static const char *class_of(const pair *p)
-{
-    return !p->figures || p->verdict == PAIR_EQUAL ? ""
-           : p->verdict == PAIR_WITHIN             ? "within"
-           : p->verdict == PAIR_ROUNDED            ? "rounded"
-                                                   : "differs";
+    tool_table_cell(t, p->verdict == PAIR_DIFFERS ? "" : class_of(p));
 }
 
 static int by_order(const void *a, const void *b)

@@ -204,7 +204,7 @@ static void put_keys(session *s, const wanted *w, const char *path)
     enum { MANY = 100 };
     struct stat st;
     /* Reading a pipe could block, and errors are not printed here. */
-    rec_recorder *recorder = stat(path, &st) == 0 && !S_ISFIFO(st.st_mode) ? tool_session_look(s) : NULL;
+    rec_recorder *recorder = stat(path, &st) == 0 && !S_ISFIFO(st.st_mode) ? tool_session_look(s, 1) : NULL;
     rec_record *record = recorder ? tool_load(recorder, path) : NULL;
     rec_iterator *iterator = record ? rec_iterate(record) : NULL;
     const char *key;

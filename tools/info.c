@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ people -- */
 
-static void print_precision(const rec_record *record, const summary *s, const char *label)
+static void print_precision(const rec_record *record, const summary *s, int width)
 {
     const char *word = tool_precision_word(record);
     const char *real = tool_element_word(record, "float"), *integer = tool_element_word(record, "int");
@@ -45,25 +45,12 @@ static void print_precision(const rec_record *record, const summary *s, const ch
         tool_text_format(&line, "; %s assumed", tool_grouped(s->assumed, number));
     }
     if (line.length) {
-        printf("%s%s\n", label, line.at);
+        printf("%-*s%s\n", width, tool_is_of_others(record) ? "tensors" : "precision", line.at);
     }
     tool_text_free(&line);
 }
 
-/* Burn's own metadata are shown in other lines. */
-static bool is_burns(const char *key)
-{
-    static const char *const names[] = {"version", "float", "int", "format", "settings"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(key, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void print_metadata(const rec_record *record, const char *label, size_t width, bool all)
+static void print_metadata(const rec_record *record, const char *label, int width, bool all)
 {
     enum { SHOWN = 8, VALUE_WIDTH = 60 };
     uint64_t count = rec_metadata_count(record), shown = 0, left = 0;
@@ -72,8 +59,9 @@ static void print_metadata(const rec_record *record, const char *label, size_t w
 
     for (uint64_t i = 0; i < count; i++) {
         text line = {0}, whole = {0};
-        if (rec_metadata_get(record, i, &key, &value) != REC_OK || (!tool_is_of_others(record) && is_burns(key))) {
-            continue;
+        if (rec_metadata_get(record, i, &key, &value) != REC_OK ||
+            (!tool_is_of_others(record) && tool_is_burns_key(key))) {
+            continue; /* which other lines show */
         }
         if (shown == SHOWN && !all) {
             left++;
@@ -83,20 +71,20 @@ static void print_metadata(const rec_record *record, const char *label, size_t w
         tool_text_put(&line, " = ");
         tool_text_value(&whole, value, strlen(value));
         tool_text_shortened(&line, whole.at, all ? SIZE_MAX : VALUE_WIDTH, false);
-        printf("%-*s%s\n", (int)width, shown++ ? "" : label, line.at);
+        printf("%-*s%s\n", width, shown++ ? "" : label, line.at);
         tool_text_free(&whole);
         tool_text_free(&line);
     }
     if (left) {
-        printf("%-*s… and %s more (--all shows them)\n", (int)width, "", tool_grouped(left, number));
+        printf("%-*s… and %s more (--all shows them)\n", width, "", tool_grouped(left, number));
     }
 }
 
-static void print_contents(const summary *s, const char *label)
+static void print_contents(const summary *s, int width)
 {
     char number[NUMBER_ROOM];
 
-    printf("%s%s tensor%s", label, tool_grouped(s->tensors, number), tool_plural(s->tensors));
+    printf("%-*s%s tensor%s", width, "contents", tool_grouped(s->tensors, number), tool_plural(s->tensors));
     if (s->tensors) {
         printf(", %s parameter%s", tool_grouped(s->elements, number), tool_plural(s->elements));
         printf(", %s", tool_sized(s->nbytes, number));
@@ -110,7 +98,7 @@ static void print_contents(const summary *s, const char *label)
     putchar('\n');
 }
 
-static void print_schemes(const summary *s, size_t width)
+static void print_schemes(const summary *s, int width)
 {
     char number[NUMBER_ROOM];
 
@@ -126,7 +114,7 @@ static void print_schemes(const summary *s, size_t width)
     }
 }
 
-static void print_largest(const summary *s, const char *label)
+static void print_largest(const summary *s, int width)
 {
     char number[NUMBER_ROOM];
     text line = {0};
@@ -135,15 +123,15 @@ static void print_largest(const summary *s, const char *label)
     tool_text_put(&line, s->largest_path.length ? "  " : "(root)  ");
     tool_text_format(&line, "%s ", rec_tensor_dtype_name(s->largest));
     tool_text_shape(&line, rec_tensor_shape(s->largest), rec_tensor_rank(s->largest));
-    printf("%s%s  %s\n", label, line.at, tool_sized(rec_tensor_nbytes(s->largest), number));
+    printf("%-*s%s  %s\n", width, "largest", line.at, tool_sized(rec_tensor_nbytes(s->largest), number));
     tool_text_free(&line);
 }
 
-static void print_file(const rec_origin *origin, const summary *s, const char *label)
+static void print_file(const rec_origin *origin, const summary *s, int width)
 {
     char number[NUMBER_ROOM];
 
-    fputs(label, stdout);
+    printf("%-*s", width, "file");
     if (origin->stored != REC_UNKNOWN) {
         printf("%s, ", tool_sized(origin->stored, number));
         if (origin->inflated != origin->stored && origin->inflated != REC_UNKNOWN) {
@@ -169,24 +157,23 @@ static void print_file(const rec_origin *origin, const summary *s, const char *l
 static void print_people(const rec_record *record, const summary *s, const families *f, const char *path,
                          bool by_position, bool several, bool all)
 {
-    enum { LABEL = 14, NAME_MOST = 28, LABELS = 5 };
+    enum { LABEL = 14, NAME_MOST = 28 };
     const rec_origin *origin = rec_record_origin(record);
     const char *version = tool_burn_version(record);
-    const char *slash = several ? NULL : strrchr(path, '/');
+    const char *title = several ? path : tool_base_name(path);
     text name = {0}, burn = {0};
-    size_t width;
-    char *labels[LABELS];
-    static const char *const names[LABELS] = {"precision", "contents", "largest", "file", "tensors"};
+    size_t named;
+    int width;
 
-    tool_text_safe(&name, slash && slash[1] ? slash + 1 : path, strlen(slash && slash[1] ? slash + 1 : path));
+    tool_text_safe(&name, title, strlen(title));
     tool_text_safe(&burn, version ? version : "", version ? strlen(version) : 0);
-    width = tool_text_width(name.at) + 2 > LABEL ? tool_text_width(name.at) + 2 : LABEL;
-    if (width > NAME_MOST) {
-        width = LABEL;
-        printf("%s%s%s\n%-*s", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN), (int)width, "recorder");
+    named = tool_text_width(name.at);
+    width = named + 2 > LABEL && named + 2 <= NAME_MOST ? (int)named + 2 : LABEL;
+    printf("%s%s%s", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN));
+    if (named + 2 > NAME_MOST) {
+        printf("\n%-*s", width, "recorder");
     } else {
-        printf("%s%s%s%*s", tool_style(STYLE_BOLD), name.at, tool_style(STYLE_PLAIN),
-               (int)(width - tool_text_width(name.at)), "");
+        printf("%*s", width - (int)named, "");
     }
     printf("%s %s", origin->recorder,
            tool_is_of_others(record) ? "file of another framework, not a record of Burn" : "record");
@@ -194,35 +181,29 @@ static void print_people(const rec_record *record, const summary *s, const famil
         printf(", written by Burn %s%s", burn.at, origin->layout == 1 ? " (V1)" : "");
     }
     putchar('\n');
-    for (size_t i = 0; i < LABELS; i++) {
-        labels[i] = xasprintf("%-*s", (int)width, names[i]);
-    }
-    print_precision(record, s, labels[tool_is_of_others(record) ? 4 : 0]);
+    print_precision(record, s, width);
     if (s->tensors || !by_position) {
-        print_contents(s, labels[1]);
+        print_contents(s, width);
     } else {
-        printf("%sunknown without its type: no parameters can be found in it\n", labels[1]);
+        printf("%-*sunknown without its type: no parameters can be found in it\n", width, "contents");
     }
     print_schemes(s, width);
     if (s->largest) {
-        print_largest(s, labels[2]);
+        print_largest(s, width);
     }
-    print_file(origin, s, labels[3]);
+    print_file(origin, s, width);
     print_metadata(record, "metadata", width, all);
     if (f->count) {
         text line = {0};
         tool_families_text(f, &line);
-        printf("%-*s%s\n", (int)width, "looks like", line.at);
+        printf("%-*s%s\n", width, "looks like", line.at);
         tool_text_free(&line);
     }
     if (tool_is_of_others(record) && strcmp(path, tool_input_name("-")) != 0) {
         text line = {0};
         tool_text_safe(&line, f->whole ? f->whole : path, strlen(f->whole ? f->whole : path));
-        printf("%-*srecord plan %s shows how it would be converted\n", (int)width, "as a record", line.at);
+        printf("%-*srecord plan %s shows how it would be converted\n", width, "as a record", line.at);
         tool_text_free(&line);
-    }
-    for (size_t i = 0; i < LABELS; i++) {
-        free(labels[i]);
     }
     tool_text_free(&name);
     tool_text_free(&burn);
@@ -308,7 +289,7 @@ static int info(void *user, const char *path)
     run *r = user;
     session *s = r->s;
     bool by_position = false;
-    rec_record *record = tool_session_read(s, tool_session_look(s), path, &by_position);
+    rec_record *record = tool_session_read(s, tool_session_look(s, 1), path, &by_position);
     summary sums = {0};
     families like = {0};
     notes n = {0};

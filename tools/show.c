@@ -130,17 +130,17 @@ static int walk_row(view *v, uint64_t first, uint64_t stride, uint64_t from, uin
 /* Walks a dimension: all of it, or its edges with an ellipsis between them. */
 static int walk(view *v, uint32_t depth, uint64_t first, element_fn call)
 {
-    const window_dim *d = &v->w.dims[depth];
+    uint64_t count = v->w.shape[depth], stride = v->w.strides[depth];
     bool prints = call == print_element, last = depth + 1 == v->w.rank, any = false;
     uint64_t edge = last ? v->last_edge : EDGE;
-    bool cut = v->summary && d->count > 2 * edge;
+    bool cut = v->summary && count > 2 * edge;
     int status = EXIT_OK;
 
     if (prints) {
         put(v, "[", 1);
     }
     for (int half = 0; half < 1 + cut && status == EXIT_OK; half++) {
-        uint64_t from = half ? d->count - edge : 0, to = cut && !half ? edge : d->count;
+        uint64_t from = half ? count - edge : 0, to = cut && !half ? edge : count;
         if (half && prints) {
             if (last) {
                 put(v, ",", 1);
@@ -154,7 +154,7 @@ static int walk(view *v, uint32_t depth, uint64_t first, element_fn call)
             }
         }
         if (last) {
-            status = walk_row(v, first, d->stride, from, to, &any, call);
+            status = walk_row(v, first, stride, from, to, &any, call);
             continue;
         }
         for (uint64_t i = from; i < to && status == EXIT_OK && (prints || v->measured < MEASURED); i++) {
@@ -167,7 +167,7 @@ static int walk(view *v, uint32_t depth, uint64_t first, element_fn call)
                 new_line(v, depth + 1);
             }
             any = true;
-            status = walk(v, depth + 1, first + i * d->stride, call);
+            status = walk(v, depth + 1, first + i * stride, call);
         }
     }
     if (prints) {
@@ -180,11 +180,8 @@ static void print_form(const view *v)
 {
     text form = {0};
 
-    tool_text_format(&form, "%s [", rec_tensor_dtype_name(v->tensor));
-    for (uint32_t i = 0; i < v->w.rank; i++) {
-        tool_text_format(&form, "%s%" PRIu64, i ? ", " : "", v->w.dims[i].count);
-    }
-    tool_text_put(&form, "]");
+    tool_text_format(&form, "%s ", rec_tensor_dtype_name(v->tensor));
+    tool_text_shape(&form, v->w.shape, v->w.rank);
     if (rec_tensor_assumed(v->tensor)) {
         tool_text_put(&form, " (assumed)");
     }
@@ -203,7 +200,7 @@ static int print_tensor(view *v)
     int status;
 
     for (uint32_t i = 0; i < v->w.rank; i++) {
-        uint64_t count = v->w.dims[i].count;
+        uint64_t count = v->w.shape[i];
         shown = count && shown > UINT64_MAX / count ? UINT64_MAX : shown * count;
     }
     v->summary = v->summary && shown > SUMMARY_ABOVE;
@@ -249,16 +246,16 @@ static void json_element(view *v, const char *string, uint32_t depth, bool first
 
 static int json_dim(view *v, uint32_t depth, uint64_t first)
 {
-    const window_dim *d = &v->w.dims[depth];
+    uint64_t count = v->w.shape[depth], stride = v->w.strides[depth];
     bool any = false;
     int status = EXIT_OK;
 
     tool_json_array(v->j, NULL);
     if (depth + 1 == v->w.rank) {
-        status = walk_row(v, first, d->stride, 0, d->count, &any, json_element);
+        status = walk_row(v, first, stride, 0, count, &any, json_element);
     } else {
-        for (uint64_t i = 0; i < d->count && status == EXIT_OK; i++) {
-            status = json_dim(v, depth + 1, first + i * d->stride);
+        for (uint64_t i = 0; i < count && status == EXIT_OK; i++) {
+            status = json_dim(v, depth + 1, first + i * stride);
         }
     }
     tool_json_close(v->j, ']');
@@ -276,12 +273,8 @@ static int json_tensor(view *v, const char *key)
     tool_json_object(&j, NULL);
     tool_json_string(&j, "key", key);
     tool_json_string(&j, "dtype", rec_tensor_dtype_name(v->tensor));
-    tool_json_array(&j, "shape");
     j.depth = 1;
-    for (uint32_t i = 0; i < v->w.rank; i++) {
-        tool_json_uint(&j, NULL, v->w.dims[i].count);
-    }
-    tool_json_close(&j, ']');
+    tool_json_shape(&j, "shape", v->w.shape, v->w.rank);
     if (rec_tensor_assumed(v->tensor)) {
         tool_json_bool(&j, "assumed", true);
     }
@@ -438,7 +431,7 @@ static int show_numbers(const session *s, const rec_value *value, const char *ke
     if (tool_slice_apply(cut, key, &count, 1, &w) != EXIT_OK) {
         return EXIT_ERROR;
     }
-    shown = w.rank ? w.dims[0].count : 1;
+    shown = w.rank ? w.shape[0] : 1;
     tool_json_begin(&j, stdout, 1);
     if (s->o->json) {
         tool_json_object(&j, NULL);
@@ -451,7 +444,7 @@ static int show_numbers(const session *s, const rec_value *value, const char *ke
         tool_json_array(&j, NULL);
     }
     for (uint64_t i = 0; i < shown; i++) {
-        rec_scalar number = rec_value_number(value, w.first + i * (w.rank ? w.dims[0].stride : 1));
+        rec_scalar number = rec_value_number(value, w.first + i * (w.rank ? w.strides[0] : 1));
         if (s->o->json) {
             tool_json_scalar(&j, NULL, &number);
         } else {
@@ -600,7 +593,7 @@ static bool is_packed(const rec_record *record, const char *key)
 
 int tool_run_show(session *s, const char *const *operands, size_t count)
 {
-    rec_record *record = tool_session_read(s, tool_session_look(s), operands[0], NULL);
+    rec_record *record = tool_session_read(s, tool_session_look(s, 1), operands[0], NULL);
     const char *output = tool_own(s->o, "output");
     int status = EXIT_ERROR;
 
@@ -612,7 +605,7 @@ int tool_run_show(session *s, const char *const *operands, size_t count)
     if (record && count == 2 && strcmp(operands[0], "-") != 0 && is_packed(record, operands[1])) {
         rec_record *decoded;
         s->decoded = true;
-        decoded = tool_session_read(s, tool_session_look(s), operands[0], NULL);
+        decoded = tool_session_read(s, tool_session_look(s, 1), operands[0], NULL);
         if (decoded && is_key(decoded, operands[1])) {
             rec_record *stored = record;
             record = decoded;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record types: the type of a record as Rust source, and what a file without names holds. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,9 +186,11 @@ static int print_type(session *s, const rec_record *record, const char *path, bo
  * read whatever the type lacks. */
 static int check_type(session *s, const char *path)
 {
-    rec_recorder *from = tool_session_input(s), *to = NULL;
+    rec_recorder *from = tool_session_input(s, 1), *to = NULL;
     rec_record *record = NULL;
-    int nowhere = -1, status = EXIT_ERROR;
+    const rec_output nowhere = tool_nowhere(tool_input_name(path));
+    uint64_t written = 0;
+    int status = EXIT_ERROR;
 
     if (!from) {
         goto done;
@@ -221,13 +222,11 @@ static int check_type(session *s, const char *path)
         }
     }
     to = rec_open_recorder_in(s->context, rec_record_origin(record)->recorder, REC_PRECISION_KEEP);
-    nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (!to || nowhere < 0 || rec_recorder_set(to, "layout", "keep") != REC_OK ||
-        tool_session_set_type(s, to) != EXIT_OK) {
-        (void)(nowhere < 0 ? tool_fail("cannot open /dev/null") : tool_fail_library());
+    if (!to || rec_recorder_set(to, "layout", "keep") != REC_OK || tool_session_set_type(s, to) != EXIT_OK) {
+        (void)tool_fail_library();
         goto done;
     }
-    if (rec_save_fd(to, record, nowhere, tool_input_name(path)) != REC_OK) {
+    if (rec_save_to(to, record, &nowhere, &written) != REC_OK) {
         rec_status why = rec_error_status();
         (void)tool_fail_library();
         status = why == REC_E_MISMATCH || why == REC_E_RANGE || why == REC_E_UNSUPPORTED ? EXIT_DIFFERS : EXIT_ERROR;
@@ -242,9 +241,6 @@ static int check_type(session *s, const char *path)
     }
 
 done:
-    if (nowhere >= 0) {
-        (void)close(nowhere);
-    }
     rec_record_free(record);
     rec_close_recorder(from);
     rec_close_recorder(to);
@@ -265,7 +261,7 @@ int tool_run_types(session *s, const char *const *operands, size_t count)
     if (s->o->positional && strcmp(operands[0], "-") == 0 && tool_session_keep_input() != EXIT_OK) {
         return EXIT_ERROR;
     }
-    record = tool_session_read(s, tool_session_input(s), operands[0], &by_position);
+    record = tool_session_read(s, tool_session_input(s, 1), operands[0], &by_position);
     if (record && by_position && rec_value_count(rec_root(record)) == 0) {
         (void)tool_fail_no_type(s, operands[0], rec_record_origin(record)->recorder);
     } else if (record) {

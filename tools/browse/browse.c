@@ -19,7 +19,7 @@ int tool_run_browse(session *s, const char *const *operands, size_t count)
     int status = s->o->json ? EXIT_OK : tool_terminal_check();
 
     for (size_t i = 0; i < count && status == EXIT_OK; i++) {
-        rec_record *record = tool_session_read(s, tool_session_look(s), operands[i], &by_position);
+        rec_record *record = tool_session_read(s, tool_session_look(s, 1), operands[i], &by_position);
         if (record) {
             tool_notes_take(&n);
             files[opened++] = (opened_file){operands[i], record};

@@ -223,9 +223,7 @@ static void draw_title(const view *v)
     tool_text_put(&line, " ");
     if (t->file_count == 1) {
         const rec_record *record = t->files[0].record;
-        const char *path = tool_input_name(t->files[0].path), *name = strrchr(path, '/'),
-                   *burn = tool_burn_version(record);
-        name = name && name[1] ? name + 1 : path;
+        const char *name = tool_base_name(tool_input_name(t->files[0].path)), *burn = tool_burn_version(record);
         tool_text_safe(&line, name, strlen(name));
         tool_text_format(&line, "  %s", rec_record_origin(record)->recorder);
         if (burn) {

@@ -64,12 +64,6 @@ static const char *recorder_of(const session *s, const char *out)
 
 /* ----------------------------------------------------------------------------------------------------- reports -- */
 
-/* Where data go to standard output the report must not. */
-static FILE *report_stream(const char *out)
-{
-    return strcmp(out, "-") == 0 ? stderr : stdout;
-}
-
 /* @return the output as people should see it. */
 static const char *shown_output(const conversion *c)
 {
@@ -181,7 +175,7 @@ static void print_json(const session *s, const conversion *c, double seconds, FI
 
 static void print_report(const session *s, const conversion *c, double seconds)
 {
-    FILE *stream = report_stream(c->out);
+    FILE *stream = strcmp(c->out, "-") == 0 ? stderr : stdout; /* the one that no data go to */
 
     if (s->o->json) {
         print_json(s, c, seconds, stream);

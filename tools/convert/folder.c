@@ -85,14 +85,6 @@ static char *stem_of(const session *s, const char *name, const char *recorder)
     return xasprintf("%.*s", (int)(length - (tail ? tail + 1 : 0)), name);
 }
 
-/* A name without the folders before it; one that ends in a slash is a folder's own. */
-static const char *base_name(const char *name)
-{
-    const char *last = strrchr(name, '/');
-
-    return last && last[1] ? last + 1 : name;
-}
-
 bool tool_folder_make(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -292,7 +284,7 @@ int tool_folder_name(folder *f, found *file)
     }
     target = tool_session_plugin(f->s, f->to ? f->to : file->recorder);
     dot = target ? target->extension : "";
-    stem = stem_of(f->s, f->in ? file->name : base_name(file->name), file->recorder);
+    stem = stem_of(f->s, f->in ? file->name : tool_base_name(file->name), file->recorder);
     file->target = xasprintf("%s%s%s", stem, *dot ? "." : "", dot);
     free(stem);
     return EXIT_OK;

@@ -93,7 +93,7 @@ static int look(session *s, conversion *c, rec_record **record, bool *needs_plan
 /* Loads the input unchanged. @param needs_plan (out) it is a foreign model, though its format is Burn's. */
 static rec_record *load_as_is(session *s, const conversion *c, bool *needs_plan)
 {
-    rec_recorder *from = tool_session_look(s);
+    rec_recorder *from = tool_session_look(s, 1);
     rec_record *record = from && rec_recorder_set(from, "modules", "yes") == REC_OK
                              ? tool_session_load_typed(s, from, c->inputs[0])
                              : NULL;

@@ -109,7 +109,7 @@ static int convert_each(folder *f)
 static int check_recorders(folder *f)
 {
     session *s = f->s;
-    rec_recorder *from = tool_session_input(s), *to = NULL;
+    rec_recorder *from = tool_session_input(s, 1), *to = NULL;
     const rec_plugin_info *plugin;
 
     if (!from) {

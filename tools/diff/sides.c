@@ -102,7 +102,7 @@ static int load(reader *r, side *d, bool raw, notes *n, bool *lacks)
     const char *name;
 
     *lacks = false;
-    d->recorder = tool_session_input_at(s, r->index);
+    d->recorder = tool_session_input(s, r->index);
     if (!d->recorder) {
         return EXIT_ERROR;
     }
@@ -156,7 +156,7 @@ static int load_by_position(reader *r, side *d)
 {
     rec_close_recorder(d->recorder);
     r->options.positional = true;
-    d->recorder = tool_session_input_at(&r->session, r->index);
+    d->recorder = tool_session_input(&r->session, r->index);
     d->record = d->recorder ? tool_load(d->recorder, d->path) : NULL;
     d->by_position = true;
     if (d->recorder && !d->record) {

@@ -203,10 +203,9 @@ static int check(const request *r)
         return tool_fail_usage("edit", "split takes one file, found %zu", r->file_count);
     }
     for (size_t i = 1; r->output && i < r->file_count; i++) {
-        const char *slash = strrchr(r->files[i], '/'), *name = slash ? slash + 1 : r->files[i];
+        const char *name = tool_base_name(r->files[i]);
         for (size_t k = 0; k < i; k++) {
-            const char *before = strrchr(r->files[k], '/');
-            if (strcmp(before ? before + 1 : r->files[k], name) == 0) {
+            if (strcmp(tool_base_name(r->files[k]), name) == 0) {
                 return tool_fail_usage("edit", "%s and %s would both be %s in --output", r->files[k], r->files[i],
                                        name);
             }
@@ -291,14 +290,13 @@ static const char *recorder_of_file(session *s, const request *r, size_t index, 
 /* Says where one file goes. */
 static int choose(session *s, const request *r, size_t index, job *j)
 {
-    const char *in = r->files[index], *base = strrchr(in, '/');
+    const char *in = r->files[index], *base = tool_base_name(in);
     const rec_plugin_info *p;
     bool folder = r->output && !r->split && tool_is_folder(r->output);
     struct stat st;
     char *path;
     int status = EXIT_OK;
 
-    base = base ? base + 1 : in;
     if (r->in_place) {
         j->to.name = recorder_of_file(s, r, index, j);
         if (!j->to.name) {

@@ -110,7 +110,7 @@ const rec_record *tool_edit_before(work *w)
 rec_recorder *tool_edit_reader(session *s, size_t place, bool adapt)
 {
     static const char *const asks[] = {"adapter", "profile", "module", "reverse"};
-    rec_recorder *reader = tool_session_input_at(s, place);
+    rec_recorder *reader = tool_session_input(s, place);
     bool adapts = adapt || s->type || tool_is_configured(s, tool_session_from(s, place)), gaps = adapts;
 
     for (size_t i = 0; i < s->o->readings.count; i++) {

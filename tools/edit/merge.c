@@ -131,8 +131,7 @@ static void add_metadata(merge *m, const rec_record *from)
 
     for (uint64_t i = 0; i < rec_metadata_count(from); i++) {
         if (rec_metadata_get(from, i, &key, NULL) == REC_OK && !rec_metadata(m->w->record, key) &&
-            strcmp(key, "version") != 0 && strcmp(key, "format") != 0 && strcmp(key, "float") != 0 &&
-            strcmp(key, "int") != 0 && strcmp(key, "settings") != 0 && rec_metadata_value(from, key)) {
+            !tool_is_burns_key(key) && rec_metadata_value(from, key)) {
             (void)rec_metadata_set_value(m->w->record, key, rec_metadata_value(from, key));
         }
     }

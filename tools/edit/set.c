@@ -121,8 +121,8 @@ static void fill(uint8_t *elements, const window *w, uint32_t depth, uint64_t at
         *values += one ? 0 : width;
         return;
     }
-    for (uint64_t i = 0; i < w->dims[depth].count; i++) {
-        fill(elements, w, depth + 1, at + i * w->dims[depth].stride, width, values, one);
+    for (uint64_t i = 0; i < w->shape[depth]; i++) {
+        fill(elements, w, depth + 1, at + i * w->strides[depth], width, values, one);
     }
 }
 
@@ -133,7 +133,7 @@ static int set_elements(work *w, const char *key, const rec_tensor *tensor, cons
     rec_dtype dtype = rec_tensor_dtype(tensor);
     size_t width = tool_edit_width(dtype);
     uint64_t count = rec_tensor_count(tensor), chosen = 1;
-    bool one = l->kind != LITERAL_LIST, fits;
+    bool one = l->kind != LITERAL_LIST;
     uint8_t *elements = NULL, *values = NULL;
     const uint8_t *next;
     char *id = rec_tensor_id(tensor) ? xstrdup(rec_tensor_id(tensor)) : NULL;
@@ -151,19 +151,13 @@ static int set_elements(work *w, const char *key, const rec_tensor *tensor, cons
         read_numbers(&n, l, dtype, key) != EXIT_OK) {
         goto done;
     }
-    fits = n.rank == view.rank;
     for (uint32_t i = 0; i < view.rank; i++) {
-        chosen *= view.dims[i].count;
-        fits = fits && n.shape[i] == view.dims[i].count;
+        chosen *= view.shape[i];
     }
-    if (!one && !fits) {
+    if (!one && (n.rank != view.rank || memcmp(n.shape, view.shape, n.rank * sizeof *n.shape) != 0)) {
         text have = {0}, want = {0};
-        uint64_t shape[SLICE_PARTS];
-        for (uint32_t i = 0; i < view.rank; i++) {
-            shape[i] = view.dims[i].count;
-        }
         tool_text_shape(&have, n.shape, n.rank);
-        tool_text_shape(&want, shape, view.rank);
+        tool_text_shape(&want, view.shape, view.rank);
         status = tool_fail("set %s: expected one number or %s, found %s", key, want.at, have.at);
         tool_text_free(&have);
         tool_text_free(&want);

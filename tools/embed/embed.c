@@ -42,7 +42,7 @@ static void free_plan(plan *p)
 /* The name that symbols begin with: the one that was given, or that of the file up to its extension. */
 static char *stem_of(const char *output, const char *name)
 {
-    const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
+    const char *base = tool_base_name(output);
     char *stem = name ? xstrdup(name) : xasprintf("%.*s", (int)strcspn(base, "."), base);
 
     if (tool_c_name_valid(stem)) {
@@ -159,7 +159,7 @@ static int convert_input(session *s, const char *in, int to, char **recorder)
     int status = EXIT_ERROR;
 
     tool_progress_begin(s->context, s->o->quiet);
-    if (!(from = tool_session_input(s)) || !(record = tool_session_load(from, in))) {
+    if (!(from = tool_session_input(s, 1)) || !(record = tool_session_load(from, in))) {
         goto done;
     }
     tool_notes_take(&n);
@@ -327,7 +327,7 @@ done:
 
 static int embed_as_structs(session *s, const plan *p, const char *in)
 {
-    rec_recorder *from = tool_session_input(s);
+    rec_recorder *from = tool_session_input(s, 1);
     rec_record *record = NULL;
     target header = {0};
     notes n = {0};

@@ -101,16 +101,12 @@ static void comment_tensor(writer *w, const rec_tensor *tensor)
     tool_text_put(&line, rec_tensor_dtype_name(tensor));
     tool_text_put(&line, " ");
     tool_text_shape(&line, rec_tensor_shape(tensor), rec_tensor_rank(tensor));
-    /* An unknown type has the file's own name, which must not end the comment. */
-    for (size_t i = 0; i + 1 < line.length; i++) {
-        if (line.at[i] == '*' && line.at[i + 1] == '/') {
-            line.at[i] = '_';
-        }
-    }
     fputs("\n/* ", w->out);
     for (size_t i = 0; i < line.length; i++) {
         unsigned char c = (unsigned char)line.at[i];
-        fputc(c >= ' ' && c < 0x7F && c != '\\' && c != '?' ? c : '_', w->out);
+        /* An unknown type has the file's own name, which must not end the comment. */
+        bool ends = c == '*' && line.at[i + 1] == '/';
+        fputc(c >= ' ' && c < 0x7F && c != '\\' && c != '?' && !ends ? c : '_', w->out);
     }
     fputs(" */\n", w->out);
     tool_text_free(&line);

@@ -232,7 +232,7 @@ static int list(void *user, const char *path)
     const input_files *in = &r->in;
     const manner *m = &r->m;
     bool by_position = false;
-    rec_record *record = tool_session_read(s, tool_session_look(s), path, &by_position);
+    rec_record *record = tool_session_read(s, tool_session_look(s, 1), path, &by_position);
     listing l = {0};
     notes n = {0};
     int status = EXIT_ERROR;

@@ -9,7 +9,7 @@
 static void find_whole(session *s, const char *path, families *f)
 {
     char *index = tool_index_of_part(path);
-    rec_recorder *recorder = index ? tool_session_look(s) : NULL;
+    rec_recorder *recorder = index ? tool_session_look(s, 1) : NULL;
     rec_record *record = recorder ? rec_load(recorder, index) : NULL;
     uint64_t count = 0;
     rec_families *found = record ? rec_record_families(record, index, &count) : NULL;

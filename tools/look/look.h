@@ -64,6 +64,8 @@ int tool_summarise(const rec_record *record, summary *s);
 void tool_summary_free(summary *s);
 /* @return whether its keys are those of another framework: then its metadata say nothing of Burn. */
 bool tool_is_of_others(const rec_record *record);
+/* @return whether metadata of this name say how a record of Burn was written. */
+bool tool_is_burns_key(const char *key);
 /* @return the version of Burn that wrote a record, borrowed; NULL if that is not known, or it was another program. */
 const char *tool_burn_version(const rec_record *record);
 /* @return the precision in the metadata: "half", "full", "double"; NULL for any other text. */
@@ -106,15 +108,12 @@ typedef struct slice {
     size_t count;
 } slice;
 
-/* One dimension of what a slice leaves. */
-typedef struct window_dim {
-    uint64_t count;
-    uint64_t stride; /* elements from one to the next */
-} window_dim;
+/* What a slice leaves. */
 typedef struct window {
     uint64_t first; /* element of the whole */
     uint32_t rank;
-    window_dim dims[SLICE_PARTS];
+    uint64_t shape[SLICE_PARTS];
+    uint64_t strides[SLICE_PARTS]; /* elements from one to the next of a dimension */
 } window;
 
 /* Finds where a slice begins in `KEY[…]`. @return the length of the key, strlen(operand) without a slice. */

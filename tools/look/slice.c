@@ -115,7 +115,8 @@ int tool_slice_apply(const slice *s, const char *key, const uint64_t *shape, uin
         uint64_t stop = part->has_stop ? clamp_bound(part->stop, shape[i]) : shape[i];
         uint64_t step = (uint64_t)part->step;
         if (part->range) {
-            w->dims[w->rank++] = (window_dim){stop > start ? (stop - start - 1) / step + 1 : 0, stride[i] * step};
+            w->shape[w->rank] = stop > start ? (stop - start - 1) / step + 1 : 0;
+            w->strides[w->rank++] = stride[i] * step;
         } else if (part->start < 0 ? (uint64_t)0 - (uint64_t)part->start > shape[i]
                                    : (uint64_t)part->start >= shape[i]) {
             return tool_fail("%s: index %" PRIi64 " is out of range: dimension %u has %" PRIu64 " element%s", key,

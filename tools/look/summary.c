@@ -52,6 +52,18 @@ static void add_tensor(summary *s, const rec_tensor *tensor, const char *path)
     }
 }
 
+bool tool_is_burns_key(const char *key)
+{
+    static const char *const names[] = {"version", "float", "int", "format", "settings"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(key, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 rec_dtype tool_number_dtype(const rec_tensor *tensor)
 {
     rec_dtype dtype = rec_tensor_dtype(tensor);

@@ -48,7 +48,7 @@ static int add_stream(session *s, planned *p, size_t index, rec_recorder *argume
 
 static int add_input(session *s, planned *p, size_t index, const char *path)
 {
-    rec_recorder *reader = tool_session_input_at(s, index);
+    rec_recorder *reader = tool_session_input(s, index);
     const char *name;
 
     p->readers[index - 1] = reader;

@@ -73,6 +73,13 @@ rec_families *tool_families(const rec_record *record, const char *name, uint64_t
     return rec_record_families(record, name ? tool_name_opened(name).secret : NULL, number);
 }
 
+const char *tool_base_name(const char *path)
+{
+    const char *last = strrchr(path, '/');
+
+    return last && last[1] ? last + 1 : path;
+}
+
 bool tool_names_any(void)
 {
     return count > 0;

@@ -76,6 +76,8 @@ rec_record *tool_load(rec_recorder *recorder, const char *name);
 const char *tool_recognise(rec_context *context, const char *name);
 rec_status tool_plan_add(rec_plan *plan, rec_recorder *recorder, const char *name);
 rec_families *tool_families(const rec_record *record, const char *name, uint64_t *count);
+/* A path without the directories before its last part; one that ends in a slash is whole. */
+const char *tool_base_name(const char *path);
 /* Whether an address was named. */
 bool tool_names_any(void);
 void tool_names_free(void);

@@ -13,7 +13,7 @@ enum { OTHERS_MOST = 500, OTHER_WIDTH = 100, METADATA_WIDTH = 2000 };
 /* A file without names whose type is not given is read by position. @return NULL with the error printed. */
 static rec_record *load_nameless(session *s, const input *in, const char *name, notes *n)
 {
-    rec_recorder *recorder = tool_session_reader(s, name);
+    rec_recorder *recorder = tool_session_reader(s, 1, name);
     rec_record *record = NULL;
 
     if (recorder && rec_recorder_set(recorder, "positional", "yes") == REC_OK) {
@@ -35,7 +35,7 @@ static rec_record *load_nameless(session *s, const input *in, const char *name, 
 /* @param record (out) NULL with EXIT_OK: it was found in a folder and cannot be read, which is noted. */
 static int open_one(session *s, const input *in, rec_record **record, notes *n)
 {
-    rec_recorder *recorder = tool_session_look_at(s, in->operand);
+    rec_recorder *recorder = tool_session_look(s, in->operand);
     bool stream = strcmp(in->path, "-") == 0, left_out = false;
     const char *name;
 

@@ -171,7 +171,7 @@ static bool decodes(const session *s)
     return s->decoded;
 }
 
-rec_recorder *tool_session_open_reader(session *s, size_t index, const char *name)
+rec_recorder *tool_session_reader(session *s, size_t index, const char *name)
 {
     const options *o = s->o;
     bool converts = strcmp(o->operands.at[0], "convert") == 0 || strcmp(o->operands.at[0], "plan") == 0;
@@ -183,11 +183,6 @@ rec_recorder *tool_session_open_reader(session *s, size_t index, const char *nam
     return tool_session_keep(recorder, recorder &&
                                            tool_session_set(recorder, "decode", decodes(s) ? "yes" : NULL) == EXIT_OK &&
                                            tool_session_set_arguments(s, recorder, READING_OPTION, index) == EXIT_OK);
-}
-
-rec_recorder *tool_session_reader(session *s, const char *name)
-{
-    return tool_session_open_reader(s, 1, name);
 }
 
 /* --------------------------------------------------------------------------------------------------- own options -- */

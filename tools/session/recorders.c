@@ -13,18 +13,13 @@ static int set_positional(const session *s, rec_recorder *recorder)
     return tool_session_set(recorder, "positional", s->o->positional ? "yes" : NULL);
 }
 
-rec_recorder *tool_session_input_at(session *s, size_t index)
+rec_recorder *tool_session_input(session *s, size_t index)
 {
-    rec_recorder *recorder = tool_session_open_reader(s, index, NULL);
+    rec_recorder *recorder = tool_session_reader(s, index, NULL);
 
     return tool_session_keep(recorder, recorder && tool_session_set_type(s, recorder) == EXIT_OK &&
                                            set_positional(s, recorder) == EXIT_OK &&
                                            tool_session_set_arguments(s, recorder, READING_LOAD, index) == EXIT_OK);
-}
-
-rec_recorder *tool_session_input(session *s)
-{
-    return tool_session_input_at(s, 1);
 }
 
 /* Loads a foreign file unchanged. */
@@ -40,7 +35,7 @@ static int set_raw(rec_recorder *recorder)
 
 rec_recorder *tool_session_raw(session *s, size_t index)
 {
-    rec_recorder *recorder = tool_session_open_reader(s, index, NULL);
+    rec_recorder *recorder = tool_session_reader(s, index, NULL);
 
     return tool_session_keep(recorder,
                              recorder && set_positional(s, recorder) == EXIT_OK && set_raw(recorder) == EXIT_OK);
@@ -65,18 +60,13 @@ int tool_session_set_headers(session *s, rec_recorder *recorder)
     return tool_session_set(recorder, "data", looks_at_headers(s) ? "skip" : NULL);
 }
 
-rec_recorder *tool_session_look_at(session *s, size_t index)
+rec_recorder *tool_session_look(session *s, size_t index)
 {
-    rec_recorder *recorder = tool_session_input_at(s, index);
+    rec_recorder *recorder = tool_session_input(s, index);
     bool raw = !tool_session_adapts(s, index) && !s->type && !tool_is_configured(s, tool_session_from(s, index));
 
     return tool_session_keep(recorder, recorder && (!raw || (set_raw(recorder) == EXIT_OK &&
                                                              tool_session_set_headers(s, recorder) == EXIT_OK)));
-}
-
-rec_recorder *tool_session_look(session *s)
-{
-    return tool_session_look_at(s, 1);
 }
 
 bool tool_is_foreign(const session *s, const char *recorder)

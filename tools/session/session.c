@@ -92,7 +92,7 @@ rec_record *tool_session_load(rec_recorder *recorder, const char *path)
 /* Reads by position what has no type. @return NULL with the error printed. */
 static rec_record *load_positions(session *s, const char *name, const char *path)
 {
-    rec_recorder *recorder = tool_session_reader(s, name);
+    rec_recorder *recorder = tool_session_reader(s, 1, name);
     rec_record *record = NULL;
 
     if (recorder && tool_session_set_headers(s, recorder) == EXIT_OK &&

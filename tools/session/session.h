@@ -112,23 +112,20 @@ int tool_session_open(session *s, const options *o);
 void tool_session_close(session *s);
 /* For what reads each tensor once: what has to be inflated or parsed goes to a temporary file once it is large. */
 void tool_session_streams(session *s);
-/* Opens the recorder of the input, with its options, load arguments and type. @return NULL: the error is printed. */
-rec_recorder *tool_session_input(session *s);
-/* The same for input `index` of several, from 1. */
-rec_recorder *tool_session_input_at(session *s, size_t index);
+/* Opens the recorder of input `index`, from 1, with its options, load arguments and type. @return NULL: the error is
+ * printed. */
+rec_recorder *tool_session_input(session *s, size_t index);
 /* The same without the type and load arguments: a foreign file is not adapted. */
 rec_recorder *tool_session_raw(session *s, size_t index);
 /* The same as tool_session_input() for a look at what is in the file: unless a load argument, a type or a recorder of
  * the configuration is given, a foreign file is not adapted. */
-rec_recorder *tool_session_look(session *s);
-/* The same for input `index` of several, from 1. */
-rec_recorder *tool_session_look_at(session *s, size_t index);
+rec_recorder *tool_session_look(session *s, size_t index);
 /* Sets an option of a recorder. @param value NULL: leaves it. Errors are printed. */
 int tool_session_set(rec_recorder *recorder, const char *option, const char *value);
 /* @return a recorder that is as it was asked for; closes it else. */
 rec_recorder *tool_session_keep(rec_recorder *recorder, bool good);
 /* A recorder with options alone, without load arguments and without the type. @param name NULL: --from or Auto. */
-rec_recorder *tool_session_reader(session *s, const char *name);
+rec_recorder *tool_session_reader(session *s, size_t index, const char *name);
 /* @return the recorder that --from gives to input `index`, NULL if none. */
 const char *tool_session_from(const session *s, size_t index);
 /* @return the first option of that kind (READING_…) that was given, NULL if none. */

@@ -8,8 +8,6 @@
 /* Opens a recorder with what the options ask of any. @return NULL with the error printed. */
 rec_recorder *tool_session_open_recorder(session *s, const char *name, rec_precision precision, bool no_map,
                                          bool clamp);
-/* Opens the one that reads input `index`, with its own options. @param name NULL: --from or Auto. */
-rec_recorder *tool_session_open_reader(session *s, size_t index, const char *name);
 /* Sets NAME=VALUE of each. */
 int tool_session_set_options(rec_recorder *recorder, const words *w);
 /* Sets what is for an input: of single things its own ones last, so that they count; its own rules first.

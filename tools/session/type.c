@@ -191,7 +191,7 @@ bool tool_lacks_type(const session *s, const char *path, const char **recorder)
 /* Loads by position. @return NULL on failure, without a message. */
 static rec_record *load_positions(session *s, const char *path, const char *recorder)
 {
-    rec_recorder *reader = tool_session_reader(s, recorder);
+    rec_recorder *reader = tool_session_reader(s, 1, recorder);
     rec_record *record = NULL;
 
     if (reader && rec_recorder_set(reader, "positional", "yes") == REC_OK) {
@@ -204,7 +204,7 @@ static rec_record *load_positions(session *s, const char *path, const char *reco
 /* The same for one of many files, whose types --type GLOB=TYPE gives. */
 static int fail_no_type_of_many(const char *path, const char *recorder, bool positional)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = tool_base_name(path);
 
     return tool_fail("%s: a %s record carries no names: give its type, --type '%s=TYPE'\n"
                      "The model's Rust source:             --type '%s=model.rs:Model'\n"

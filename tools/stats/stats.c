@@ -328,7 +328,7 @@ static int report(run *r, const char *file, const listing *f)
 static int run_file(run *r, const char *path)
 {
     bool by_position = false;
-    rec_record *record = tool_session_read(r->s, tool_session_look(r->s), path, &by_position);
+    rec_record *record = tool_session_read(r->s, tool_session_look(r->s, 1), path, &by_position);
     int status = EXIT_ERROR;
     listing f = {0};
     notes n = {0};

@@ -504,7 +504,7 @@ int tool_types_c(text *t, const rec_record *record, const char *name, const char
     const char *version = rec_value_form(rec_root(record)) == REC_FORM_PATHS ? NULL : rec_metadata(record, "version");
     int status = EXIT_OK;
 
-    const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    const char *base = tool_base_name(path);
     tool_text_safe(&file, base, strlen(base));
     for (char *at = file.at; at && *at; at++) {
         *at = *at == '*' ? '_' : *at; /* what ends a comment must not */

@@ -461,7 +461,7 @@ static void put_type(solver *s, text *t, const field *f, unsigned depth)
 /* Whether the file reads by the type to its end, and has the same parameters at the same places. */
 static int proves(session *s, const char *source, const rec_record *positions, const char *path, bool *proven)
 {
-    rec_recorder *reader = tool_session_reader(s, rec_record_origin(positions)->recorder);
+    rec_recorder *reader = tool_session_reader(s, 1, rec_record_origin(positions)->recorder);
     rec_types *types = reader ? rec_types_new(s->context) : NULL;
     const rec_value *root = rec_root(positions);
     rec_record *record = NULL;

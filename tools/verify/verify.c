@@ -531,7 +531,7 @@ static void take_notes(checked *c, notes *n)
 static int run_file(void *user, const char *path)
 {
     run *r = user;
-    rec_recorder *recorder = tool_session_look(r->s);
+    rec_recorder *recorder = tool_session_look(r->s, 1);
     bool opened = recorder != NULL;
     checked c = {.r = r, .path = path};
     notes n = {0};

@@ -18,15 +18,8 @@ static int fail_unknown(const char *name)
         tool_text_format(&all, "%s%s", all.length ? ", " : "", c->name);
     }
     near = tool_nearest(name, names);
-    if (near) {
-        (void)tool_fail("unknown command \"%s\"\n"
-                        "Did you mean record %s?",
-                        name, near);
-    } else {
-        (void)tool_fail("unknown command \"%s\"\n"
-                        "Commands: %s.",
-                        name, all.at);
-    }
+    (void)tool_fail(near ? "unknown command \"%s\"\nDid you mean record %s?" : "unknown command \"%s\"\nCommands: %s.",
+                    name, near ? near : all.at);
     tool_text_free(&all);
     return EXIT_ERROR;
 }

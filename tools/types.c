@@ -147,39 +147,29 @@ static void print_type_json(const session *s, const rec_record *record, const ch
 
 static int print_type(session *s, const rec_record *record, const char *path, bool by_position)
 {
-    text shape = {0};
+    const char *name = tool_own(s->o, "name") ? tool_own(s->o, "name") : "MODEL";
+    bool as_c = tool_own(s->o, "c") != NULL;
+    text made = {0};
     char *source = NULL;
+    int status;
 
-    if (tool_own(s->o, "c")) {
-        const char *name = tool_own(s->o, "name") ? tool_own(s->o, "name") : "MODEL";
-        if (!tool_types_is_name(name, strlen(name))) {
-            return tool_fail("--name: expected an identifier of C, found \"%s\"", name);
-        }
-        if (by_position) {
-            return tool_fail_no_type(s, path, rec_record_origin(record)->recorder);
-        }
-        if (tool_types_c(&shape, record, name, tool_input_name(path)) != EXIT_OK) {
-            tool_text_free(&shape);
-            return EXIT_ERROR;
-        }
-    } else if (by_position) {
-        if (made_up(s, &shape, record, path) != EXIT_OK) {
-            tool_text_free(&shape);
-            return EXIT_ERROR;
-        }
-    } else if (tool_session_describe(s, record, &source) != EXIT_OK) {
-        return EXIT_ERROR;
+    if (as_c && !tool_types_is_name(name, strlen(name))) {
+        return tool_fail("--name: expected an identifier of C, found \"%s\"", name);
     }
-    if (s->o->json) {
-        print_type_json(s, record, path, source ? source : shape.at, by_position);
-    } else if (!source) {
-        fputs(shape.at, stdout);
-    } else {
-        fputs(source, stdout);
+    if (as_c && by_position) {
+        return tool_fail_no_type(s, path, rec_record_origin(record)->recorder);
+    }
+    status = as_c          ? tool_types_c(&made, record, name, tool_input_name(path))
+             : by_position ? made_up(s, &made, record, path)
+                           : tool_session_describe(s, record, &source);
+    if (status == EXIT_OK && s->o->json) {
+        print_type_json(s, record, path, source ? source : made.at, by_position);
+    } else if (status == EXIT_OK) {
+        fputs(source ? source : made.at, stdout);
     }
     rec_free(source);
-    tool_text_free(&shape);
-    return EXIT_OK;
+    tool_text_free(&made);
+    return status;
 }
 
 /* Whether a record is of the type that was given: read by it, and written by it to nowhere, since a file with names is
@@ -210,13 +200,11 @@ static int check_type(session *s, const char *path)
     }
     for (uint64_t i = 0; i < rec_report_count(); i++) {
         const rec_note *note = rec_report_note(i);
-        if (note && note->kind == REC_NOTE_TRAILING) {
-            (void)tool_fail("%s: the type ends before the record does: %s", tool_input_name(path), note->text);
-            status = EXIT_DIFFERS;
-            goto done;
-        }
-        if (note && note->kind == REC_NOTE_ASSUMED && *note->path) {
-            (void)tool_fail("%s: the type has %s, which the file lacks", tool_input_name(path), note->path);
+        bool trails = note && note->kind == REC_NOTE_TRAILING;
+        if (trails || (note && note->kind == REC_NOTE_ASSUMED && *note->path)) {
+            (void)tool_fail(trails ? "%s: the type ends before the record does: %s"
+                                   : "%s: the type has %s, which the file lacks",
+                            tool_input_name(path), trails ? note->text : note->path);
             status = EXIT_DIFFERS;
             goto done;
         }

@@ -184,16 +184,10 @@ static int run_in(const char *folder, char *const *arguments, int *error)
 /* The command line of the compiler or assembler. @param variable (out) the one that has it, or NULL. */
 static const char *compiler_line(const char **variable)
 {
-    static const char *const variables[] = {"CC", "AS"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *line = getenv(variables[i]);
-        if (line && *line) {
-            *variable = variables[i];
-            return line;
-        }
-    }
-    *variable = NULL;
-    return "cc";
+    const char *cc = getenv("CC"), *as = getenv("AS");
+
+    *variable = cc && *cc ? "CC" : as && *as ? "AS" : NULL;
+    return cc && *cc ? cc : as && *as ? as : "cc";
 }
 
 int tool_embed_object(const char *object, const char *symbol, const workshop *w)

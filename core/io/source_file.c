@@ -48,7 +48,7 @@ int32_t lr_path_open(rec_job *job, const char *path, int flags, int *fd, int *er
     *fd = -1;
     *error = 0;
     while (*fd < 0 && *error == 0 && status == REC_OK) {
-        *fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
+        *fd = open(path, flags | O_CLOEXEC | O_NOCTTY, 0); /* without a mode glibc calls __open_2() */
         if (*fd < 0 && errno == EINTR) {
             status = lr_io_interrupted(job);
         } else if (*fd < 0) {

@@ -15,8 +15,11 @@ void lr_report_publish(lr_report *report, uint64_t notes);
 
 /* pieces.c */
 
-/** Frees them all. */
-void lr_pieces_free(lr_pieces *pieces, const lr_allocator *allocator);
+/** pieces.c */
+typedef struct lr_piece {
+    void *memory; /**< NULL: none */
+    uint64_t size;
+} lr_piece;
 
 /* error.c */
 

@@ -48,6 +48,15 @@ void lr_job_begin(rec_job *job, rec_context *context, const char *operation, con
     job->cuts = lr_watch_cuts();
 }
 
+static void free_pieces(lr_pieces *pieces, const lr_allocator *allocator)
+{
+    for (uint64_t i = 0; i < pieces->room && pieces->count; i++) {
+        lr_release(allocator, pieces->slots[i].memory);
+    }
+    lr_release(allocator, pieces->slots);
+    *pieces = (lr_pieces){0};
+}
+
 /* What the rooms above keep in the job. */
 static void give_back(rec_job *job)
 {
@@ -55,7 +64,7 @@ static void give_back(rec_job *job)
         job->at_end(job);
     }
     job->beside = 0;
-    lr_pieces_free(&job->pieces, job->allocator);
+    free_pieces(&job->pieces, job->allocator);
     job->buried = 0;
 }
 

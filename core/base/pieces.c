@@ -7,11 +7,6 @@
 
 enum { FIRST_ROOM = 16 };
 
-typedef struct lr_piece {
-    void *memory; /* NULL: none */
-    uint64_t size;
-} lr_piece;
-
 static uint64_t slot_of(const lr_pieces *pieces, const void *memory)
 {
     return (((uintptr_t)memory >> 4) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (pieces->room - 1);
@@ -84,15 +79,6 @@ static void take_out(lr_pieces *pieces, lr_piece *piece)
     }
     pieces->slots[gap].memory = NULL;
     pieces->count--;
-}
-
-void lr_pieces_free(lr_pieces *pieces, const lr_allocator *allocator)
-{
-    for (uint64_t i = 0; i < pieces->room && pieces->count; i++) {
-        lr_release(allocator, pieces->slots[i].memory);
-    }
-    lr_release(allocator, pieces->slots);
-    *pieces = (lr_pieces){0};
 }
 
 /* ---------------------------------------------------------------------------------------------------- services -- */

@@ -88,11 +88,29 @@ void lr_source_derive(rec_source *source, const rec_source *from);
 /** The size of the underlying file, REC_UNKNOWN if unknown. */
 uint64_t lr_source_file_size(const rec_source *source);
 
-/** What the filters of a job may give together (source_filter.c). Counted: filters outlive their job. */
-typedef struct lr_inflation lr_inflation;
+/** What the filters of a job may give together. Counted: filters outlive their job. */
+typedef struct lr_inflation {
+    const lr_allocator *allocator; /* of the context, as that of sources */
+    atomic_uint_fast64_t count;    /* the job and each filter, which outlives it */
+    atomic_uint_fast64_t stored;   /* size of the files */
+    atomic_uint_fast64_t used;     /* bytes that were given; those that were read again count once */
+    uint64_t factor, slack;
+    uint64_t *files; /* the numbers of those that are counted */
+    uint64_t file_count, file_room;
+} lr_inflation;
+/** What the job keeps. */
+typedef struct lr_kept {
+    rec_source **sources; /* companion files */
+    uint64_t count, room;
+    uint64_t waiting;        /* opened since they were last settled */
+    lr_inflation *inflation; /* NULL without filters */
+} lr_kept;
+/** NULL: the job has failed. */
+lr_kept *lr_kept_of(rec_job *job);
+/** The inflation of the job, in which the file counts that `source` is made of; to be released. NULL: the job has
+ * failed. */
+lr_inflation *lr_inflation_of(rec_job *job, const rec_source *source);
 void lr_inflation_release(lr_inflation *inflation);
-/** Where the job keeps its own. NULL: the job has failed. */
-lr_inflation **lr_siblings_inflation(rec_job *job);
 
 /** Locks it, or one of its maker's: a thread that has it already is called by what it does there and asks for the same
  *  bytes once more, which is a failure. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * Files read on demand: in chunks for sequential readers (decompression), or mapped or copied whole for the view. */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,6 +67,27 @@ static int32_t file_map(rec_job *job, rec_source *source)
         file_mapped(job, source, file);
     }
     return REC_OK;
+}
+
+int32_t lr_io_read_at(rec_job *job, const char *name, int fd, uint64_t whole, uint64_t at, uint8_t *target,
+                      uint64_t size)
+{
+    int32_t status = REC_OK;
+    while (size && status == REC_OK) {
+        ssize_t n = pread(fd, target, (size_t)(size < LR_IO_PIECE ? size : LR_IO_PIECE), (off_t)at);
+        if (n > 0) {
+            at += (uint64_t)n;
+            target += n;
+            size -= (uint64_t)n;
+        } else if (n == 0) {
+            status = lr_io_shrank(job, name, at, whole);
+        } else if (errno == EINTR) {
+            status = lr_io_interrupted(job);
+        } else {
+            status = lr_io_errno(job, name, at, NULL, errno, "read the file");
+        }
+    }
+    return status;
 }
 
 static int32_t file_read_at(rec_job *job, rec_source *source, uint64_t at, void *target, uint64_t size)

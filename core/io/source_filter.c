@@ -7,85 +7,6 @@
 
 #include "core/io/io_private.h"
 
-/* -------------------------------------------------------------------------------------- what all filters may give --
- */
-
-/* An archive of many members, each of which inflates to what a file of its size may, would else be no limit at all.
- * Files count once, however many filters are over them. */
-struct lr_inflation {
-    const lr_allocator *allocator; /* of the context, as that of sources */
-    atomic_uint_fast64_t count;    /* the job and each filter, which outlives it */
-    atomic_uint_fast64_t stored;   /* size of the files */
-    atomic_uint_fast64_t used;     /* bytes that were given; those that were read again count once */
-    uint64_t factor, slack;
-    uint64_t *files; /* the numbers of those that are counted */
-    uint64_t file_count, file_room;
-};
-
-static lr_inflation *inflation_new(rec_job *job)
-{
-    lr_inflation *all = lr_job_zalloc(job, sizeof *all);
-    if (!all) {
-        return NULL;
-    }
-    all->allocator = job->allocator;
-    atomic_init(&all->count, 1);
-    atomic_init(&all->stored, 0);
-    atomic_init(&all->used, 0);
-    all->factor = job->limits.inflated_factor;
-    all->slack = job->limits.inflated_slack;
-    return all;
-}
-
-/* Files come one after the other: the last one is looked for first. */
-static bool is_counted(const lr_inflation *all, uint64_t file)
-{
-    uint64_t i = all->file_count;
-    while (i && all->files[i - 1] != file) {
-        i--;
-    }
-    return i > 0;
-}
-
-static int32_t count_file(rec_job *job, lr_inflation *all, const rec_source *source)
-{
-    uint64_t size = lr_source_file_size(source), stored = atomic_load(&all->stored), sum;
-    if (is_counted(all, source->file)) {
-        return REC_OK;
-    }
-    if (!lr_job_grow(job, &all->files, all->file_count + 1, &all->file_room, sizeof *all->files)) {
-        return job->error.status;
-    }
-    all->files[all->file_count++] = source->file;
-    atomic_store(&all->stored, lr_add(stored, size == REC_UNKNOWN ? 0 : size, &sum) ? sum : UINT64_MAX);
-    return REC_OK;
-}
-
-/* That of the job, made if it has none, in which the file counts that `source` is made of; to be released. @param slot
- * of lr_siblings_inflation(). NULL: the job has failed. */
-static lr_inflation *inflation_of(rec_job *job, lr_inflation **slot, const rec_source *source)
-{
-    if (!slot) {
-        return NULL;
-    }
-    if (!*slot) {
-        *slot = inflation_new(job);
-    }
-    if (!*slot || count_file(job, *slot, source) != REC_OK) {
-        return NULL;
-    }
-    (void)atomic_fetch_add_explicit(&(*slot)->count, 1, memory_order_relaxed);
-    return *slot;
-}
-
-void lr_inflation_release(lr_inflation *all)
-{
-    if (all && atomic_fetch_sub_explicit(&all->count, 1, memory_order_acq_rel) == 1) {
-        lr_release(all->allocator, all->files);
-        lr_release(all->allocator, all);
-    }
-}
-
 static uint64_t inflation_limit(const lr_inflation *all)
 {
     uint64_t limit;
@@ -463,7 +384,7 @@ int32_t rec_source_filter(rec_job *job, rec_source *parent, const rec_source_ops
         status = lr_fail_memory(job, sizeof *filter);
         goto done;
     }
-    filter->inflation = inflation_of(job, lr_siblings_inflation(job), parent);
+    filter->inflation = lr_inflation_of(job, parent);
     if (!filter->inflation) {
         status = job->error.status;
         goto done;

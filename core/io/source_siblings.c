@@ -11,36 +11,9 @@
 /* Companion files that wait with an open descriptor for their views; other threads need descriptors too. */
 enum { WAITING_MOST = 64 };
 
-/* What the job keeps. */
-typedef struct besides {
-    rec_source **sources;
-    uint64_t count, room;
-    uint64_t waiting;        /* opened since they were last settled */
-    lr_inflation *inflation; /* NULL without filters */
-} besides;
-
-static besides *besides_of(rec_job *job)
-{
-    besides *all = job->kept;
-    if (!all) {
-        all = job->kept = lr_zalloc(job->allocator, sizeof *all);
-        if (!all) {
-            return LR_AS_NULL(lr_fail_memory(job, sizeof *all));
-        }
-        job->at_end = lr_siblings_drop;
-    }
-    return all;
-}
-
-lr_inflation **lr_siblings_inflation(rec_job *job)
-{
-    besides *all = besides_of(job);
-    return all ? &all->inflation : NULL;
-}
-
 static int32_t keep(rec_job *job, rec_source *source)
 {
-    besides *all = besides_of(job);
+    lr_kept *all = lr_kept_of(job);
     if (!all) {
         return job->error.status;
     }
@@ -59,7 +32,7 @@ static bool is_shared(const rec_source *source)
 
 int32_t lr_siblings_settle(rec_job *job)
 {
-    besides *all = job->kept;
+    lr_kept *all = job->kept;
     uint64_t kept = 0;
     int32_t status = REC_OK;
     if (!all) {
@@ -81,7 +54,7 @@ int32_t lr_siblings_settle(rec_job *job)
 
 bool lr_siblings_mapped(const rec_job *job, bool *any)
 {
-    const besides *all = job->kept;
+    const lr_kept *all = job->kept;
     bool mapped = true;
     *any = false;
     for (uint64_t i = 0; all && i < all->count; i++) {
@@ -91,22 +64,6 @@ bool lr_siblings_mapped(const rec_job *job, bool *any)
         }
     }
     return mapped;
-}
-
-void lr_siblings_drop(rec_job *job)
-{
-    besides *all = job->kept;
-    if (all) {
-        for (uint64_t i = 0; i < all->count; i++) {
-            lr_source_release(all->sources[i]);
-        }
-        lr_inflation_release(all->inflation);
-        lr_release(job->allocator, (void *)all->sources);
-        lr_release(job->allocator, all);
-        job->kept = NULL;
-        job->at_end = NULL;
-    }
-    job->beside = 0;
 }
 
 /* @param missing (out) set if it is not there; NULL: that is a failure as others are. */
@@ -188,7 +145,7 @@ static rec_source *open_beside(rec_job *job, const rec_source *source, const cha
 /* In the folder of a file that was opened by its path. */
 static int32_t file_beside(rec_job *job, const rec_source *source, const char *name, bool optional, rec_source **out)
 {
-    const besides *all = job->kept;
+    const lr_kept *all = job->kept;
     char *path = lr_path_sibling(job, source->name, lr_source_is_folder(source), name);
     int32_t status = path ? REC_OK : job->error.status;
     if (status == REC_OK && all && all->waiting >= WAITING_MOST) {

@@ -7,18 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count)
-{
-    uint64_t product = 1;
-    bool zero = false, fits = true;
-    for (uint32_t i = 0; i < rank; i++) {
-        zero = zero || shape[i] == 0;
-        fits = fits && lr_mul(product, shape[i] ? shape[i] : 1, &product);
-    }
-    *count = zero ? 0 : product;
-    return zero || fits;
-}
-
 char *lr_shape_words(char *text, size_t room, const uint64_t *shape, uint64_t rank)
 {
     size_t used = (size_t)snprintf(text, room, "[");

@@ -142,6 +142,18 @@ bool lr_tensor_copy_scheme(rec_tensor *to, const rec_tensor *from)
     return !s || (copy && copy->label && copy->cut && copy->end);
 }
 
+bool lr_shape_count(const uint64_t *shape, uint32_t rank, uint64_t *count)
+{
+    uint64_t product = 1;
+    bool zero = false, fits = true;
+    for (uint32_t i = 0; i < rank; i++) {
+        zero = zero || shape[i] == 0;
+        fits = fits && lr_mul(product, shape[i] ? shape[i] : 1, &product);
+    }
+    *count = zero ? 0 : product;
+    return zero || fits;
+}
+
 rec_tensor *lr_tensor_new(rec_record *record, rec_dtype dtype, const uint64_t *shape, uint32_t rank)
 {
     rec_tensor *tensor = lr_arena_alloc(&record->arena, sizeof *tensor, 8);

@@ -2,7 +2,7 @@
  * Finds the plugin for a name ("mpk", "mpk.zst"), for the extension of a path, and for the first bytes of a file, which
  * it decodes if a codec recognises them.
  *
- * A path selects the plugin file that is named after its extension (near_of()). If that file recognises the input
+ * A path selects the plugin file that is named after its extension (lr_table_near()). If that file recognises the input
  * with certainty, no other plugin is opened. In this file `near` is such a plugin file: only its plugins and those that
  * need no opening are considered. NULL stands for all files. */
 #include <stdio.h>
@@ -252,95 +252,14 @@ const lr_plugin *lr_registry_find(rec_job *job, const char *name)
 
 /* -------------------------------------------------------------------------------------------------- extensions -- */
 
-/* Returns whether a file is named after an extension, with `-` for `.`: "mpk-gz.so" for "mpk.gz". */
-static bool is_called_as(const lr_file *file, const char *extension, size_t length)
-{
-    if (!file->name || file->content != LR_ROOM_RECORDERS || strlen(file->name) != length + 3) {
-        return false;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (file->name[i] != (extension[i] == '.' ? '-' : extension[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool has_usable(const lr_file *file)
-{
-    for (uint64_t i = 0; i < file->count; i++) {
-        if (!file->finds[i]->refused) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Returns the plugin file named after the extension of a path: `mpk-gz.so` for x.mpk.gz, or else `gz.so`. Of several
- * files of that name it is the first in search order with a usable plugin. @param length (out) the length of the
- * extension. NULL: no such file, or the job has failed. */
-static const lr_file *near_of(rec_job *job, lr_table *t, const char *path, size_t *length)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const char *dot = *name ? strchr(name + 1, '.') : NULL;
-    for (; dot; dot = strchr(dot + 1, '.')) {
-        *length = strlen(dot + 1);
-        for (uint64_t i = 0; *length <= LR_NAME_MOST && i < t->file_count && !lr_job_failed(job); i++) {
-            if (is_called_as(t->files[i], dot + 1, *length) && lr_table_see(job, t, t->files[i]) == REC_OK &&
-                has_usable(t->files[i])) {
-                return t->files[i];
-            }
-        }
-    }
-    return NULL;
-}
-
-/* Returns the recorder with the longest extension that a path ends in, which may be a stack that is not combined yet.
- * Of recorders with the same extension it is the first that can load or save as `direction` demands, or else the first.
- * @param format formats alone. @param length (out) of the extension. NULL: none, or the job has failed. */
-static lr_find *longest(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near,
-                        bool format, size_t *length)
-{
-    lr_find *best = NULL, *find;
-    lr_place at = {.near = near};
-    *length = 0;
-    while ((find = lr_table_next(job, t, &at))) {
-        bool stack = find->plugin.d.kind == REC_PLUGIN_STACK;
-        size_t its;
-        if (stack && !format && !find->use && !find->plugin.d.extension) {
-            (void)lr_table_use(job, t, find); /* the combination has one */
-        }
-        its = lr_find_records(find) && !(stack && format) && !find->refused
-                  ? lr_plugin_extension(lr_find_is(find), path)
-                  : 0;
-        if (its > *length || (its && its == *length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
-            best = find;
-            *length = its;
-        }
-    }
-    return lr_job_failed(job) ? NULL : best;
-}
-
-/* The same, usable. */
-static lr_find *ending_in(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
-{
-    size_t length;
-    lr_find *best = longest(job, t, path, direction, near, false, &length);
-    while (best && !best->use) { /* a stack: combined, it may be rejected, or unable to save */
-        (void)lr_table_use(job, t, best);
-        best = longest(job, t, path, direction, near, false, &length);
-    }
-    return best;
-}
-
 /* Finds the format for a path from which the extension of the codec is removed. */
 static const lr_plugin *format_of(rec_job *job, lr_table *t, const char *path, lr_direction direction, size_t *length)
 {
     size_t called = 0;
-    const lr_file *near = near_of(job, t, path, &called);
-    lr_find *find = near ? longest(job, t, path, direction, near, true, length) : NULL;
+    const lr_file *near = lr_table_near(job, t, path, &called);
+    lr_find *find = near ? lr_table_longest(job, t, path, direction, near, true, length) : NULL;
     if (!lr_job_failed(job) && (!find || *length < called || !lr_find_can(find, direction))) {
-        find = longest(job, t, path, direction, NULL, true, length);
+        find = lr_table_longest(job, t, path, direction, NULL, true, length);
     }
     return find ? find->use : NULL;
 }
@@ -351,7 +270,7 @@ static const lr_file *near_of_format(rec_job *job, lr_table *t, const lr_file *n
                                      const char *inner)
 {
     size_t length;
-    const lr_file *file = near ? near_of(job, t, inner, &length) : NULL;
+    const lr_file *file = near ? lr_table_near(job, t, inner, &length) : NULL;
     return file && strcmp(file->path, format->file) == 0 ? near : NULL;
 }
 
@@ -394,7 +313,7 @@ static const lr_plugin *pair_ending(rec_job *job, const lr_look *l, const lr_fil
 static const lr_plugin *ending(rec_job *job, const lr_look *l, const lr_file *near, const char *path,
                                lr_direction direction, size_t *length)
 {
-    lr_find *find = ending_in(job, l->t, path, direction, near);
+    lr_find *find = lr_table_ending(job, l->t, path, direction, near);
     size_t longer = 0;
     const lr_plugin *pair = lr_job_failed(job) ? NULL : pair_ending(job, l, near, path, direction, &longer);
     *length = find ? lr_plugin_extension(lr_find_is(find), path) : 0;
@@ -409,7 +328,7 @@ const lr_plugin *lr_registry_by_extension(rec_job *job, const char *path, lr_dir
 {
     lr_look l = lr_look_begin(job);
     size_t called = 0, length = 0;
-    const lr_file *near = l.t ? near_of(job, l.t, path, &called) : NULL;
+    const lr_file *near = l.t ? lr_table_near(job, l.t, path, &called) : NULL;
     const lr_plugin *plugin = near ? ending(job, &l, near, path, direction, &length) : NULL;
     if (l.t && !lr_job_failed(job) && (!plugin || length < called || !lr_plugin_can(&plugin->d, direction))) {
         plugin = ending(job, &l, NULL, path, direction, &length);
@@ -502,7 +421,7 @@ const lr_plugin *lr_registry_recognise(rec_job *job, const rec_head *head, const
 {
     lr_look l = lr_look_begin(job);
     size_t length = 0;
-    const lr_file *near = l.t && path ? near_of(job, l.t, path, &length) : NULL;
+    const lr_file *near = l.t && path ? lr_table_near(job, l.t, path, &length) : NULL;
     const lr_plugin *plugin = near ? surest(job, l.t, near, head, path) : NULL;
     if (l.t && !lr_job_failed(job) && !decides(plugin, head)) {
         plugin = surest(job, l.t, NULL, head, path);
@@ -678,7 +597,7 @@ int32_t lr_registry_recognise_source(rec_job *job, rec_source *source, const cha
     }
     if (path) {
         lr_look l = lr_look_begin(job);
-        near = l.t ? near_of(job, l.t, path, &length) : NULL;
+        near = l.t ? lr_table_near(job, l.t, path, &length) : NULL;
         lr_look_end(l);
     }
     if (!(near && recognise_by(job, near, source, path, found)) && !lr_job_failed(job)) {

@@ -16,15 +16,15 @@ typedef struct veil {
     char text[2048];
     size_t used;
     uint64_t asked, hidden; /**< names and extensions, for each direction */
-    const lr_plugin *by;    /**< the plugin that hides them, if it is one */
+    const lr_find *by;      /**< the plugin that hides them, if it is one */
     bool several;
 } veil;
 
-static void veil_add(veil *v, const char *what, const char *name, const char *doing, const lr_plugin *by)
+static void veil_add(veil *v, const char *what, const char *name, const char *doing, const lr_find *by)
 {
     size_t room = sizeof v->text - v->used;
     int length = snprintf(v->text + v->used, room, "%s%s %s%s: %s of %s", v->used ? "\n" : "", what, name, doing,
-                          by->d.name, by->file);
+                          by->plugin.d.name, by->plugin.file);
     if (length > 0 && (size_t)length < room) {
         v->used += (size_t)length;
     } else {
@@ -37,20 +37,19 @@ static void veil_ask(veil *v, bool extension, const char *name)
 {
     static const lr_direction directions[] = {LR_CAN_LOAD, LR_CAN_SAVE};
     static const char *const doing[] = {", to load", ", to save"};
-    const lr_plugin *by[2] = {NULL, NULL};
+    const lr_find *by[2] = {NULL, NULL};
     bool can[2];
     char path[64];
     (void)snprintf(path, sizeof path, "x.%s", name);
     for (int i = 0; i < 2; i++) {
-        const lr_plugin *owner;
-        const lr_find *named;
+        const lr_find *owner;
         can[i] = lr_find_can(v->find, directions[i]);
         if (!can[i] || lr_job_failed(v->job)) {
             continue;
         }
-        named = extension ? NULL : lr_table_named(v->job, v->t, v->find->plugin.d.kind, name, directions[i]);
-        owner = extension ? lr_registry_by_extension(v->job, path, directions[i]) : named ? named->use : NULL;
-        by[i] = owner != v->find->use ? owner : NULL;
+        owner = extension ? lr_table_by_extension(v->job, v->t, path, directions[i])
+                          : lr_table_named(v->job, v->t, v->find->plugin.d.kind, name, directions[i]);
+        by[i] = owner != v->find ? owner : NULL;
         v->asked++;
         v->hidden += by[i] != NULL;
         v->several = v->several || (by[i] && v->by && by[i] != v->by);

@@ -287,6 +287,93 @@ lr_find *lr_table_named(rec_job *job, lr_table *t, int32_t kind, const char *nam
     return NULL;
 }
 
+/* -------------------------------------------------------------------------------------------------- extensions -- */
+
+/* Returns whether a file is named after an extension, with `-` for `.`: "mpk-gz.so" for "mpk.gz". */
+static bool is_called_as(const lr_file *file, const char *extension, size_t length)
+{
+    if (!file->name || file->content != LR_ROOM_RECORDERS || strlen(file->name) != length + 3) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (file->name[i] != (extension[i] == '.' ? '-' : extension[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_usable(const lr_file *file)
+{
+    for (uint64_t i = 0; i < file->count; i++) {
+        if (!file->finds[i]->refused) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const lr_file *lr_table_near(rec_job *job, lr_table *t, const char *path, size_t *length)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = *name ? strchr(name + 1, '.') : NULL;
+    for (; dot; dot = strchr(dot + 1, '.')) {
+        *length = strlen(dot + 1);
+        for (uint64_t i = 0; *length <= LR_NAME_MOST && i < t->file_count && !lr_job_failed(job); i++) {
+            if (is_called_as(t->files[i], dot + 1, *length) && lr_table_see(job, t, t->files[i]) == REC_OK &&
+                has_usable(t->files[i])) {
+                return t->files[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+lr_find *lr_table_longest(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near,
+                          bool format, size_t *length)
+{
+    lr_find *best = NULL, *find;
+    lr_place at = {.near = near};
+    *length = 0;
+    while ((find = lr_table_next(job, t, &at))) {
+        bool stack = find->plugin.d.kind == REC_PLUGIN_STACK;
+        size_t its;
+        if (stack && !format && !find->use && !find->plugin.d.extension) {
+            (void)lr_table_use(job, t, find); /* the combination has one */
+        }
+        its = lr_find_records(find) && !(stack && format) && !find->refused
+                  ? lr_plugin_extension(lr_find_is(find), path)
+                  : 0;
+        if (its > *length || (its && its == *length && !lr_find_can(best, direction) && lr_find_can(find, direction))) {
+            best = find;
+            *length = its;
+        }
+    }
+    return lr_job_failed(job) ? NULL : best;
+}
+
+lr_find *lr_table_ending(rec_job *job, lr_table *t, const char *path, lr_direction direction, const lr_file *near)
+{
+    size_t length;
+    lr_find *best = lr_table_longest(job, t, path, direction, near, false, &length);
+    while (best && !best->use) { /* a stack: combined, it may be rejected, or unable to save */
+        (void)lr_table_use(job, t, best);
+        best = lr_table_longest(job, t, path, direction, near, false, &length);
+    }
+    return best;
+}
+
+lr_find *lr_table_by_extension(rec_job *job, lr_table *t, const char *path, lr_direction direction)
+{
+    size_t length = 0;
+    const lr_file *near = lr_table_near(job, t, path, &length);
+    lr_find *find = near ? lr_table_ending(job, t, path, direction, near) : NULL;
+    if (find && lr_plugin_extension(lr_find_is(find), path) >= length && lr_find_can(find, direction)) {
+        return find;
+    }
+    return lr_job_failed(job) ? NULL : lr_table_ending(job, t, path, direction, NULL);
+}
+
 /* ---------------------------------------------------------------------------------------- the files that count -- */
 
 static lr_file *add_file(rec_job *job, lr_table *t, const char *path)

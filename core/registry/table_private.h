@@ -114,6 +114,20 @@ lr_find *lr_table_named(rec_job *job, lr_table *table, int32_t kind, const char 
 const lr_plugin *lr_table_use(rec_job *job, lr_table *table, lr_find *find);
 bool lr_find_can(const lr_find *find, lr_direction direction);
 
+/** Returns the plugin file named after the extension of a path: `mpk-gz.so` for x.mpk.gz, or else `gz.so`. Of several
+ * files of that name it is the first in search order with a usable plugin. @param length (out) the length of the
+ * extension. NULL: no such file, or the job has failed. */
+const lr_file *lr_table_near(rec_job *job, lr_table *table, const char *path, size_t *length);
+/** Returns the recorder with the longest extension that a path ends in. Of recorders with the same extension it is the
+ * first that can load or save as `direction` demands, or else the first. @param near the result of lr_table_near(), to
+ * search that file alone; NULL: search all files. NULL: none, or the job has failed. */
+lr_find *lr_table_ending(rec_job *job, lr_table *table, const char *path, lr_direction direction, const lr_file *near);
+/** The same, but a stack may not be combined yet. @param format formats alone. @param length (out) of the extension. */
+lr_find *lr_table_longest(rec_job *job, lr_table *table, const char *path, lr_direction direction, const lr_file *near,
+                          bool format, size_t *length);
+/** Returns the recorder for the extension of a path: from the file of lr_table_near(), or else from all files. */
+lr_find *lr_table_by_extension(rec_job *job, lr_table *table, const char *path, lr_direction direction);
+
 static inline bool lr_find_records(const lr_find *find)
 {
     return lr_kind_of_name(find->plugin.d.kind) == REC_PLUGIN_FORMAT;

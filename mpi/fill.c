@@ -1,13 +1,208 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * The temporary files of a save by ranks, filled by all of them: each writes a window of their bytes, or compares it
  * with them. Of a save that can be resumed it writes its parts of the file, and keeps those that an earlier save wrote.
+ * The temporary file of such a save has, after the data, a page that identifies the final file, and a page for each
+ * chunk with its checksums and the losses of its tensors. A chunk is written again unless its bytes match the
+ * checksums.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
 #include "mpi/saving.h"
+#include "os/file.h"
+
+/* ---------------------------------------------------------------------------------------- what an earlier save left --
+ */
+
+enum { PAGE = 4096 };
+/* A piece is so large at least: each is a walk over the record. */
+#define PIECE_LEAST (UINT64_C(4) << 20)
+/* Seconds that the layout walks of one rank may add to its work, and the number of chunks if a walk takes as long. */
+#define WALKS 1.0
+enum { PIECES_LEAST = 2 };
+
+/* Below this no sum of sizes goes beyond what a file can have. */
+#define TOTAL_MOST (UINT64_C(1) << 56)
+
+/* In this machine's order: all ranks have the same, and others find no magic word. */
+typedef struct head {
+    char magic[16];
+    uint64_t version, total, sum, identity, piece, count;
+    uint32_t crc, reserved; /* checksum of the members above */
+} head;
+static const char magic[16] = "librecordresume";
+
+typedef struct page {
+    uint32_t crc, adler;  /* of the piece */
+    uint32_t losses, own; /* bytes of the losses, and the checksum of this page, computed with 0 here */
+    uint64_t number;
+    char lost[PAGE - 24];
+} page;
+
+static uint32_t sum_of(const void *bytes, size_t size)
+{
+    return (uint32_t)crc32_z(crc32_z(0, NULL, 0), bytes, size);
+}
+
+/* Rank 0. @return whether what is there is of the save that `h` is about; then `h` has its pieces. */
+static bool is_left(int fd, head *h)
+{
+    head was;
+    bool same = lr_file_read_at(fd, &was, sizeof was, h->total) == 0 && memcmp(was.magic, magic, sizeof magic) == 0 &&
+                was.crc == sum_of(&was, offsetof(head, crc)) && was.version == h->version && was.total == h->total &&
+                was.sum == h->sum && was.identity == h->identity && was.piece >= PIECE_LEAST &&
+                was.piece < TOTAL_MOST && was.count == (h->total - 1) / was.piece + 1;
+    if (same) {
+        *h = was;
+    }
+    return same;
+}
+
+/* Rank 0. @param layout seconds that a walk over the record takes. */
+static bool begin_anew(int fd, head *h, int ranks, double layout, bool *other)
+{
+    double pieces = layout > 0 && WALKS / layout < 1e6 ? WALKS / layout : 1e6;
+    uint64_t share = h->total / (uint64_t)ranks + 1;
+    char first[PAGE] = "";
+    struct stat is;
+    pieces = pieces > PIECES_LEAST ? pieces : PIECES_LEAST;
+    h->piece = (uint64_t)((double)share / pieces) / PIECE_LEAST * PIECE_LEAST + PIECE_LEAST;
+    h->count = (h->total - 1) / h->piece + 1;
+    h->crc = sum_of(h, offsetof(head, crc));
+    memcpy(first, h, sizeof *h);
+    *other = fstat(fd, &is) == 0 && (uint64_t)is.st_size > h->total;
+    return ftruncate(fd, (off_t)h->total) == 0 && ftruncate(fd, (off_t)(h->total + PAGE * (h->count + 1))) == 0 &&
+           lr_file_write_at(fd, first, sizeof first, h->total) == 0;
+}
+
+static void fail_temporary(lr_mpi_saving *s)
+{
+    (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot write to the temporary file %.1500s: %s", s->path,
+                   s->files.at[0].temporary, strerror(errno));
+}
+
+/* All ranks, when the temporary file is there. */
+static rec_status resume_begin(lr_mpi_saving *s)
+{
+    head h = {.version = 3, .total = s->window.total, .sum = s->window.sum, .identity = s->options.identity};
+    const char *temporary = s->files.at[0].temporary;
+    lr_mpi_resume *r = &s->resume;
+    int left = 0;
+    rec_status status;
+    memcpy(h.magic, magic, sizeof magic);
+    r->fd = open(temporary, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (h.total >= TOTAL_MOST) {
+        (void)snprintf(s->why, sizeof s->why, "%.1500s: a file of %" PRIu64 " bytes is too large to be resumed",
+                       s->path, h.total);
+    } else if (r->fd < 0) {
+        (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot open the temporary file %.1500s, which rank 0 made: %s",
+                       s->path, temporary, strerror(errno));
+    } else if (s->rank == 0) {
+        left = is_left(r->fd, &h);
+        if (!left && !begin_anew(r->fd, &h, s->ranks, s->layout, &r->other)) {
+            fail_temporary(s);
+        }
+    }
+    status = lr_mpi_agree(s->group, *s->why ? REC_E_IO : REC_OK, s->why);
+    if (status == REC_OK) {
+        (void)MPI_Bcast(&h, (int)sizeof h, MPI_BYTE, 0, s->group->comm);
+        (void)MPI_Bcast(&left, 1, MPI_INT, 0, s->group->comm);
+        r->left = left != 0;
+        r->total = h.total;
+        r->piece = h.piece;
+        r->count = h.count;
+    }
+    return status;
+}
+
+static uint64_t resume_size(const lr_mpi_resume *r, uint64_t number)
+{
+    uint64_t at = number * r->piece;
+    return r->total - at < r->piece ? r->total - at : r->piece;
+}
+
+static void resume_sum(lr_mpi_resume *r, const void *data, uint64_t size)
+{
+    r->crc = (uint32_t)crc32_z(r->crc, data, (size_t)size);
+    r->adler = (uint32_t)adler32_z(r->adler, data, (size_t)size);
+}
+
+static void resume_start(lr_mpi_resume *r)
+{
+    r->crc = (uint32_t)crc32_z(0, NULL, 0);
+    r->adler = (uint32_t)adler32_z(0, NULL, 0);
+}
+
+/* Computes the checksums of a chunk. @return false: it cannot be read. */
+static bool sum_chunk(const lr_mpi_resume *r, uint64_t number, page *sums)
+{
+    enum { BLOCK = 64 << 10 };
+    uint8_t block[BLOCK];
+    uint64_t at = number * r->piece, left = resume_size(r, number), size;
+    lr_mpi_resume chunk;
+    resume_start(&chunk);
+    for (; left; at += size, left -= size) {
+        size = left < BLOCK ? left : BLOCK;
+        if (lr_file_read_at(r->fd, block, size, at) != 0) {
+            return false;
+        }
+        resume_sum(&chunk, block, size);
+    }
+    sums->crc = chunk.crc;
+    sums->adler = chunk.adler;
+    return true;
+}
+
+/* Whether a part is there, whole. Its losses are added then. */
+static bool resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses)
+{
+    uint32_t own;
+    page p, now;
+    if (!r->left || lr_file_read_at(r->fd, &p, sizeof p, r->total + PAGE * (number + 1)) != 0) {
+        return false;
+    }
+    own = p.own;
+    p.own = 0;
+    if (p.losses > sizeof p.lost || p.number != number + 1 || own != sum_of(&p, sizeof p)) {
+        return false;
+    }
+    return sum_chunk(r, number, &now) && now.crc == p.crc && now.adler == p.adler &&
+           lr_mpi_lost_before(losses, p.lost, p.losses);
+}
+
+/* A part is complete: written, with what its tensors lost. @return false: errno says why. */
+static bool resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size)
+{
+    page p = {.crc = r->crc, .adler = r->adler, .losses = (uint32_t)size, .number = number + 1};
+    if (size > sizeof p.lost) {
+        return true; /* it would have to be made again to know what it lost */
+    }
+    if (size) {
+        memcpy(p.lost, losses, size);
+    }
+    p.own = sum_of(&p, sizeof p);
+    return lr_file_write_at(r->fd, &p, sizeof p, r->total + PAGE * (number + 1)) == 0;
+}
+
+bool lr_mpi_resume_cut(const lr_mpi_resume *r)
+{
+    return ftruncate(r->fd, (off_t)r->total) == 0;
+}
+
+void lr_mpi_resume_end(lr_mpi_resume *r)
+{
+    if (r->fd >= 0) {
+        (void)close(r->fd);
+    }
+    r->fd = -1;
+}
 
 /* ----------------------------------------------------------------------------------------------------- writing -- */
 
@@ -19,7 +214,7 @@ static int32_t flush(lr_mpi_saving *s)
         return EIO;
     }
     if (s->used && s->resume.fd >= 0) {
-        lr_mpi_resume_sum(&s->resume, s->piece, s->used);
+        resume_sum(&s->resume, s->piece, s->used);
     }
     s->at += s->used;
     s->used = 0;
@@ -105,12 +300,11 @@ static rec_status end_piece(lr_mpi_saving *s, uint64_t number, bool there, size_
         size_t used = strlen(s->why);
         (void)snprintf(s->why + used, sizeof s->why - used,
                        ": the partial output (%.1000s) is of another save; save it without resuming",
-                       s->resume.temporary);
+                       s->files.at[0].temporary);
         status = REC_E_MISMATCH;
     } else if (status == REC_OK && !s->patched &&
-               !lr_mpi_resume_made(&s->resume, number, s->losses.at + told, s->losses.size - told)) {
-        (void)snprintf(s->why, sizeof s->why, "%.1500s: cannot write to the temporary file %.1500s: %s", s->path,
-                       s->resume.temporary, strerror(errno));
+               !resume_made(&s->resume, number, s->losses.at + told, s->losses.size - told)) {
+        fail_temporary(s);
         status = REC_E_IO;
     }
     return status;
@@ -125,7 +319,7 @@ static rec_status make_piece(lr_mpi_saving *s, const rec_output *output, uint64_
     s->window.to = s->window.total - s->at < s->resume.piece ? s->window.total : s->at + s->resume.piece;
     s->compares = there;
     s->patched = false;
-    lr_mpi_resume_start(&s->resume);
+    resume_start(&s->resume);
     status = walk(s, output);
     status = status == REC_OK && flush(s) != 0 ? REC_E_IO : status;
     s->compares = false;
@@ -144,11 +338,11 @@ static rec_status write_rest(lr_mpi_saving *s, const rec_output *output)
     rec_status status = REC_OK;
     bool looked = false;
     for (uint64_t number = first_of(s, s->rank); number < last && status == REC_OK; number++) {
-        bool there = lr_mpi_resume_has(r, number, &s->losses);
+        bool there = resume_has(r, number, &s->losses);
         if (!there || !looked) {
             status = make_piece(s, output, number, there);
         }
-        s->kept += there ? lr_mpi_resume_size(r, number) : 0;
+        s->kept += there ? resume_size(r, number) : 0;
         looked = looked || there;
     }
     if (status == REC_OK && !s->noted) { /* rank 0 has the notes of all */
@@ -156,20 +350,6 @@ static rec_status write_rest(lr_mpi_saving *s, const rec_output *output)
         status = walk(s, output);
     }
     s->at = s->window.to;
-    return status;
-}
-
-/* What an earlier save left. All ranks, when the temporary file is there. */
-static rec_status find_left(lr_mpi_saving *s, rec_filling *told)
-{
-    rec_status status = REC_OK;
-    if (s->options.resume) {
-        status = lr_mpi_resume_begin(&s->resume, &s->files, &s->window, s->options.identity, s->layout, s->why,
-                                     sizeof s->why);
-        if (told && status == REC_OK) {
-            told->keep = 1;
-        }
-    }
     return status;
 }
 
@@ -244,10 +424,13 @@ rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told)
     if (status != REC_OK) {
         return status;
     }
-    status = find_left(s, told);
+    status = s->options.resume ? resume_begin(s) : REC_OK;
     if (status != REC_OK) {
         (void)lr_mpi_files_close(&s->files, s->why, sizeof s->why);
         return status;
+    }
+    if (told && s->options.resume) {
+        told->keep = 1;
     }
     begun = MPI_Wtime();
     status = write_window(s);

@@ -161,30 +161,4 @@ rec_record *lr_mpi_whole(const lr_mpi_union *u, const rec_record *record,
                          int32_t (*produce)(void *user, uint64_t offset, void *target, uint64_t size),
                          rec_status *status, char *why, size_t room);
 
-/** A save of one file that can be resumed: what is known of its parts. */
-typedef struct lr_mpi_resume {
-    const char *path, *temporary;
-    int fd;                /**< of the temporary file, or -1 */
-    uint64_t total;        /**< bytes of the file */
-    uint64_t piece, count; /**< bytes of each part but the last, and the number of parts */
-    bool left;             /**< an earlier save left something */
-    bool other;            /**< it was of another file and is discarded; on rank 0 */
-    uint32_t crc, adler;   /**< of the part that is being written */
-} lr_mpi_resume;
-/** All ranks, when the temporary file is there. @param window,identity what is saved. @param layout seconds that a walk
- * takes. */
-rec_status lr_mpi_resume_begin(lr_mpi_resume *r, const lr_mpi_files *f, const rec_window *window, uint64_t identity,
-                               double layout, char *why, size_t room);
-/** Bytes of a part. */
-uint64_t lr_mpi_resume_size(const lr_mpi_resume *r, uint64_t number);
-/** Whether a part is there, whole. Its losses are added then. */
-bool lr_mpi_resume_has(const lr_mpi_resume *r, uint64_t number, lr_mpi_told *losses);
-/** A part is begun, gets bytes, and is complete: written, with what its tensors lost. @return false: errno says why. */
-void lr_mpi_resume_start(lr_mpi_resume *r);
-void lr_mpi_resume_sum(lr_mpi_resume *r, const void *data, uint64_t size);
-bool lr_mpi_resume_made(const lr_mpi_resume *r, uint64_t number, const char *losses, size_t size);
-/** Rank 0, when all have written: the file ends where it has to. @return false: errno says why. */
-bool lr_mpi_resume_cut(const lr_mpi_resume *r);
-void lr_mpi_resume_end(lr_mpi_resume *r);
-
 #endif

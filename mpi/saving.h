@@ -5,6 +5,16 @@
 
 #include "mpi/mpi_private.h"
 
+/** A save of one file that can be resumed: what is known of its parts. */
+typedef struct lr_mpi_resume {
+    int fd;                /**< of the temporary file, or -1 */
+    uint64_t total;        /**< bytes of the file */
+    uint64_t piece, count; /**< bytes of each part but the last, and the number of parts */
+    bool left;             /**< an earlier save left something */
+    bool other;            /**< it was of another file and is discarded; on rank 0 */
+    uint32_t crc, adler;   /**< of the part that is being written */
+} lr_mpi_resume;
+
 /** Bytes that are written at once. */
 enum { LR_MPI_WRITTEN = 4 << 20 };
 
@@ -34,6 +44,10 @@ typedef struct lr_mpi_saving {
     bool patched;      /**< something was written over */
     char why[LR_MPI_MESSAGE];
 } lr_mpi_saving;
+
+/** Rank 0, when all have written: the file ends where it has to. @return false: errno says why. */
+bool lr_mpi_resume_cut(const lr_mpi_resume *r);
+void lr_mpi_resume_end(lr_mpi_resume *r);
 
 /** All ranks: opens the temporary files, writes this rank's window and closes them. @param told on rank 0. */
 rec_status lr_mpi_saving_fill(lr_mpi_saving *s, rec_filling *told);

@@ -358,17 +358,6 @@ static int32_t walk_metadata(lr_walk *w)
 
 /* ---------------------------------------------------------------------------------------------- the whole walk -- */
 
-uint64_t lr_walk_where(void *user, char *path, size_t room)
-{
-    const lr_walk *w = user;
-    size_t size = w->used < room ? w->used : room - (room > 0);
-    if (room) {
-        memcpy(path, w->path, size);
-        path[size] = '\0';
-    }
-    return w->used;
-}
-
 /* Counts the tensors below a value. @return false if there is anything else. */
 static bool all_tensors(const rec_value *value, uint64_t *tensors)
 {

@@ -264,3 +264,14 @@ void lr_walk_leave(lr_walk *w, size_t before)
         w->path[w->used] = '\0';
     }
 }
+
+uint64_t lr_walk_where(void *user, char *path, size_t room)
+{
+    const lr_walk *w = user;
+    size_t size = w->used < room ? w->used : room - (room > 0);
+    if (room) {
+        memcpy(path, w->path, size);
+        path[size] = '\0';
+    }
+    return w->used;
+}

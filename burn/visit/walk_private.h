@@ -90,6 +90,8 @@ size_t lr_walk_enter_key(lr_walk *walk, const rec_value *key);
 /** The same for the first part, which is a path already. */
 size_t lr_walk_enter_path(lr_walk *walk, const char *path, uint64_t length);
 void lr_walk_leave(lr_walk *walk, size_t before);
+/** The path where a walk is: for lr_job.where. */
+uint64_t lr_walk_where(void *user, char *path, size_t room);
 
 /* walk_paths.c: a record taken apart to paths */
 
@@ -126,8 +128,6 @@ int32_t lr_walk_check_ids(lr_walk *walk, const lr_map *map);
 
 /* walk.c */
 
-/** The path where a walk is: for lr_job.where. */
-uint64_t lr_walk_where(void *user, char *path, size_t room);
 /** A walk of core's own: rec_job_walk() without the rules for plugins. */
 int32_t lr_walk_all(rec_job *job, const rec_visitor *visitor, void *self);
 /** What a function of the plugin returned, where its report counts for more. @return the job's status. */

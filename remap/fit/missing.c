@@ -6,16 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-bool lr_fit_is_partial(const rec_plan *plan)
-{
-    for (uint64_t i = 0; i < plan->source_count; i++) {
-        if (plan->sources[i].partial) {
-            return true;
-        }
-    }
-    return false;
-}
-
 int32_t lr_fit_remember(lr_fit *t, const rec_layout *layout, const char *what, bool bare)
 {
     rec_plan *plan = t->f->plan;

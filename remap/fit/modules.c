@@ -116,6 +116,16 @@ int32_t lr_fit_report_clashes(lr_fitter *f)
     return lr_plan_problem(f->job, f->plan, REC_PROBLEM_SHAPE, false, "", "", "%s%s", f->first_clash, more);
 }
 
+bool lr_fit_is_partial(const rec_plan *plan)
+{
+    for (uint64_t i = 0; i < plan->source_count; i++) {
+        if (plan->sources[i].partial) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int32_t lr_fit_drop(lr_fitter *f, lr_piece *piece, const char *type, bool needed)
 {
     const char *reason = lr_plan_text(f->job, f->plan, "%s has no such field", type);

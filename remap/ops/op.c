@@ -632,29 +632,3 @@ lr_op *lr_op_weight_norm(rec_job *job, lr_op *g, lr_op *v)
     }
     return op;
 }
-
-int lr_op_same(rec_job *job, lr_op *a, lr_op *b)
-{
-    enum { CHUNK = 1 << 20 };
-    uint64_t size = lr_op_nbytes(a), rank = lr_op_rank(a);
-    uint8_t *buffer;
-    int same = 1;
-    if (lr_op_dtype(a) != lr_op_dtype(b) || rank != lr_op_rank(b) || size != lr_op_nbytes(b) ||
-        memcmp(lr_op_shape(a), lr_op_shape(b), (size_t)rank * sizeof(uint64_t)) != 0) {
-        return 0;
-    }
-    buffer = lr_job_alloc(job, 2 * CHUNK);
-    if (!buffer) {
-        return -1;
-    }
-    for (uint64_t at = 0, n; at < size && same == 1; at += n) {
-        n = size - at < CHUNK ? size - at : CHUNK;
-        if (lr_op_read(job, a, at, buffer, n) != REC_OK || lr_op_read(job, b, at, buffer + CHUNK, n) != REC_OK) {
-            same = -1;
-        } else {
-            same = memcmp(buffer, buffer + CHUNK, (size_t)n) == 0;
-        }
-    }
-    lr_release(job->allocator, buffer);
-    return same;
-}

@@ -236,6 +236,32 @@ static const char *keep_name(rec_job *job, lr_rules *rules, const char *at, size
     return take_name(job, place, at, length, name) ? lr_job_arena_text(job, &rules->arena, name, length) : NULL;
 }
 
+lr_extract lr_extract_trim(const char *at, const char *end)
+{
+    while (end > at && lr_is_blank(end[-1])) {
+        end--;
+    }
+    while (at < end && lr_is_blank(*at)) {
+        at++;
+    }
+    return (lr_extract){at, (size_t)(end - at)};
+}
+
+bool lr_extract_cut(lr_extract text, const char *mark, lr_extract *left, lr_extract *right)
+{
+    const char *end = text.at + text.length;
+    size_t length = strlen(mark);
+    for (const char *at = text.at; at + length <= end; at++) {
+        if (memcmp(at, mark, length) == 0 && (at == text.at || lr_is_blank(at[-1])) &&
+            (at + length == end || lr_is_blank(at[length]))) {
+            *left = lr_extract_trim(text.at, at);
+            *right = lr_extract_trim(at + length, end);
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One alternative. */
 static int32_t read_choice(rec_job *job, lr_rules *rules, lr_extract text, const char *whole, const lr_location *place,
                            lr_choice *choice)

@@ -66,46 +66,15 @@ static int32_t bad_form(parser *p, const char *format, ...)
     return LR_HINT(p->job, "Write %s.", kinds[p->rule->kind].form);
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-lr_extract lr_extract_trim(const char *at, const char *end)
-{
-    while (end > at && is_blank(end[-1])) {
-        end--;
-    }
-    while (at < end && is_blank(*at)) {
-        at++;
-    }
-    return (lr_extract){at, (size_t)(end - at)};
-}
-
-bool lr_extract_cut(lr_extract text, const char *mark, lr_extract *left, lr_extract *right)
-{
-    const char *end = text.at + text.length;
-    size_t length = strlen(mark);
-    for (const char *at = text.at; at + length <= end; at++) {
-        if (memcmp(at, mark, length) == 0 && (at == text.at || is_blank(at[-1])) &&
-            (at + length == end || is_blank(at[length]))) {
-            *left = lr_extract_trim(text.at, at);
-            *right = lr_extract_trim(at + length, end);
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Takes the next word off a text. @return false at its end. */
 static bool take_word(lr_extract *text, lr_extract *word)
 {
     const char *end = text->at + text->length, *at = text->at;
-    while (at < end && is_blank(*at)) {
+    while (at < end && lr_is_blank(*at)) {
         at++;
     }
     word->at = at;
-    while (at < end && !is_blank(*at)) {
+    while (at < end && !lr_is_blank(*at)) {
         at++;
     }
     word->length = (size_t)(at - word->at);

@@ -13,6 +13,10 @@ typedef struct lr_extract {
     const char *at;
     size_t length;
 } lr_extract;
+static inline bool lr_is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 /** The text between, without blanks around it. */
 lr_extract lr_extract_trim(const char *at, const char *end);
 /** Splits a text at the first `mark` with blanks (or an end of the text) on both sides. @return false: not found. */

@@ -19,7 +19,7 @@ fi
 sed -i -E "\\:/tools/browse/($without)\\.o\$:d" "$scratch/objects"
 check "the command's objects are there" xargs ls <"$scratch/objects"
 xargs nm -g --defined-only <"$scratch/objects" | awk 'NF == 3 { print $3 }' |
-    grep -vxE 'tool_[a-z0-9_]+|x(malloc|realloc|strdup|asprintf)|main|__.*' >"$scratch/foreign"
+    grep -vxE 'tool_[a-z0-9_]+|x(malloc|realloc|strdup|v?asprintf)|main|__.*' >"$scratch/foreign"
 check "global names of the command begin with tool_" diff /dev/null "$scratch/foreign"
 
 library=$top_builddir/.libs/librecord.so

@@ -15,6 +15,9 @@
 #define REC_NO_SHORT_NAMES
 #include <librecord.h>
 
+#include "tests/scratch.h"
+#include "tests/test_meter.h"
+
 #define OK(call) assert_int_equal(call, REC_OK)
 
 typedef struct file {
@@ -742,6 +745,44 @@ static void an_archive_may_be_empty(void **state)
     rec_free(f.data);
 }
 
+/* The most memory that an archive of so many arrays takes while it is written. */
+static uint64_t cost_of(const scratch *s, unsigned count)
+{
+    static const uint64_t one[] = {1};
+    static const float number[] = {1};
+    rec_recorder *recorder = rec_open_recorder_in(meter_context, "Npz", REC_PRECISION_KEEP);
+    rec_record *record = rec_record_new(meter_context);
+    char *path = scratch_path(s, "many.npz"), name[40];
+    uint64_t before;
+    for (unsigned i = 0; i < count; i++) {
+        (void)snprintf(name, sizeof name, "layers.%06u.attention.weight", i);
+        OK(rec_set_f32(record, name, number, 1, one));
+    }
+    OK(rec_recorder_set(recorder, "sync", "no"));
+    before = meter_counted.peak = meter_counted.now;
+    if (rec_save(recorder, record, path) != REC_OK) {
+        fail_msg("%s", rec_error_message());
+    }
+    rec_record_free(record);
+    rec_close_recorder(recorder);
+    free(path);
+    return meter_counted.peak - before;
+}
+
+static void a_directory_is_not_in_memory(void **state)
+{
+    enum { FEW = 1 << 12, MANY = 5 << 12, MOST = 320 };
+    scratch *s = scratch_new();
+    uint64_t each;
+    (void)state;
+    assert_int_equal(meter_set_up(NULL), 0);
+    each = (cost_of(s, MANY) - cost_of(s, FEW)) / (MANY - FEW);
+    print_message("# bytes of an array while it is saved: %u\n", (unsigned)each);
+    assert_true(each <= MOST);
+    assert_int_equal(meter_tear_down(NULL), 0);
+    scratch_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -762,6 +803,7 @@ int main(void)
         cmocka_unit_test(the_end_in_64_bits_may_lie),
         cmocka_unit_test(names_below_names_are_taken_whole),
         cmocka_unit_test(an_archive_may_be_empty),
+        cmocka_unit_test(a_directory_is_not_in_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

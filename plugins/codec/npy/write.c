@@ -72,6 +72,13 @@ static lr_zip_record record_of(const writer *w, const written *m)
                            .mode = 0600};
 }
 
+/* Writes the record that was made. */
+static int32_t write_record(writer *w)
+{
+    lr_buffer *b = &w->record;
+    return b->status == REC_OK ? rec_sink_write(w->sink, b->data, b->size) : b->status;
+}
+
 static int32_t put_local(writer *w, const written *m)
 {
     lr_buffer *b = &w->record;
@@ -82,7 +89,7 @@ static int32_t put_local(writer *w, const written *m)
     lr_put_little(b, 16 << 16 | LR_ZIP_EXTRA64, 4);
     lr_put_little(b, m->size, 8);
     lr_put_little(b, m->stored, 8);
-    return b->status == REC_OK ? rec_sink_write(w->sink, b->data, b->size) : b->status;
+    return write_record(w);
 }
 
 /* Writes the fields that were unknown before. */
@@ -103,15 +110,18 @@ static int32_t put_directory(writer *w)
 {
     lr_buffer *b = &w->record;
     uint64_t at = rec_sink_tell(w->sink), size, comment = w->at.paths ? sizeof LR_NPZ_FOREIGN - 1 : 0;
-    b->size = 0;
-    for (uint64_t i = 0; i < w->count; i++) {
+    int32_t status = REC_OK;
+    for (uint64_t i = 0; i < w->count && status == REC_OK; i++) { /* entry by entry: it may be as long as all names */
         lr_zip_record r = record_of(w, &w->members[i]);
+        b->size = 0;
         lr_zip_put_entry(b, &r, UINT64_C(1) + NARROW);
+        status = write_record(w);
     }
-    size = b->size;
+    size = rec_sink_tell(w->sink) - at;
+    b->size = 0;
     lr_zip_put_end(b, at, size, w->count, w->count > UINT16_MAX || at > NARROW || size > NARROW, comment);
     lr_put(b, LR_NPZ_FOREIGN, comment);
-    return b->status == REC_OK ? rec_sink_write(w->sink, b->data, b->size) : b->status;
+    return status == REC_OK ? write_record(w) : status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- bytes -- */

@@ -199,6 +199,12 @@ static void empty(lr_re_text *out)
     out->full = out->failed = false;
 }
 
+/* Whether nothing can be added any more. */
+static bool is_over(const lr_re_text *out)
+{
+    return out->full || out->failed;
+}
+
 static int32_t check(rec_job *job, const lr_re_text *out)
 {
     return out->failed ? lr_fail_memory(job, out->used)
@@ -228,7 +234,7 @@ static void expand(const lr_matcher *m, lr_re_text *out, const char *text, const
     uint32_t count;
     const lr_template_piece *pieces = lr_template_pieces(replacement, &count);
     size_t begin, end;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && !is_over(out); i++) {
         if (!pieces[i].text) {
             (void)lr_match_group(m, pieces[i].group, &begin, &end);
             lr_re_text_add(out, text + begin, end - begin);
@@ -280,7 +286,7 @@ int64_t lr_regex_replace(rec_job *job, const lr_regex *regex, lr_matcher *matche
         found = search(job, regex, matcher, text, length, 0, 0);
     }
     empty(out);
-    while (found > 0) {
+    while (found > 0 && !is_over(out)) {
         (void)lr_match_group(matcher, 0, &begin, &end);
         if (begin == end && matches && end == copied) { /* an empty match right after a match does not count */
             from = next_character(text, length, end);

@@ -146,8 +146,8 @@ int32_t lr_fit_list_against_base(lr_fitter *f, uint64_t count, uint64_t known);
 
 /* modules.c */
 
-/** Remembers a problem of the module where the walk is. @param key the same for all modules that it is one problem of.
- *  @param text,hint not copied. */
+/** Remembers a problem of the module where the walk is. @param key the same for all modules that it is one problem of;
+ *  copied once. @param text NULL: the key. @param hint not copied, nor is the text. */
 int32_t lr_fit_doubt(lr_fitter *f, lr_doubts *doubts, const char *key, const char *text, const char *hint);
 /** Makes problems of them. @param more of a second module and others: "more". @param others of those beyond the most.
  */

@@ -26,7 +26,9 @@ int32_t lr_fit_doubt(lr_fitter *f, lr_doubts *doubts, const char *key, const cha
     } else if (doubts->count == DOUBTS_MOST) {
         doubts->more++;
     } else if ((d = lr_job_arena_alloc(f->job, &f->plan->arena, sizeof *d, 8))) {
-        *d = (doubt){.next = doubts->last, .key = key, .text = text, .hint = hint, .count = 1};
+        *d = (doubt){.next = doubts->last, .hint = hint, .count = 1};
+        d->key = lr_plan_keep(f->job, f->plan, key, strlen(key));
+        d->text = text ? text : d->key;
         d->path = lr_plan_keep(f->job, f->plan, lr_fit_here(f), f->path.used);
         doubts->last = d;
         doubts->count++;
@@ -177,8 +179,8 @@ static bool is_adapted(const lr_fitter *f, const lr_node *node)
 /* Remembers a module that has not the fields of what a rule or its tensors say that it is. */
 static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, const lr_module_misfit *why)
 {
-    const char *torch, *field, *text;
-    char rank[40];
+    const char *torch, *field;
+    char rank[40], text[400];
     const char *what = rank;
     (void)lr_adapt_back(type, why->field, strlen(why->field), &torch);
     field = torch && !why->foreign ? torch : why->field;
@@ -191,14 +193,12 @@ static int32_t note_misfit(lr_fitter *f, const char *type, const char *module, c
     } else {
         (void)snprintf(rank, sizeof rank, "has rank %" PRIu64, why->rank);
     }
-    text = lr_plan_text(f->job, f->plan, "no %.64s of Burn's: %s`%.100s` %s", module, why->foreign ? "" : "its ", field,
-                        what);
-    return !text ? f->job->error.status
-                 : lr_fit_doubt(f, &f->misfits, text, text,
-                                why->foreign ? "Drop what the model computes without, or set its module: module = "
-                                               "PATTERN => TYPE. Param keeps its tensors unchanged."
-                                             : "Set the module: module = PATTERN => TYPE. Param keeps its tensors "
-                                               "unchanged.");
+    (void)snprintf(text, sizeof text, "no %.64s of Burn's: %s`%.100s` %s", module, why->foreign ? "" : "its ", field,
+                   what);
+    return lr_fit_doubt(f, &f->misfits, text, NULL,
+                        why->foreign ? "Drop what the model computes without, or set its module: module = PATTERN => "
+                                       "TYPE. Param keeps its tensors unchanged."
+                                     : "Set the module: module = PATTERN => TYPE. Param keeps its tensors unchanged.");
 }
 
 int32_t lr_fit_report_misfits(lr_fitter *f)

@@ -7,8 +7,7 @@
 #include "remap/reverse/reverse_private.h"
 #include "remap/torch/torch.h"
 
-/* ---------------------------------------------------------------------------------------------- the record's type --
- */
+/* ------------------------------------------------------------------------------------------- the record's type -- */
 
 /* Takes the type of the source, if it has one. */
 static int32_t take_type(lr_reverse *b)

@@ -15,11 +15,12 @@ static bool is_told(const rec_scalar *number)
     return number->kind != REC_KIND_FLOAT || isfinite(number->v.f); /* JSON has no infinities */
 }
 
-/* Whether JSON has all that is in a value. */
+/* Whether JSON has all that is in a value. A list of too many numbers is not even looked at. */
 static bool has_text(const rec_value *value, unsigned depth)
 {
     rec_scalar scalar = lr_to_scalar(value);
-    bool has = depth < DEEPEST && value->kind != REC_KIND_BYTES && value->kind != REC_KIND_TENSOR && is_told(&scalar);
+    bool has = depth < DEEPEST && rec_value_count(value) < LONGEST && value->kind != REC_KIND_BYTES &&
+               value->kind != REC_KIND_TENSOR && is_told(&scalar);
     for (uint64_t i = 0; has && i < rec_value_count(value); i++) {
         if (value->kind == REC_KIND_NUMBERS) {
             scalar = lr_packed_number(value->v.run, i);

@@ -323,6 +323,23 @@ static void words_that_are_none_are_refused(void **state)
     rec_context_free(context);
 }
 
+/* A hostile file may have a list of a thousand million numbers there: it is refused by its length. */
+static void a_list_that_is_too_long_is_not_looked_at(void **state)
+{
+    static const uint8_t one = 1; /* of them, the first */
+    lr_packed run = {.count = UINT64_C(1) << 40, .dtype = REC_DTYPE_U8, .data = {.data = &one, .size = 1}};
+    const rec_value value = {.kind = REC_KIND_NUMBERS, .v = {.run = &run}};
+    rec_context *context = rec_context_new(NULL);
+    char buffer[LR_DTYPE_TEXT_ROOM];
+    rec_job job;
+    (void)state;
+    lr_job_begin(&job, context, "test", NULL);
+    assert_null(lr_burn_dtype_text(&job, &value, buffer));
+    assert_int_equal(lr_job_end(&job), REC_E_UNSUPPORTED);
+    assert_non_null(strstr(rec_error_message(), "cannot be written as text"));
+    rec_context_free(context);
+}
+
 /* A scheme's name alone, as bincode and broken files have it. */
 static void a_scheme_must_be_there(void **state)
 {
@@ -478,6 +495,7 @@ int main(void)
         cmocka_unit_test(data_without_names_have_no_place_for_it),
         cmocka_unit_test(data_without_names_are_not_misread),
         cmocka_unit_test(words_that_are_none_are_refused),
+        cmocka_unit_test(a_list_that_is_too_long_is_not_looked_at),
         cmocka_unit_test(a_scheme_must_be_there),
         cmocka_unit_test(every_form_is_decoded_or_rejected),
         cmocka_unit_test(burns_own_file_comes_back_byte_for_byte),

@@ -358,10 +358,11 @@ static int32_t parse_less(lr_library *library, const frame *f, const lr_setting 
         }
         return 0;
     }
-    if (*rest && (!lr_int_read(rest, &which) || which < 1)) {
+    if (*rest && (*rest == '0' || rest[strspn(rest, "0123456789")])) {
         (void)MISTAKE(library, f, line->line, "less is \"%s\": \"%s\" is not a number from 1 on", line->value, rest);
         return 0;
     }
+    (void)lr_int_read(rest, &which); /* the highest for more */
     *number = (uint64_t)which;
     return kind;
 }

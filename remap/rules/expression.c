@@ -8,6 +8,7 @@
 enum {
     TEXT_MOST = 256, /**< which bounds how deep an expression is */
     DEPTH_MOST = 32, /**< of parentheses, and of lets that need lets */
+    OPEN_MOST = 128, /**< parentheses of an amount and of the lets that it needs, in one another: each takes stack */
     CHOICES_MOST = 64,
     LETS_MOST = 256,
     LOOKUPS_MOST = 10000, /**< for one amount: lets may ask for each other many times over */
@@ -36,6 +37,7 @@ typedef struct lookup {
     const lr_location *place;
     const char *amount; /**< for messages */
     int steps;
+    int open;                       /**< parentheses around what is worked out, of all texts */
     char missing[LR_NAME_MOST + 1]; /**< the name that was found nowhere first */
     const lr_definition *let;       /**< whose let it is, or NULL */
 } lookup;
@@ -101,6 +103,12 @@ static bool parse_one(parser *p, double *value)
             return LR_AS_FALSE(
                 lr_fail_location(p->job, p->place, "more than %d parentheses in one another", DEPTH_MOST));
         }
+        if (p->lookup && ++p->lookup->open > OPEN_MOST) {
+            p->result = FAILED;
+            return LR_AS_FALSE(lr_fail_location(p->job, p->place,
+                                                "more than %d parentheses in one another in the lets of \"%s\"",
+                                                OPEN_MOST, p->lookup->amount));
+        }
         p->at++;
         if (!parse_sum(p, value)) {
             return false;
@@ -111,6 +119,9 @@ static bool parse_one(parser *p, double *value)
         }
         p->at++;
         p->depth--;
+        if (p->lookup) {
+            p->lookup->open--;
+        }
         return true;
     }
     length = lr_number_name(p->at, (size_t)(p->end - p->at));
@@ -189,11 +200,15 @@ static int32_t check_text(rec_job *job, const char *text, size_t length, const l
 static int text_value(lookup *l, const char *text, const active *outer, int depth, double *value)
 {
     parser p = {.job = l->job, .place = l->place, .text = text, .at = text, .end = text + strlen(text)};
+    int open = l->open;
+    bool good;
     p.lookup = l;
     p.outer = outer;
     p.lets = depth;
     p.result = FAILED;
-    return parse_sum(&p, value) ? FOUND : p.result;
+    good = parse_sum(&p, value);
+    l->open = open;
+    return good ? FOUND : p.result;
 }
 
 static bool has_name(const char *text)

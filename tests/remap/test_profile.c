@@ -573,6 +573,14 @@ static void lets_that_need_each_other_end(void **state)
     }
     assert_int_equal(amount(f, rules, &numbers, "x0"), -1);
     assert_string_equal(rec_error_message(), "test: the lets of the amount \"x0\" need each other too often");
+    for (int i = 0; i < 9; i++) { /* each level takes stack, of which a thread may have 128 KiB */
+        (void)snprintf(text, sizeof text, "y%d ((((((((((((((((y%d))))))))))))))))", i, i + 1);
+        (void)add(f, rules, "let", text);
+    }
+    (void)add(f, rules, "let", "y9 3");
+    assert_int_equal(amount(f, rules, &numbers, "y1"), 3);
+    assert_int_equal(amount(f, rules, &numbers, "y0"), -1);
+    assert_string_equal(rec_error_message(), "test: more than 128 parentheses in one another in the lets of \"y0\"");
     lr_variables_free(&numbers);
     lr_rules_free(rules);
 }

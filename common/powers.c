@@ -30,7 +30,7 @@ static lr_power first_bits(const uint32_t number[LIMBS], bool exact)
 
 static void make(void)
 {
-    uint32_t up[LIMBS] = {[BELOW] = 1}, down[LIMBS] = {[LIMBS - 1] = 1}; /* 5^k, and 2^1248 / 5^k cut off */
+    uint32_t up[LIMBS] = {[BELOW] = 1}, down[LIMBS] = {[LIMBS - 1] = 1}; /* 5^k, and 2^1248 / 5^k truncated */
     for (int32_t k = 0; k <= -LR_POWER_LEAST; k++) {
         uint64_t carry = 0, rest = 0;
         powers[-k - LR_POWER_LEAST] = first_bits(down, false);

@@ -322,8 +322,8 @@ static const lr_sink_ops window_ops = {
     .release = window_release,
 };
 
-/* A sink for the whole save. @param name of the file. @param target of the window's bytes, taken, also on failure;
- * NULL: there is none. */
+/* A sink for the whole save. @param name of the file. @param target of the window's bytes, taken, also on failure,
+ * or NULL. */
 static rec_sink *window_sink(rec_job *job, const char *name, rec_sink *target, rec_window *window, files *made)
 {
     part *self = part_new(job, lr_own_name(name), NULL);

@@ -45,7 +45,7 @@ typedef struct lr_seen {
 /** @param flat the record came from a flat file, which has the tensors alone, in any order.
  *  @return in the arena; names are the record's. NULL: the job has failed. */
 lr_seen *lr_see(rec_job *job, lr_arena *arena, const rec_value *value, bool flat);
-/** The number of a child by its name; `count`: there is none. */
+/** @return the number of the child with that name, or `count`. */
 uint64_t lr_seen_child(const lr_seen *seen, const char *name);
 /** Whether it holds anything that only a record of data has: scalars, text, tensors without id, maps. */
 bool lr_seen_data(const lr_seen *seen);

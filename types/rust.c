@@ -562,7 +562,7 @@ static bool type_item(reader *r, const lr_rust_attributes *attributes)
     return true;
 }
 
-/* Items that begin with a word that is a plain name elsewhere: `union U {…}`, `auto trait T {}`, `macro m() {…}`. */
+/* Items whose first word is a plain name elsewhere: `union U {…}`, `auto trait T {}`, `macro m() {…}`. */
 static bool contextual_item(const lr_rust_lexer *lexer)
 {
     static const char *const words[] = {"auto", "default", "gen", "macro", "safe", "union"};

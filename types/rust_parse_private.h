@@ -93,7 +93,7 @@ typedef struct lr_rust_list {
     const lr_expr **at;
     uint64_t count, room;
 } lr_rust_list;
-/** Appends an expression; NULL is none. */
+/** Appends an expression, or nothing for NULL. */
 void lr_rust_append(lr_rust_parser *parser, lr_rust_list *to, const lr_expr *expr);
 /** Makes an expression of those values. @param args which become its own; or NULL. NULL: failed. */
 const lr_expr *lr_rust_node(lr_rust_parser *parser, lr_expr values, const lr_rust_list *args);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  * record types: the type of a record as Rust source, and what a file without names holds. */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,9 +179,7 @@ static int check_type(session *s, const char *path)
 {
     rec_recorder *from = tool_session_input(s, 1), *to = NULL;
     rec_record *record = NULL;
-    const rec_output nowhere = tool_nowhere(tool_input_name(path));
-    uint64_t written = 0;
-    int status = EXIT_ERROR;
+    int nowhere = -1, status = EXIT_ERROR;
 
     if (!from) {
         goto done;
@@ -210,11 +209,14 @@ static int check_type(session *s, const char *path)
         }
     }
     to = rec_open_recorder_in(s->context, rec_record_origin(record)->recorder, REC_PRECISION_KEEP);
-    if (!to || rec_recorder_set(to, "layout", "keep") != REC_OK || tool_session_set_type(s, to) != EXIT_OK) {
-        (void)tool_fail_library();
+    nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (!to || nowhere < 0 || rec_recorder_set(to, "layout", "keep") != REC_OK ||
+        tool_session_set_type(s, to) != EXIT_OK) {
+        (void)(nowhere < 0 ? tool_fail("cannot open /dev/null") : tool_fail_library());
         goto done;
     }
-    if (rec_save_to(to, record, &nowhere, &written) != REC_OK) {
+    /* Not tool_nowhere(): errors of a descriptor name the file. */
+    if (rec_save_fd(to, record, nowhere, tool_input_name(path)) != REC_OK) {
         rec_status why = rec_error_status();
         (void)tool_fail_library();
         status = why == REC_E_MISMATCH || why == REC_E_RANGE || why == REC_E_UNSUPPORTED ? EXIT_DIFFERS : EXIT_ERROR;
@@ -229,6 +231,9 @@ static int check_type(session *s, const char *path)
     }
 
 done:
+    if (nowhere >= 0) {
+        (void)close(nowhere);
+    }
     rec_record_free(record);
     rec_close_recorder(from);
     rec_close_recorder(to);

@@ -203,7 +203,7 @@ says "and named" "the file does not record the version of Burn that wrote it"
 works "types --check: a record of the type" types --check --type "$types/tiny.rs:Tiny" tiny-full.mpk
 run types --check --type "$types/tiny.rs:Other" tiny-full.mpk
 status_is "types --check: a record with names of another type" 1
-says "says what does not fit" "norm: the record lacks this field of its type"
+says "says what does not fit, and of which file" "record: tiny-full.mpk: norm: the record lacks this field of its type"
 run types --check --type "$types/tiny.rs:Other" tiny.bin
 status_is "types --check: a record without names of another type" 1
 run types --check tiny.bin

@@ -189,6 +189,14 @@ for kind in dumb '' nonesuch; do
     screen 80x24 '~' -- env TERM="$kind" "$record" browse "$scratch/kinds.mpk"
     check "a terminal of kind \"$kind\" is refused" grep -q '^exit 2' "$scratch/end"
 done
+localedef -i tr_TR -f UTF-8 "$scratch/tr_TR.UTF-8" >"$scratch/log" 2>&1
+if [ -e "$scratch/tr_TR.UTF-8/LC_CTYPE" ]; then
+    run edit -o "$scratch/capitals.mpk" new set a 'f32[2]=1' set LINEAR 'f32[2]=1'
+    SCREEN_LOCALE=tr_TR.UTF-8 LOCPATH=$scratch screen 80x24 '/linear<enter>' =i0 q '~' -- "$record" browse "$scratch/capitals.mpk"
+    check "case does not matter in Turkish either" grep -qx '/linear: 1 of 1' "$scratch/i0"
+else
+    skip "case in Turkish" "localedef or its sources are not there (Debian: locales)"
+fi
 screen 80x24 =o0 q '~' -- env TERM=vt100 "$record" browse "$scratch/kinds.mpk"
 check "one without colours is not" grep -q '^exit 0' "$scratch/end"
 

@@ -247,7 +247,7 @@ void tool_tree_search(const tree *t, found *f, const char *pattern)
     f->pattern = xstrdup(pattern);
     for (uint32_t at = t->top + 1; at < t->nodes[t->top].end; at++) {
         const node *n = &t->nodes[at];
-        size_t depth = (size_t)tool_tree_depth(t, at), begin;
+        size_t depth = (size_t)tool_tree_depth(t, at), begin, own;
         if (depth >= ends_room) {
             ends_room = 2 * depth + 16;
             ends = xrealloc(ends, ends_room * sizeof *ends);
@@ -255,6 +255,7 @@ void tool_tree_search(const tree *t, found *f, const char *pattern)
         /* The path so far is that of a neighbour: what it shares with this one is kept. */
         path.length = depth ? ends[depth - 1] : 0;
         tool_text_put(&path, depth && path.length ? "." : "");
+        own = path.length;
         begin = path.length < size ? 0 : path.length - size + 1;
         if (n->parent == 0) {
             tool_tree_name(t, at, &path);
@@ -262,7 +263,11 @@ void tool_tree_search(const tree *t, found *f, const char *pattern)
             tool_text_child(&path, t->nodes[n->parent].value, n->place);
         }
         ends[depth] = path.length;
-        if (!tool_tree_hides(t, n) && (exact ? strstr : strcasestr)(path.at + begin, pattern)) {
+        /* In every language: small letters of Turkish have no I. */
+        for (char *c = path.at + own; !exact && *c; c++) {
+            *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+        }
+        if (!tool_tree_hides(t, n) && strstr(path.at + begin, pattern)) {
             f->at = tool_grown(f->at, f->count, sizeof *f->at);
             f->at[f->count++] = at;
         }

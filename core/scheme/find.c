@@ -360,6 +360,7 @@ static int32_t visit(finder *f)
     while (!lr_job_failed(f->job) && iterator && (tensor = rec_iterator_next_tensor(iterator, &path))) {
         path = lr_job_arena_text(f->job, &f->siblings.arena, path, strlen(path));
         (void)(path ? on_tensor(f, (rec_tensor *)(uintptr_t)tensor, path) : REC_OK);
+        lr_publish_ok(); /* a scheme may use librecord meanwhile: its failures are not the iterator's */
     }
     if (rec_error_status() == REC_E_MEMORY) {
         (void)lr_fail_memory(f->job, 0);

@@ -196,9 +196,35 @@ static int32_t lie_in_claim(rec_job *job, const rec_siblings *siblings, rec_logi
     return LIES("status") ? 77 : REC_OK;
 }
 
+static void *no_memory(void *user, size_t size)
+{
+    (void)user;
+    (void)size;
+    return NULL;
+}
+
+static void *no_more(void *user, void *old, size_t size)
+{
+    (void)user;
+    (void)old;
+    (void)size;
+    return NULL;
+}
+
+static void release(void *user, void *memory)
+{
+    (void)user;
+    (void)memory;
+}
+
 static int32_t claim(rec_job *job, const rec_siblings *siblings, const rec_part *part, rec_logical *l)
 {
     size_t length = strlen(part->path);
+    if (LIES("meanwhile")) { /* another operation of this thread, which fails */
+        const rec_allocator none = {.size = sizeof none, .alloc = no_memory, .resize = no_more, .release = release};
+        assert_null(rec_context_new(&none));
+        assert_int_equal(rec_error_status(), REC_E_MEMORY);
+    }
     if (length < 5 || strcmp(part->path + length - 5, "part0") != 0) {
         return REC_OK;
     }
@@ -612,6 +638,17 @@ static void test_plans_decode_records_like_files(void **state)
     }
 }
 
+static void test_schemes_may_use_librecord_meanwhile(void **state)
+{
+    (void)state;
+    describe(&three_parts);
+    lie = "meanwhile";
+    for (int i = 0; i < 2; i++) {
+        rec_record_free(planned(REC_PRECISION_FULL, i));
+        assert_int_equal(rec_error_status(), REC_OK);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------ memory -- */
 
 static int32_t write_nothing(void *user, const void *data, uint64_t size)
@@ -687,6 +724,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_lying_claims_are_rejected, enter, leave),
         cmocka_unit_test_setup_teardown(test_lying_spans_are_rejected, enter, leave),
         cmocka_unit_test_setup_teardown(test_plans_decode_records_like_files, enter, leave),
+        cmocka_unit_test_setup_teardown(test_schemes_may_use_librecord_meanwhile, enter, leave),
         cmocka_unit_test_setup_teardown(test_memory_does_not_grow_with_the_tensor, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,6 @@ void lr_report_publish(lr_report *report, uint64_t notes);
 
 /* pieces.c */
 
-/** pieces.c */
 typedef struct lr_piece {
     void *memory; /**< NULL: none */
     uint64_t size;

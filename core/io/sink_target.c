@@ -196,8 +196,6 @@ int32_t lr_target_keep_attributes(lr_file_sink *self)
 /* ------------------------------------------------------------------------------------------------ temporary files --
  */
 
-#include "core/io/sink_file_private.h"
-
 /* What an earlier save left is to be taken up. */
 static bool resumes(const lr_file_sink *self)
 {

@@ -40,8 +40,6 @@ static int32_t read_some(rec_job *job, const rec_source *source, void *user, uin
 
 /* ----------------------------------------------------------------------------------------------------- opening -- */
 
-#include "core/io/io_private.h"
-
 int32_t lr_path_open(rec_job *job, const char *path, int flags, int *fd, int *error)
 {
     int32_t status = REC_OK;

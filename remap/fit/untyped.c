@@ -217,9 +217,10 @@ static int32_t build(shaper *s, lr_node *node, bool root, rec_value *out);
 /* Whether a tensor is of a module with a weight: a convolution's, the same on both sides, or one that is doubted. */
 static bool has_weight(const lr_node *node, const lr_node *leaf)
 {
-    const lr_piece *w = lr_fit_tensor_of(node, "weight");
-    bool named = lr_text_is(leaf->name, leaf->length, "weight") || lr_text_is(leaf->name, leaf->length, "bias");
-    return named && w && is_float(w) && lr_piece_rank(w) > 0;
+    const lr_piece *w = lr_text_is(leaf->name, leaf->length, "weight") || lr_text_is(leaf->name, leaf->length, "bias")
+                            ? lr_fit_tensor_of(node, "weight")
+                            : NULL;
+    return w && is_float(w) && lr_piece_rank(w) > 0;
 }
 
 /* Remembers a tensor that is in no module that is known. */
@@ -263,7 +264,9 @@ static int32_t put_leaf(shaper *s, const lr_node *node, lr_node *leaf, const cha
         name = burn;
         length = strlen(burn);
     }
-    place = s->f->plan->base ? lr_node_child(node, name, length) : NULL;
+    place = !s->f->plan->base                            ? NULL
+            : leaf->parent == node && name == leaf->name ? leaf
+                                                         : lr_node_child(node, name, length);
     if (s->f->plan->base && !s->open && !piece->kept && !(place && place->in_base)) {
         return REC_OK; /* reported among what is left out */
     }

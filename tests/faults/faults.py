@@ -178,12 +178,10 @@ class Campaign:
             good = which == "new"
         elif done.returncode == 2:
             self.counts["refused"] += 1
-            # The report that follows a save can fail as well, which is told in other words.
-            after = "record: standard output: " in said or "saved files are in place" in said
-            good = said.startswith("record: ") and (which == "old" or after)
+            good = said.startswith("record: ") and (which == "old" or "saved files are in place" in said)
         elif done.returncode == 3:
-            self.counts["saved, not synced"] += 1
-            good = which == "new" and "saved, but cannot sync" in said
+            self.counts["saved, not synced or reported"] += 1
+            good = which == "new" and ("saved, but cannot sync" in said or "record: standard output: " in said)
         else:
             self.counts["not begun"] += 1  # the loader's own failures
             good = which == "old" and done.returncode in (1, 126, 127) and said

@@ -455,6 +455,7 @@ static void compare(const layout *l, const rec_tensor *tensor, uint64_t first, u
     free(numbers);
 }
 
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 /* The whole tensor as bytes, which a save reads. */
 static void compare_bytes(const layout *l, const rec_tensor *tensor)
 {
@@ -469,6 +470,7 @@ static void compare_bytes(const layout *l, const rec_tensor *tensor)
     compare_numbers(l, 0, l->count, numbers);
     free(numbers);
 }
+#endif
 
 static void check_layout(const layout *l, const uint8_t *memory)
 {

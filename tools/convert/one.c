@@ -71,8 +71,8 @@ static int look(session *s, conversion *c, rec_record **record, bool *needs_plan
     }
     /* This is a look, for which nothing has to be copied: mapped, what is not used is not read. */
     again = s->o->no_map && !stream;
-    found = raw && rec_recorder_set(raw, "modules", "yes") == REC_OK &&
-                    (!again || rec_recorder_set(raw, "map", "yes") == REC_OK)
+    found = raw && tool_session_set(raw, "modules", "yes") == EXIT_OK &&
+                    (!again || tool_session_set(raw, "map", "yes") == EXIT_OK)
                 ? tool_session_load(raw, in)
                 : NULL;
     rec_close_recorder(raw);
@@ -94,7 +94,7 @@ static int look(session *s, conversion *c, rec_record **record, bool *needs_plan
 static rec_record *load_as_is(session *s, const conversion *c, bool *needs_plan)
 {
     rec_recorder *from = tool_session_look(s, 1);
-    rec_record *record = from && rec_recorder_set(from, "modules", "yes") == REC_OK
+    rec_record *record = from && tool_session_set(from, "modules", "yes") == EXIT_OK
                              ? tool_session_load_typed(s, from, c->inputs[0])
                              : NULL;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * Encoded tensors on their way in and out: when they are decoded, by schemes that are told of the model's config.json
+ * Encoded tensors on their way in and out: when they are decoded, by schemes that get the model's config.json
  * as texts by their paths. It is read when one of them asks, and what was read stays in the record. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
- * What is settled before a plan is made: whether a record that goes backwards has its type; and whether a file of
+ * Decisions before a plan is made: whether a record that goes backwards has its type; and whether a file of
  * Burn's own store is in Burn's layout or, by the store's adapter, in PyTorch's. The metadata of both are the same, so
  * the plan is made both ways, for trial: what goes together one way alone decides, with the names of norms and with the
  * shapes of the base. What contradicts itself, and what says nothing, is asked about. */

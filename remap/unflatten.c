@@ -68,7 +68,7 @@ static bool is_named(const node *one, const char *text, uint32_t length)
     return one->length == length && memcmp(one->text, text, length) == 0;
 }
 
-/* The slot of a child of that name; free if there is none. */
+/* The slot of the child of that name, or a free one for it. */
 static uint32_t *slot_of(const splitter *s, uint32_t parent, const char *text, uint32_t length)
 {
     uint64_t at = lr_key_hash(text, length) ^ parent * UINT64_C(0x9e3779b97f4a7c15);

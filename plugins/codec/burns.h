@@ -18,7 +18,7 @@ static const struct lr_burn_type {
     {"U8", REC_DTYPE_U8},     {"Bool", REC_DTYPE_BOOL},
 };
 
-/** The element type of a name; REC_DTYPE_NONE: there is none. */
+/** @return the element type of that name, or REC_DTYPE_NONE. */
 static inline rec_dtype lr_burn_dtype(const char *name, uint64_t length)
 {
     for (int i = 0; i < LR_BURN_TYPES; i++) {

@@ -60,7 +60,7 @@ static inline int32_t lr_input_fail_cut(rec_job *job, const lr_input *in)
     return status;
 }
 
-/** Fails because the bytes from here on are none of the format's. */
+/** Fails because the bytes from here on do not belong to the format. */
 static inline int32_t lr_input_fail_rest(rec_job *job, lr_input *in, const char *format)
 {
     uint64_t at = lr_input_place(in);

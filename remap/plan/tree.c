@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "burn/layout/layout.h"
-#include "common/names.h"
 #include "remap/plan/plan.h"
 
 bool lr_node_index(const char *text, uint64_t length, uint64_t *index)
@@ -79,12 +78,11 @@ static bool is_named(const lr_node *node, const char *name, uint64_t length)
     return node->length == length && memcmp(node->name, name, (size_t)length) == 0;
 }
 
-/* The slot of a child of that name; free if there is none. */
+/* The slot of the child of that name, or a free one for it. */
 static lr_node **slot_of(const table *t, const lr_node *parent, const char *name, uint64_t length)
 {
-    uint64_t at = lr_fnv((uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) ^ length, name, length);
+    uint64_t at = lr_key_hash(name, length) ^ (uint64_t)(uintptr_t)parent * UINT64_C(0x9e3779b97f4a7c15) >> 20;
     const lr_node *node;
-    at ^= at >> 29;
     while ((node = t->slots[at & (t->room - 1)]) != NULL && !(node->parent == parent && is_named(node, name, length))) {
         at++;
     }

@@ -101,7 +101,7 @@ static lr_candidate *add(lr_trace *r, const lr_candidate *from, const lr_origin 
     return to.text ? push(r, &to) : NULL;
 }
 
-/* What was found becomes what the next step begins with. */
+/* The next step begins with the result of this one. */
 static void turn(lr_trace *r)
 {
     set before = r->now;

@@ -59,7 +59,7 @@ static const module *find(const char *type)
     return NULL;
 }
 
-/* What becomes of a field of one side. @param other (out) its name on the other. */
+/* The change of a field of one side. @param other (out) its name on the other. */
 static int look(const char *type, const char *field, uint64_t length, bool back, const char **other)
 {
     const module *m = find(type);

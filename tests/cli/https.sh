@@ -161,7 +161,7 @@ for reader in $readers; do
     check "record $command fails" test "$status" != 0
     grep "/large-${command}[.]" "$log" >"$scratch/requests"
     check "… after it read the header" grep -q 'bytes=0-' "$scratch/requests"
-    check "… after five requests behind the header" test "$(grep -vc 'bytes=0-' "$scratch/requests")" -le 5
+    check "… after at most five requests for data" test "$(grep -vc 'bytes=0-' "$scratch/requests")" -le 5
 done
 
 # 5. Where it leads, and who is told what.

@@ -807,7 +807,7 @@ static void a_key_does_not_grow_without_end(void **state)
         memcpy(replacement + i, "$0", 3);
     }
     lr_job_begin(&job, context, "load", NULL);
-    /* What comes after the limit is not looked at: the end of the key takes too many steps. */
+    /* Nothing after the limit is matched: the end of the key takes too many steps. */
     regex = lr_regex_new(&job, "a|(b+)+c", &place);
     made = lr_template_new(&job, replacement, regex, true, &place);
     matcher = lr_matcher_new(&job);

@@ -51,7 +51,7 @@ rec_status tool_tensor_sum(const rec_tensor *tensor, uint8_t sum[MEASURE_SUM_BYT
 /* SHA-256 of bytes. */
 void tool_bytes_sum(const void *bytes, size_t size, uint8_t sum[MEASURE_SUM_BYTES]);
 
-/* What is to be known of many tensors. */
+/* The figures wanted of many tensors. */
 enum { MEASURE_NUMBERS = 1, MEASURE_SUM = 2 };
 /* One of many. */
 typedef struct measured_tensor {
